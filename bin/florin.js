@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+// Plain JavaScript, so that any Node can read it. Florin runs on Node 24: an older Node hands over to the one that npm
+// installed beside us.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const wanted = 24;
+const current = Number(process.versions.node.split('.')[0]);
+
+const bundledNode = () => {
+  try {
+    const folder = dirname(
+      createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/package.json`),
+    );
+    const path = join(folder, 'bin', 'node');
+    return existsSync(path) ? path : null;
+  } catch {
+    return null;
+  }
+};
+
+if (current >= wanted) {
+  await import('../src/cli/main.ts');
+} else {
+  const node = bundledNode();
+  if (node === null) {
+    console.error(
+      `Florin needs Node ${wanted} or newer; this is ${process.version}. Install it from your package manager or nodejs.org.`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    if (signal) process.kill(process.pid, signal);
+    else process.exit(code ?? 1);
+  });
+}

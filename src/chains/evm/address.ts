@@ -1,0 +1,45 @@
+import { keccak256 } from './keccak.ts';
+
+export const zeroAddress = '0x0000000000000000000000000000000000000000';
+
+const wellFormed = /^0x[0-9a-fA-F]{40}$/;
+const asciiDigits = new Uint8Array(40);
+
+/** EIP-55: a hexadecimal letter is upper-case where the hash of the lower-case digits has a nibble of 8 or more. */
+const checksumDigits = (digits: string): string => {
+  for (let i = 0; i < 40; i++) asciiDigits[i] = digits.charCodeAt(i);
+  const hash = keccak256(asciiDigits);
+  for (let i = 0; i < 40; i++) {
+    const nibble = i % 2 === 0 ? hash[i >> 1]! >> 4 : hash[i >> 1]! & 15;
+    // Letters are 97 … 102 in ASCII, digits below; clearing bit 5 makes a letter upper-case.
+    if (nibble >= 8 && asciiDigits[i]! >= 97) asciiDigits[i]! -= 32;
+  }
+  return `0x${String.fromCharCode(...asciiDigits)}`;
+};
+
+/** The checksummed text of an address given as 20 bytes. */
+export const addressOfBytes = (bytes: Uint8Array): string => {
+  if (bytes.length !== 20) throw new RangeError('an EVM address has 20 bytes');
+  return checksumDigits(Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex'));
+};
+
+/** The 20 bytes of an address that is already known to be well-formed. */
+export const bytesOfAddress = (address: string): Uint8Array => {
+  if (!wellFormed.test(address)) throw new RangeError('not an EVM address');
+  return Buffer.from(address.slice(2), 'hex');
+};
+
+/**
+ * The checksummed form of an address, or null. All-lower and all-upper digits carry no checksum and are accepted;
+ * mixed case must satisfy it. The zero address is well-formed: whoever must not pay to it asks `isZeroAddress` as well.
+ */
+export const parseEvmAddress = (text: string): string | null => {
+  if (!wellFormed.test(text)) return null;
+  const digits = text.slice(2);
+  const lower = digits.toLowerCase();
+  const checksummed = checksumDigits(lower);
+  const hasNoChecksum = digits === lower || digits === digits.toUpperCase();
+  return hasNoChecksum || text === checksummed ? checksummed : null;
+};
+
+export const isZeroAddress = (address: string): boolean => address === zeroAddress;

@@ -1,0 +1,63 @@
+import factoryArtefact from '../../../contracts/artefacts/ForwarderFactory.json' with { type: 'json' };
+import { addressOfBytes, bytesOfAddress } from './address.ts';
+import { keccak256 } from './keccak.ts';
+
+/** The canonical CREATE2 deployer, at the same address on every network. */
+export const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+
+const fromHex = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex');
+
+/** Where CREATE2 puts a contract: the last 20 bytes of keccak256(0xff ‖ creator ‖ salt ‖ keccak256(initCode)). */
+export const create2Address = (creator: string, salt: Uint8Array, initCode: Uint8Array): string => {
+  if (salt.length !== 32) throw new RangeError('a CREATE2 salt has 32 bytes');
+  const input = Buffer.concat([Buffer.from([0xff]), bytesOfAddress(creator), salt, keccak256(initCode)]);
+  return addressOfBytes(keccak256(input).subarray(12));
+};
+
+export const factoryInitCode: Uint8Array = fromHex(factoryArtefact.creationCode);
+/** Zero: a later version of the factory has other code, and so another address. */
+export const factorySalt: Uint8Array = new Uint8Array(32);
+/** The factory of every network, the dev chain included: the same code through the same deployer. */
+export const forwarderFactory: string = create2Address(create2Deployer, factorySalt, factoryInitCode);
+
+/** keccak256(0xff ‖ factory ‖ bound salt ‖ hash of the clone's creation code), with a gap for the bound salt. */
+const derivationTemplate = (factory: string): Uint8Array => {
+  const factoryBytes = bytesOfAddress(factory);
+  // A contract's first creation has nonce 1: the address is the hash of the RLP list [factory, 1].
+  const implementation = keccak256(Buffer.from([0xd6, 0x94, ...factoryBytes, 0x01])).subarray(12);
+  const initCode = Buffer.concat([
+    // The creation code of the clone, as in ForwarderFactory._initCode.
+    Buffer.from('3d602b80600a3d3981f3' + '3615602a57' + '363d3d37' + '3d3d363d73', 'hex'),
+    implementation,
+    Buffer.from('5af4602a57' + '3d3dfd' + '5b', 'hex'),
+  ]);
+  return Buffer.concat([Buffer.from([0xff]), factoryBytes, Buffer.alloc(32), keccak256(initCode)]);
+};
+
+const defaultTemplate = derivationTemplate(forwarderFactory);
+const boundSaltInput = new Uint8Array(64);
+
+export type ForwarderOrigin = {
+  /** Checksummed or lower-case. */
+  readonly treasury: string;
+  /** 32 bytes. */
+  readonly salt: Uint8Array;
+  readonly factory?: string;
+};
+
+/**
+ * The 20 bytes of a receiving address: what `ForwarderFactory.forwarderOf(treasury, salt)` answers, without a network.
+ * The buffers are reused from call to call, which is safe because nothing here awaits.
+ */
+export const deriveForwarderBytes = ({ treasury, salt, factory }: ForwarderOrigin): Uint8Array => {
+  if (salt.length !== 32) throw new RangeError('a forwarder salt has 32 bytes');
+  const template =
+    factory === undefined || factory === forwarderFactory ? defaultTemplate : derivationTemplate(factory);
+  boundSaltInput.set(bytesOfAddress(treasury), 12);
+  boundSaltInput.set(salt, 32);
+  template.set(keccak256(boundSaltInput), 21);
+  return keccak256(template).subarray(12);
+};
+
+/** The same as a checksummed address, at the price of a third hash. */
+export const deriveForwarder = (origin: ForwarderOrigin): string => addressOfBytes(deriveForwarderBytes(origin));

@@ -1,0 +1,206 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Environment, environments } from '../core/environment.ts';
+import { silentLog } from '../core/log.ts';
+import { isPermission, type Permission, permissions } from '../core/permissions.ts';
+import { type Plan, plans } from '../core/plans.ts';
+import { slugs } from '../core/registry/backings.ts';
+import {
+  type AdminContext,
+  createAccount,
+  createKey,
+  endKey,
+  resolveAccount,
+  revealCallbackSecret,
+  rotateKey,
+  rotationOverlaps,
+  setWallet,
+} from '../engine/accounts.ts';
+import { listAccounts } from '../storage/accounts.ts';
+import { type KeyRow, listKeys } from '../storage/keys.ts';
+import { openAdmin, openStorage } from './compose.ts';
+import { loadConfig } from './config.ts';
+
+type Common = { dataDir?: string; json?: boolean };
+
+/** One answer for people and one for programs. */
+const print = (options: Common, value: object, text: string): void =>
+  console.log(options.json ? JSON.stringify(value) : text);
+
+/** Runs beside a server: same data directory or DATABASE_URL, its own connection. */
+const withAdmin = async (options: Common, work: (admin: AdminContext) => Promise<void>): Promise<void> => {
+  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
+  const storage = await openStorage(config, silentLog);
+  try {
+    await work(await openAdmin(config, storage));
+  } finally {
+    await storage.stop();
+  }
+};
+
+const wholeNumber = (text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+};
+
+const scopeList = (text: string): Permission[] => {
+  const scopes = [...new Set(text.split(',').map(scope => scope.trim()))];
+  if (!scopes.every(isPermission)) throw new InvalidArgumentError(`Choose from ${permissions.join(', ')}.`);
+  return scopes;
+};
+
+const dateTime = (text: string): Date => {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('It must be an ISO 8601 time.');
+  return date;
+};
+
+const common = (command: Command): Command =>
+  command.option('--data-dir <dir>', "The server's data directory.").option('--json', 'Print JSON.');
+
+const environmentOption = () =>
+  new Option('--environment <environment>', 'Which environment.').choices(environments).default('sandbox');
+
+const keyView = ({ id, accountId, environment, name, hint, scopes, ipAllow, createdAt, expiresAt, revokedAt, successorId }: KeyRow) => ({
+  id, accountId, environment, name, hint, scopes, ipAllow, createdAt, expiresAt, revokedAt, successorId,
+}); // biome-ignore format: one list
+
+const addAccounts = (program: Command): void => {
+  const accounts = program.command('accounts').description('Manage accounts.');
+  common(accounts.command('create').description('Create an account.'))
+    .requiredOption('--name <name>', 'Name shown to payers.')
+    .addOption(new Option('--plan <plan>', 'Rate limits in production.').choices(plans).default('starter'))
+    .option('--rate-limit <n>', 'Enterprise only: requests a minute.', wholeNumber)
+    .option('--burst <n>', 'Enterprise only: burst.', wholeNumber)
+    .action((options: Common & { name: string; plan: Plan; rateLimit?: number; burst?: number }) =>
+      withAdmin(options, async admin => {
+        const { name, plan, rateLimit = null, burst = null } = options;
+        const account = await createAccount(admin, { name, plan, rateLimit, burst });
+        print(options, account, `Created account ${account.id} (${account.name}, ${account.plan}).`);
+      }),
+    );
+  common(accounts.command('list').description('List accounts.')).action((options: Common) =>
+    withAdmin(options, async admin => {
+      const rows = await listAccounts(admin.db);
+      print(options, { data: rows }, rows.map(row => `${row.id}  ${row.plan.padEnd(10)}  ${row.name}`).join('\n'));
+    }),
+  );
+};
+
+type KeyOptions = Common & {
+  account?: string;
+  environment: Environment;
+  scopes: Permission[];
+  name: string;
+  expires?: Date;
+  ip?: string[];
+};
+
+const addKeys = (program: Command): void => {
+  const keys = program.command('keys').description('Manage API keys.');
+  common(keys.command('create').description('Create a key. It is shown once.'))
+    .option('--account <id>', 'Account; the first one when left out.')
+    .addOption(environmentOption())
+    .option('--scopes <list>', `Comma-separated: ${permissions.join(', ')}.`, scopeList, [...permissions])
+    .option('--name <name>', 'A name to know it by.', '')
+    .option('--expires <time>', 'When it ends by itself.', dateTime)
+    .option('--ip <cidr...>', 'Addresses it may be used from.')
+    .action((options: KeyOptions) =>
+      withAdmin(options, async admin => {
+        const account = await resolveAccount(admin, options.account ?? null);
+        const { environment, scopes, name, expires = null, ip = null } = options;
+        const row = await createKey(admin, {
+          accountId: account.id,
+          environment,
+          scopes,
+          name,
+          expiresAt: expires,
+          ipAllow: ip,
+        });
+        print(options, { ...keyView(row), key: row.key }, `Created ${row.id}. Shown once:\n${row.key}`);
+      }),
+    );
+  common(keys.command('list').description('List keys.'))
+    .option('--account <id>', 'Account; the first one when left out.')
+    .action((options: Common & { account?: string }) =>
+      withAdmin(options, async admin => {
+        const account = await resolveAccount(admin, options.account ?? null);
+        const rows = await listKeys(admin.db, account.id);
+        const line = (row: KeyRow) =>
+          `${row.id}  ${row.environment.padEnd(10)}  ${row.hint}…  ${row.revokedAt ? 'revoked' : row.scopes.join(',')}`;
+        print(options, { data: rows.map(keyView) }, rows.map(line).join('\n'));
+      }),
+    );
+  common(keys.command('rotate').description('Replace a key; the old one lives on for the overlap.'))
+    .argument('<id>')
+    .addOption(new Option('--overlap <time>', 'How long.').choices(Object.keys(rotationOverlaps)).default('24h'))
+    .action((id: string, options: Common & { overlap: keyof typeof rotationOverlaps }) =>
+      withAdmin(options, async admin => {
+        const row = await rotateKey(admin, id, rotationOverlaps[options.overlap]);
+        print(
+          options,
+          { ...keyView(row), key: row.key },
+          `Created ${row.id} in place of ${id}. Shown once:\n${row.key}`,
+        );
+      }),
+    );
+  common(keys.command('revoke').description('End a key within a second.'))
+    .argument('<id>')
+    .action((id: string, options: Common) =>
+      withAdmin(options, async admin => {
+        const row = await endKey(admin, id);
+        print(options, keyView(row), `Revoked ${row.id}.`);
+      }),
+    );
+};
+
+const addWallets = (program: Command): void => {
+  const wallets = program.command('wallets').description('Say where money goes.');
+  common(wallets.command('set').description('Set the destination of a network, for payments created from now on.'))
+    .option('--account <id>', 'Account; the first one when left out.')
+    .addOption(environmentOption())
+    .addOption(new Option('--network <slug>', 'Which network.').choices(slugs).makeOptionMandatory())
+    .option('--treasury <address>', 'Your own address: every payment is forwarded to it.')
+    .option('--xpub <key>', 'An extended public key: every payment gets an address of it.')
+    .action(
+      (
+        options: Common & {
+          account?: string;
+          environment: Environment;
+          network: string;
+          treasury?: string;
+          xpub?: string;
+        },
+      ) =>
+        withAdmin(options, async admin => {
+          const { treasury, xpub, environment, network } = options;
+          if ((treasury === undefined) === (xpub === undefined)) throw new Error('Give either --treasury or --xpub.');
+          const account = await resolveAccount(admin, options.account ?? null);
+          const destination = treasury === undefined ? { xpub: xpub! } : { treasury };
+          const wallet = await setWallet(admin, { accountId: account.id, environment }, network, destination);
+          const answer = { accountId: account.id, environment, network, ...wallet };
+          print(options, answer, `New ${environment} payments on ${network} go to ${wallet.destination}.`);
+        }),
+    );
+};
+
+const addSecrets = (program: Command): void => {
+  const secrets = program.command('secrets').description('Show secrets.');
+  common(secrets.command('callback').description('The secret that signs what goes to callbackUrl.'))
+    .option('--account <id>', 'Account; the first one when left out.')
+    .addOption(environmentOption())
+    .action((options: Common & { account?: string; environment: Environment }) =>
+      withAdmin(options, async admin => {
+        const account = await resolveAccount(admin, options.account ?? null);
+        const { environment } = options;
+        const secret = await revealCallbackSecret(admin, { accountId: account.id, environment });
+        print(options, { accountId: account.id, environment, secret }, secret);
+      }),
+    );
+};
+
+export const addAccountCommands = (program: Command): void => {
+  addAccounts(program);
+  addKeys(program);
+  addWallets(program);
+  addSecrets(program);
+};

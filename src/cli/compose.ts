@@ -1,0 +1,165 @@
+import { randomFillSync } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { type DevToken, devChainDeployments } from '../chains/evm/deployments.ts';
+import { environments } from '../core/environment.ts';
+import { createIdSource, type IdSource } from '../core/ids.ts';
+import { type Log, silentLog } from '../core/log.ts';
+import { mainnets, slugs } from '../core/registry/backings.ts';
+import { type DevChain as DevChainBacking, type Network, resolveNetworks } from '../core/registry/networks.ts';
+import type { AdminContext } from '../engine/accounts.ts';
+import { type DevChain, startDevChain } from '../local/devchain/startDevChain.ts';
+import { ensureLocalCertificates } from '../local/localCa.ts';
+import {
+  type EmbeddedPostgres,
+  findPostgres,
+  type PostgresConnection,
+  startPostgres,
+} from '../local/postgres/startPostgres.ts';
+import { checkServer } from '../storage/bootChecks.ts';
+import { type ConnectionSettings, type Database, openDatabase } from '../storage/database.ts';
+import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
+import { claimDeploymentValue } from '../storage/deployment.ts';
+import { migrate } from '../storage/migrate.ts';
+import { loadMasterKey } from '../vault/masterKey.ts';
+import { createVault, type Vault } from '../vault/vault.ts';
+import { type Config, ConfigError } from './config.ts';
+
+/** Forty random bits at a time from a pool: a system call for each id would cost more than the id. */
+const createRandom40 = (): (() => number) => {
+  const pool = Buffer.alloc(5 * 1024);
+  let used = pool.length;
+  return () => {
+    if (used + 5 > pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const value = pool.readUIntBE(used, 5);
+    used += 5;
+    return value;
+  };
+};
+
+export const createIds = (): IdSource => createIdSource(createRandom40());
+
+/** Wall time that never jumps: a stepped system clock must not move this process's idea of the database's clock. */
+export const monotonicMs = (): number => performance.timeOrigin + performance.now();
+
+export const probeConnection = async (connection: PostgresConnection): Promise<boolean> => {
+  const database = openDatabase(connection, { log: silentLog, maxConnections: 1, applicationName: 'florin probe' });
+  try {
+    await database.script('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await database.close();
+  }
+};
+
+export type OpenStorage = { db: Database; service: ConnectionSettings; stop(): Promise<void> };
+
+const refuseUnfit = async (db: Database): Promise<void> => {
+  const problems = await checkServer(db);
+  if (problems.length > 0) throw new ConfigError(problems);
+};
+
+/** The database of a server: embedded or given, migrated and checked. */
+export const startStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
+  let embedded: EmbeddedPostgres | null = null;
+  let owner: ConnectionSettings;
+  let service: ConnectionSettings;
+  let serviceRole: string | undefined;
+  if (config.database) {
+    owner = { connectionString: config.database.migrateUrl };
+    service = { connectionString: config.database.url };
+    const role = decodeURIComponent(new URL(config.database.url).username);
+    if (config.database.migrateUrl !== config.database.url && role !== '') serviceRole = role;
+  } else {
+    embedded = await startPostgres({ dataDir: config.dataDir, log, probe: probeConnection });
+    ({ owner, service } = embedded);
+    serviceRole = embedded.service.user;
+  }
+  try {
+    await migrate(owner, { log, ...(serviceRole === undefined ? {} : { serviceRole }) });
+    const db = openDatabase(service, { log });
+    await refuseUnfit(db);
+    return {
+      db,
+      service,
+      async stop() {
+        await db.close();
+        await embedded?.stop();
+      },
+    };
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+};
+
+/** The database for a command beside a running server. */
+export const openStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
+  const service: ConnectionSettings | null = config.database
+    ? { connectionString: config.database.url }
+    : ((await findPostgres({ dataDir: config.dataDir }))?.service ?? null);
+  if (service === null) {
+    throw new ConfigError([
+      `No Florin is running on ${config.dataDir}. Start one with npm start, or name its directory with --data-dir.`,
+    ]);
+  }
+  const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli' });
+  return { db, service, stop: () => db.close() };
+};
+
+/** The vault, refused when this database was built under another master key. */
+export const openVault = async (config: Config, db: Database): Promise<Vault> => {
+  const masterKey = await loadMasterKey({ dataDir: config.dataDir, setting: config.masterKey ?? undefined });
+  const inForce = await claimDeploymentValue(db, 'master_key_fingerprint', masterKey.fingerprint);
+  if (inForce !== masterKey.fingerprint) {
+    throw new ConfigError([
+      'The master key is not the one this database was built with. Restore keys/master or FLORIN_MASTER_KEY: without it no address or secret can be verified.',
+    ]);
+  }
+  return createVault(masterKey);
+};
+
+export const openAdmin = async (config: Config, storage: OpenStorage): Promise<AdminContext> => {
+  const clock: DatabaseClock = createDatabaseClock(storage.db, monotonicMs);
+  await clock.synchronize();
+  return { db: storage.db, clock, ids: createIds(), vault: await openVault(config, storage.db) };
+};
+
+/** Test tokens of the dev chain: the symbols and decimals of each slug's mainnet. */
+export const devTokens = (): DevToken[] =>
+  slugs.flatMap(slug =>
+    mainnets[slug].tokens.map(({ symbol, name, decimals }) => ({ slug, symbol, name: `Test ${name}`, decimals })),
+  );
+
+export const needsDevChain = (config: Config): boolean =>
+  config.roles.includes('watch') && slugs.some(slug => (config.networks.sandbox[slug]?.rpcUrls.length ?? 0) === 0);
+
+export const startLocalChain = async (config: Config, log: Log): Promise<DevChain | null> =>
+  needsDevChain(config) ? startDevChain({ dataDir: config.dataDir, log, tokens: devTokens() }) : null;
+
+export const networksOf = (config: Config, devChainRpcUrl: string | null): Network[] => {
+  const deployments = devChainDeployments(devTokens());
+  const devChain: DevChainBacking | null =
+    devChainRpcUrl === null ? null : { tokenAddress: deployments.tokenAddress, rpcUrls: [devChainRpcUrl] };
+  return environments.flatMap(environment =>
+    resolveNetworks({
+      environment,
+      configured: config.networks[environment],
+      devChain: environment === 'sandbox' ? devChain : null,
+    }),
+  );
+};
+
+export const tlsOf = async (config: Config): Promise<{ key: string; cert: string; caPath: string | null }> => {
+  if (!config.tls) return ensureLocalCertificates({ dataDir: config.dataDir });
+  const [cert, key] = await Promise.all([readFile(config.tls.certFile, 'utf8'), readFile(config.tls.keyFile, 'utf8')]);
+  return { cert, key, caPath: null };
+};
+
+export const makeDataDir = async (config: Config): Promise<void> => {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+};

@@ -1,0 +1,331 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import type { Environment } from '../core/environment.ts';
+import { isLoopbackHost } from '../webhooks/guard.ts';
+import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
+
+export const roles = ['api', 'watch', 'deliver'] as const;
+export type Role = (typeof roles)[number];
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Everything a start needs to know, validated as a whole and frozen. Holds secrets: never log it. */
+export type Config = {
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Addresses to listen on. */
+  readonly hosts: readonly string[];
+  /** 0 picks a free port. */
+  readonly ports: Readonly<Record<Environment, number>>;
+  /** Origins without a trailing slash; null means https://localhost and the port really bound. */
+  readonly publicUrls: Readonly<Record<Environment, string | null>>;
+  /** Without a trailing slash; null means the environment's own address + /checkout. */
+  readonly checkoutUrl: string | null;
+  /** Addresses or CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  /** Null means the embedded server. */
+  readonly database: { readonly url: string; readonly migrateUrl: string } | null;
+  /** 32 bytes as lower-case hex; null means the file in the data directory. */
+  readonly masterKey: string | null;
+  readonly roles: readonly Role[];
+  /** Absolute paths; null means the local CA. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly logLevel: LogLevel;
+  /** True exactly when the sandbox's own public host is loopback. It holds for sandbox events only. */
+  readonly allowLoopbackWebhooks: boolean;
+  readonly networks: ConfiguredNetworks;
+};
+
+/** Why a start was refused: every problem at once, none of them quoting a secret. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map(each => `- ${each}`).join('\n')}`,
+    );
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+type Bad = (why: string) => undefined;
+
+type Setting<T> = {
+  /** As commander wants it; absent where only the environment can say it. */
+  readonly flag?: string;
+  readonly variable: string;
+  readonly fallback: string | null;
+  readonly help: string;
+  readonly parse: (text: string, bad: Bad) => T | undefined;
+};
+
+const setting = <T>(row: Setting<T>): Setting<T> => row;
+
+/** Defaults, help texts, validation and docs/configuration.md all come from this table. */
+export const settings = {
+  dataDir: setting({
+    flag: '--data-dir <dir>',
+    variable: 'FLORIN_DATA_DIR',
+    fallback: './data',
+    help: 'Where everything that must survive a restart is kept.',
+    parse: text => text,
+  }),
+  host: setting({
+    flag: '--host <addresses>',
+    variable: 'FLORIN_HOST',
+    fallback: '127.0.0.1,::1',
+    help: 'Addresses to listen on, separated by commas. Anything but loopback needs both public URLs and TLS.',
+    parse: parseHosts,
+  }),
+  port: setting({
+    flag: '--port <port>',
+    variable: 'FLORIN_PORT',
+    fallback: '8443',
+    help: 'Port of the production environment; 0 picks a free one.',
+    parse: parsePort,
+  }),
+  sandboxPort: setting({
+    flag: '--sandbox-port <port>',
+    variable: 'FLORIN_SANDBOX_PORT',
+    fallback: '8444',
+    help: 'Port of the sandbox; 0 picks a free one. Equal ports need public URLs with distinct hosts.',
+    parse: parsePort,
+  }),
+  publicUrl: setting({
+    variable: 'FLORIN_PUBLIC_URL',
+    fallback: null,
+    help: 'Address at which clients reach production. Default: https://localhost and its port.',
+    parse: parseOrigin,
+  }),
+  sandboxPublicUrl: setting({
+    variable: 'FLORIN_SANDBOX_PUBLIC_URL',
+    fallback: null,
+    help: 'Address at which clients reach the sandbox. Default: https://localhost and its port.',
+    parse: parseOrigin,
+  }),
+  checkoutUrl: setting({
+    variable: 'FLORIN_CHECKOUT_URL',
+    fallback: null,
+    help: "Address of the checkout pages. Default: each environment's own address and /checkout.",
+    parse: parseCheckoutUrl,
+  }),
+  trustedProxies: setting({
+    variable: 'FLORIN_TRUSTED_PROXIES',
+    fallback: null,
+    help: 'Addresses or CIDR blocks, separated by commas, whose X-Forwarded headers count.',
+    parse: parseProxies,
+  }),
+  databaseUrl: setting({
+    variable: 'DATABASE_URL',
+    fallback: null,
+    help: 'PostgreSQL 15 or later, for the service. Default: an embedded server in the data directory.',
+    parse: parseDatabaseUrl,
+  }),
+  migrateDatabaseUrl: setting({
+    variable: 'FLORIN_MIGRATE_DATABASE_URL',
+    fallback: null,
+    help: 'The same database as a role that may change the schema. Default: DATABASE_URL.',
+    parse: parseDatabaseUrl,
+  }),
+  masterKey: setting({
+    variable: 'FLORIN_MASTER_KEY',
+    fallback: null,
+    help: '32 random bytes as 64 hexadecimal digits or as base64. Default: made once, in the data directory.',
+    parse: parseMasterKey,
+  }),
+  roles: setting({
+    variable: 'FLORIN_ROLES',
+    fallback: 'all',
+    help: 'What this process does: all, or some of api, watch and deliver, separated by commas.',
+    parse: parseRoles,
+  }),
+  redisUrl: setting<never>({
+    variable: 'REDIS_URL',
+    fallback: null,
+    help: 'Not supported yet; a start with it is refused.',
+    parse: (_, bad) => bad('is not supported yet: rate limits are kept in each process; unset it to start'),
+  }),
+  tlsCert: setting({
+    variable: 'FLORIN_TLS_CERT',
+    fallback: null,
+    help: 'PEM file with the certificate chain. Default: the local CA, good for loopback names only.',
+    parse: text => text,
+  }),
+  tlsKey: setting({
+    variable: 'FLORIN_TLS_KEY',
+    fallback: null,
+    help: 'PEM file with its private key.',
+    parse: text => text,
+  }),
+  logLevel: setting({
+    variable: 'FLORIN_LOG_LEVEL',
+    fallback: 'info',
+    help: 'How much is logged: debug, info, warn, error or silent.',
+    parse: (text, bad) => logLevels.find(level => level === text) ?? bad(`must be one of ${logLevels.join(', ')}`),
+  }),
+};
+
+type SettingName = keyof typeof settings;
+type Value<N extends SettingName> = NonNullable<ReturnType<(typeof settings)[N]['parse']>>;
+type Values = { readonly [N in SettingName]: Value<N> | null };
+
+/** Flags win over the environment. The names are those that commander derives from the table's flags. */
+export type Flags = { readonly [N in 'dataDir' | 'host' | 'port' | 'sandboxPort']?: string | undefined };
+type Variables = Readonly<Record<string, string | undefined>>;
+type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
+
+/** Reads flags, environment and florin.config.*; throws a ConfigError that lists everything wrong with them. */
+export async function loadConfig({ flags = {}, env = process.env, cwd = process.cwd() }: Source = {}): Promise<Config> {
+  const problems = unknownVariables(env);
+  const values = readSettings(flags, env, problems);
+  const file = await loadConfigFile(cwd);
+  problems.push(...file.problems, ...contradictions(values, isSet(flags, env)));
+  if (problems.length > 0) throw new ConfigError(problems);
+  const path = (text: string): string => resolve(cwd, text);
+  const { dataDir, host, port, sandboxPort, publicUrl, sandboxPublicUrl, databaseUrl, tlsCert, tlsKey } = values;
+  return deepFreeze({
+    dataDir: path(dataDir!),
+    hosts: host!,
+    ports: { production: port!, sandbox: sandboxPort! },
+    publicUrls: { production: publicUrl, sandbox: sandboxPublicUrl },
+    checkoutUrl: values.checkoutUrl,
+    trustedProxies: values.trustedProxies ?? [],
+    database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
+    masterKey: values.masterKey,
+    roles: values.roles!,
+    tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
+    logLevel: values.logLevel!,
+    allowLoopbackWebhooks: sandboxPublicUrl === null || isLoopbackUrl(sandboxPublicUrl),
+    networks: file.networks,
+  });
+}
+
+function unknownVariables(env: Variables): string[] {
+  const known = new Set(Object.values(settings).map(each => each.variable));
+  const unknown = Object.keys(env).filter(name => name.startsWith('FLORIN_') && !known.has(name));
+  return unknown.sort().map(name => `${name} is not a setting of Florin`);
+}
+
+function isSet(flags: Flags, env: Variables): (name: SettingName) => boolean {
+  // An empty variable is how compose files and shells spell "not set".
+  return name => flags[name as keyof Flags] !== undefined || Boolean(env[settings[name].variable]);
+}
+
+function readSettings(flags: Flags, env: Variables, problems: string[]): Values {
+  const entries = Object.entries(settings).map(([name, row]) => {
+    const { flag, variable, fallback, parse }: Setting<unknown> = row;
+    const given = flag === undefined ? undefined : flags[name as keyof Flags];
+    const text = given ?? (env[variable] || fallback);
+    if (text === null) return [name, null];
+    const source = given === undefined ? variable : flag!.split(' ')[0];
+    const bad: Bad = why => void problems.push(`${source} ${why}`);
+    return [name, (text === '' ? bad('must not be empty') : parse(text, bad)) ?? null];
+  });
+  return Object.fromEntries(entries) as Values;
+}
+
+/** What each setting alone cannot see. A value that failed to parse is null here but counts as set. */
+function contradictions(values: Values, set: (name: SettingName) => boolean): string[] {
+  const { host, port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
+  const problems: string[] = [];
+  const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
+
+  check(
+    set('migrateDatabaseUrl') && !set('databaseUrl'),
+    'FLORIN_MIGRATE_DATABASE_URL needs DATABASE_URL: the embedded server has its own roles',
+  );
+  check(set('tlsCert') && !set('tlsKey'), 'FLORIN_TLS_CERT needs FLORIN_TLS_KEY');
+  check(set('tlsKey') && !set('tlsCert'), 'FLORIN_TLS_KEY needs FLORIN_TLS_CERT');
+
+  const sharedPort = port !== null && port !== 0 && port === sandboxPort;
+  const hostOf = (url: string | null): string | null => url && new URL(url).hostname;
+  const distinctHosts = set('publicUrl') && set('sandboxPublicUrl') && hostOf(publicUrl) !== hostOf(sandboxPublicUrl);
+  check(
+    sharedPort && !distinctHosts,
+    'Production and sandbox share a port, so FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL must name distinct hosts',
+  );
+  check(
+    publicUrl !== null && publicUrl === sandboxPublicUrl,
+    'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL must not be the same address',
+  );
+
+  const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
+  for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
+    check(wide && !set(name), `${settings[name].variable} is needed when Florin listens on more than loopback`);
+  }
+  const exposed = wide || [publicUrl, sandboxPublicUrl].some(url => url !== null && !isLoopbackUrl(url));
+  // Behind a trusted proxy the public certificate is the proxy's.
+  check(
+    exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
+    'FLORIN_TLS_CERT and FLORIN_TLS_KEY are needed beyond loopback, or FLORIN_TRUSTED_PROXIES where a proxy ends TLS',
+  );
+  return problems;
+}
+
+const isLoopbackUrl = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
+
+const list = (text: string): string[] => [...new Set(text.split(',').map(each => each.trim()))];
+
+function parsePort(text: string, bad: Bad): number | undefined {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65535 ? port : bad('must be a port from 0 to 65535');
+}
+
+function parseHosts(text: string, bad: Bad): string[] | undefined {
+  const hosts = list(text).flatMap(host => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host]));
+  return hosts.every(host => isIP(host) !== 0) ? [...new Set(hosts)] : bad('must list IP addresses or localhost');
+}
+
+function parseHttpsUrl(text: string, bad: Bad): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || url.protocol !== 'https:') return bad('must be an absolute https: URL');
+  if (url.username || url.password || url.search || url.hash) return bad('must not carry credentials, ? or #');
+  return url;
+}
+
+function parseOrigin(text: string, bad: Bad): string | undefined {
+  const url = parseHttpsUrl(text, bad);
+  return url && (url.pathname === '/' ? url.origin : bad('must not have a path'));
+}
+
+function parseCheckoutUrl(text: string, bad: Bad): string | undefined {
+  return parseHttpsUrl(text, bad)?.href.replace(/\/+$/, '');
+}
+
+function parseProxies(text: string, bad: Bad): string[] | undefined {
+  const blocks = list(text);
+  return blocks.every(isAddressOrBlock) ? blocks : bad('must list IP addresses or CIDR blocks (/0 trusts everybody)');
+}
+
+function isAddressOrBlock(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  if (rest.length > 0 || bits === 0 || address.includes('%')) return false;
+  return prefix === undefined || (/^[1-9][0-9]{0,2}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+function parseDatabaseUrl(text: string, bad: Bad): string | undefined {
+  const scheme = URL.parse(text)?.protocol;
+  return scheme === 'postgres:' || scheme === 'postgresql:' ? text : bad('must be a postgres: URL');
+}
+
+function parseMasterKey(text: string, bad: Bad): string | undefined {
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase();
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length === 32 && bytes.toString('base64') === text) return bytes.toString('hex');
+  return bad('must be 32 bytes as 64 hexadecimal digits or as base64');
+}
+
+function parseRoles(text: string, bad: Bad): Role[] | undefined {
+  if (text === 'all') return [...roles];
+  const named = list(text);
+  const known = roles.filter(role => named.includes(role));
+  return known.length === named.length ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { type Environment, environments } from '../core/environment.ts';
+import type { Log } from '../core/log.ts';
+import { createCallers } from '../engine/callers.ts';
+import type { Context, Deliver, EnvironmentSettings } from '../engine/context.ts';
+import { createPaymentCreator } from '../engine/createPayment.ts';
+import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
+import { createNetworkDirectory } from '../engine/networkDirectory.ts';
+import { createRateLimiter } from '../engine/rateLimiter.ts';
+import { createPaymentReader } from '../engine/readPayment.ts';
+import { createListener, type Listener } from '../http/listener.ts';
+import { networkRoutes } from '../http/networkRoutes.ts';
+import { paymentRoutes } from '../http/paymentRoutes.ts';
+import type { Route } from '../http/route.ts';
+import { createRequestHandler, type Incoming } from '../http/server.ts';
+import { systemRoutes } from '../http/systemRoutes.ts';
+import { webhookRoutes } from '../http/webhookRoutes.ts';
+import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
+import { parseApiKey } from '../vault/apiKeys.ts';
+import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
+import { createSender, type Sender } from '../webhooks/send.ts';
+import { signWebhook } from '../webhooks/sign.ts';
+import { startHeadPollers } from '../workers/headPoller.ts';
+import type { Loop } from '../workers/loop.ts';
+import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
+import { makeDataDir, monotonicMs, networksOf, openAdmin, startLocalChain, startStorage, tlsOf } from './compose.ts';
+import type { Config } from './config.ts';
+import { type FirstRun, prepareFirstRun } from './firstRun.ts';
+
+export type Florin = {
+  readonly urls: Readonly<Record<Environment, string>>;
+  readonly caPath: string | null;
+  readonly firstRun: FirstRun | null;
+  /** The dev chain's process, where one runs. */
+  readonly devChainPid: () => number | null;
+  stop(): Promise<void>;
+};
+
+const headPollMs = 1_000;
+
+/** Unique across processes and restarts, and cheap: a request id is a name, not a secret. */
+const createRequestIds = (): (() => string) => {
+  const prefix = `req_${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, '0')}`;
+  let count = 0;
+  return () => `${prefix}${(++count).toString(36).padStart(6, '0')}`;
+};
+
+/** Undone in reverse order, each step whatever became of the one before. */
+const createStack = (log: Log) => {
+  const steps: { name: string; undo: () => Promise<void> | void }[] = [];
+  let undone: Promise<void> | null = null;
+  const unwind = async (): Promise<void> => {
+    for (const { name, undo } of steps.reverse()) {
+      try {
+        await undo();
+      } catch (error) {
+        log.error({ step: name, err: error }, 'a part could not be stopped');
+      }
+    }
+  };
+  return {
+    push: (name: string, undo: () => Promise<void> | void) => void steps.push({ name, undo }),
+    unwind: () => {
+      undone ??= unwind();
+      return undone;
+    },
+  };
+};
+
+const createDeliver =
+  (sender: Sender, settings: Readonly<Record<Environment, EnvironmentSettings>>): Deliver =>
+  async message => {
+    const { eventId: id, timestampSeconds, body, secrets } = message;
+    const { delivered, statusCode, durationMs, error } = await sender.send({
+      url: message.url,
+      headers: { ...signWebhook({ secrets, id, timestampSeconds, body }), 'content-type': 'application/json' },
+      body,
+      allowLoopback: settings[message.environment].allowLoopback,
+    });
+    return { delivered, statusCode, durationMs, error };
+  };
+
+/** One listener an environment, or one for both when they share a port and the Host header decides. */
+const listen = async (
+  config: Config,
+  handler: RequestListener,
+  options: { tls: { key: string; cert: string }; requestId: () => string; log: Log },
+): Promise<{ listeners: Listener[]; ports: Record<Environment, number> }> => {
+  const listeners: Listener[] = [];
+  const bind = async (port: number, environmentOf: (request: Incoming) => Environment): Promise<number> => {
+    const tagged: RequestListener = (request, response) => {
+      (request as Incoming).environment = environmentOf(request);
+      handler(request, response);
+    };
+    const listener = createListener({ ...options, handler: tagged });
+    listeners.push(listener);
+    return listener.listen(port, config.hosts);
+  };
+  const { production, sandbox } = config.ports;
+  if (production === sandbox && production !== 0) {
+    const sandboxHost = new URL(config.publicUrls.sandbox!).host.toLowerCase();
+    const isSandbox = (request: Incoming) => request.headers.host?.toLowerCase() === sandboxHost;
+    const port = await bind(production, request => (isSandbox(request) ? 'sandbox' : 'production'));
+    return { listeners, ports: { production: port, sandbox: port } };
+  }
+  const ports = { production: 0, sandbox: 0 };
+  for (const environment of environments) ports[environment] = await bind(config.ports[environment], () => environment);
+  return { listeners, ports };
+};
+
+/**
+ * Brings everything up in order, and takes down whatever is up when a step fails. The addresses are settings of payments
+ * (checkoutUrl), and with port 0 they are known only once the listeners are bound, so the context fills them in late.
+ */
+export const startFlorin = async (config: Config, log: Log): Promise<Florin> => {
+  const stack = createStack(log);
+  try {
+    await makeDataDir(config);
+    const lock = lockDataDirectory({ dataDir: config.dataDir });
+    stack.push('data directory lock', () => lock.release());
+    const tls = await tlsOf(config);
+    const storage = await startStorage(config, log);
+    stack.push('database', () => storage.stop());
+    const admin = await openAdmin(config, storage);
+    const firstRun = await prepareFirstRun(config, admin);
+    const chain = await startLocalChain(config, log);
+    if (chain) stack.push('dev chain', () => chain.stop());
+
+    const urls: Record<Environment, string> = { production: '', sandbox: '' };
+    const networks = networksOf(config, chain?.rpcUrl ?? null);
+    const settings = environmentSettings(config, urls);
+    const bound: { address: string; port: number }[] = [];
+    const sender = createSender({ ownListeners: () => bound });
+    stack.push('webhook sender', () => sender.close());
+    const context: Context = {
+      ...admin,
+      networks: createNetworkDirectory(admin.db, networks, monotonicMs),
+      environments: settings,
+      deliver: createDeliver(sender, settings),
+      refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
+      log,
+    };
+    for (const loop of startLoops(config, context)) stack.push('background loop', () => loop.stop());
+    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, log, stack });
+    return { urls, caPath: tls.caPath, firstRun, devChainPid: () => chain?.pid() ?? null, stop: stack.unwind };
+  } catch (error) {
+    await stack.unwind();
+    throw error;
+  }
+};
+
+const environmentSettings = (
+  config: Config,
+  urls: Readonly<Record<Environment, string>>,
+): Record<Environment, EnvironmentSettings> => {
+  const settingsOf = (environment: Environment): EnvironmentSettings => ({
+    get publicUrl() {
+      return urls[environment];
+    },
+    get checkoutUrl() {
+      return config.checkoutUrl ?? `${urls[environment]}/checkout`;
+    },
+    allowLoopback: environment === 'sandbox' && config.allowLoopbackWebhooks,
+  });
+  return { production: settingsOf('production'), sandbox: settingsOf('sandbox') };
+};
+
+const startLoops = (config: Config, context: Context): Loop[] => {
+  const loops = [startClockKeeper(context)];
+  if (!config.roles.includes('watch')) return loops;
+  const networks = context.networks.all();
+  return [
+    ...loops,
+    startHeadPollers({ db: context.db, networks, intervalMs: headPollMs, log: context.log }),
+    startSweeper(context),
+    startFolder(context),
+    startPurger(context),
+  ];
+};
+
+const startApi = async (parts: {
+  config: Config;
+  context: Context;
+  tls: { key: string; cert: string };
+  urls: Record<Environment, string>;
+  bound: { address: string; port: number }[];
+  log: Log;
+  stack: ReturnType<typeof createStack>;
+}): Promise<void> => {
+  const { config, context, tls, urls, log, stack } = parts;
+  let isStopping = false;
+  const apiRoutes: Route[] = [
+    ...paymentRoutes(
+      context,
+      createPaymentCreator(context, createDerivationIndexes(context.db)),
+      createPaymentReader(context),
+    ),
+    ...webhookRoutes(context),
+    ...networkRoutes(context.networks),
+  ];
+  const routes: Route[] = [
+    ...apiRoutes,
+    ...systemRoutes(
+      context.db,
+      () => routes,
+      () => isStopping,
+    ),
+  ];
+  const requestId = createRequestIds();
+  const server = await createRequestHandler({
+    routes,
+    callers: createCallers(context.db, monotonicMs),
+    limiter: createRateLimiter(monotonicMs),
+    parseKey: parseApiKey,
+    nowMs: context.clock.nowMs,
+    publicUrl: environment => urls[environment],
+    trustedProxies: config.trustedProxies,
+    strictTransport: environment => !isLoopbackHost(new URL(urls[environment]).hostname),
+    requestId,
+    log,
+  });
+  const { listeners, ports } = await listen(config, server.handler, { tls, requestId, log });
+  for (const environment of environments) {
+    urls[environment] = config.publicUrls[environment] ?? `https://localhost:${ports[environment]}`;
+    for (const address of config.hosts) parts.bound.push({ address, port: ports[environment] });
+  }
+  stack.push('listeners', async () => {
+    isStopping = true;
+    await Promise.all(listeners.map(listener => listener.close()));
+    await server.close();
+  });
+};

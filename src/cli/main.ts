@@ -1,0 +1,32 @@
+import { Command, CommanderError } from 'commander';
+import { FlorinError } from '../core/errors.ts';
+import { addAccountCommands } from './accountCommands.ts';
+import { ConfigError } from './config.ts';
+import { addStartCommand } from './startCommand.ts';
+
+const program = new Command('florin')
+  .description('Self-hosted crypto payment requests.')
+  .version('0.1.0')
+  .showHelpAfterError('(add --help for the options)')
+  .exitOverride();
+
+addStartCommand(program);
+addAccountCommands(program);
+
+/** People get a sentence; a stack is for bugs. */
+const explain = (error: unknown): string => {
+  if (error instanceof ConfigError || error instanceof FlorinError) return error.message;
+  if (error instanceof Error) return 'code' in error ? (error.stack ?? error.message) : error.message;
+  return String(error);
+};
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode;
+  } else {
+    console.error(`florin: ${explain(error)}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import pino from 'pino';
+import type { Log } from '../core/log.ts';
+import { type Config, loadConfig } from './config.ts';
+import { addConfigOptions } from './configOptions.ts';
+import { writeFirstRun } from './firstRun.ts';
+import { type Florin, startFlorin } from './florin.ts';
+
+/** Buffered, because a write for each request would cost a fifth of the request; flushed every second and at the end. */
+export const createLog = (level: string): { log: Log; flush: () => void } => {
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 1_000 });
+  const log = pino(
+    {
+      level,
+      base: {},
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ['authorization', 'key', 'secret', 'password', '*.authorization', '*.key', '*.secret', '*.password'],
+    },
+    destination,
+  );
+  return { log, flush: () => destination.flushSync() };
+};
+
+const announce = async (config: Config, florin: Florin): Promise<void> => {
+  const lines = [
+    '',
+    'Florin is ready',
+    `  production  ${florin.urls.production}`,
+    `  sandbox     ${florin.urls.sandbox}`,
+    `  reference   ${florin.urls.sandbox}/docs`,
+  ];
+  if (florin.caPath) lines.push(`  local CA    ${florin.caPath}`);
+  if (florin.firstRun && process.stdout.isTTY) {
+    lines.push('', `  Your first sandbox key, shown once: ${florin.firstRun.key}`);
+  } else if (florin.firstRun) {
+    lines.push(`  first run   ${await writeFirstRun(config, florin.firstRun)} (the first sandbox key)`);
+  }
+  console.log(`${lines.join('\n')}\n`);
+};
+
+/** A terminal's Ctrl-C may reach us twice, from the terminal and from npm, within the same moment. */
+const sameSignalMs = 500;
+
+const stopOnSignal = (florin: Promise<Florin>, log: Log): Promise<void> =>
+  new Promise(resolve => {
+    let firstMs: number | null = null;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (firstMs !== null) {
+        if (performance.now() - firstMs < sameSignalMs) return;
+        process.exit(1);
+      }
+      firstMs = performance.now();
+      log.info({ signal }, 'stopping');
+      florin.then(
+        running => void running.stop().then(resolve),
+        () => resolve(),
+      );
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+
+export const addStartCommand = (program: Command): void => {
+  const command = program.command('start').description('Start Florin: both environments, all roles.');
+  addConfigOptions(command).action(async (flags: Record<string, string>) => {
+    const config = await loadConfig({ flags });
+    const { log, flush } = createLog(config.logLevel);
+    try {
+      const starting = startFlorin(config, log);
+      const stopped = stopOnSignal(starting, log);
+      await announce(config, await starting);
+      await stopped;
+    } finally {
+      flush();
+    }
+  });
+};

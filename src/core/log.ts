@@ -1,0 +1,7 @@
+type Write = (fields: object, message: string) => void;
+
+/** What every room may log with. Messages are constant, values are fields, and no field is ever a secret. */
+export type Log = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
+
+const nothing: Write = () => {};
+export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

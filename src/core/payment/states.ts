@@ -1,0 +1,44 @@
+export const paymentStatuses = ['pending', 'confirming', 'completed', 'expired', 'canceled', 'reversed'] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+/** Strongest first: where several apply, the first of this list is the one that is shown. */
+export const exceptions = ['reorged', 'late', 'overpaid', 'underpaid'] as const;
+export type PaymentException = (typeof exceptions)[number];
+
+/**
+ * The one list of legal edges; the database's constraint is held equal to it. `canceled → confirming` happens by
+ * resolve only, and `confirming → reversed` only to a payment that was completed before.
+ */
+export const legalEdges: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  pending: ['confirming', 'expired', 'canceled'],
+  confirming: ['completed', 'pending', 'expired', 'reversed'],
+  completed: ['reversed'],
+  expired: ['confirming'],
+  canceled: ['confirming'],
+  reversed: ['confirming'],
+};
+
+export const isLegalEdge = (from: PaymentStatus, to: PaymentStatus): boolean => legalEdges[from].includes(to);
+
+export const eventTypes = [
+  'payment.created',
+  'payment.detected',
+  'payment.underpaid',
+  'payment.confirming',
+  'payment.completed',
+  'payment.overpaid',
+  'payment.expired',
+  'payment.late',
+  'payment.canceled',
+  'payment.reverted',
+  'payment.reversed',
+  'payment.stray',
+  'webhook.test',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+/** The kinds that can stand in a payment's history. */
+export type PaymentEventType = Exclude<EventType, 'webhook.test'>;
+
+/** The two words that say where a payment stands. */
+export type PaymentState = { readonly status: PaymentStatus; readonly exception: PaymentException | null };

@@ -1,0 +1,97 @@
+import type { BlockRef, ConfirmationRule, Facts, Terms, Transfer } from './facts.ts';
+import { isFinal, ruleFor } from './finality.ts';
+
+type Included = Transfer & { readonly block: BlockRef };
+
+/** What the transfers add up to, seen from the terms. Every sum is exact, in base units. */
+export type Tally = {
+  readonly rule: ConfirmationRule;
+  /** What must be final for completion. */
+  readonly target: bigint;
+  /** All that is in canonical blocks, and the part of it that is final. */
+  readonly received: bigint;
+  readonly confirmed: bigint;
+  /** The part that arrived in time, and the part that did not. */
+  readonly inTime: bigint;
+  readonly late: bigint;
+  /** The part that may complete the payment, and the part of that which is final. */
+  readonly counted: bigint;
+  readonly countedFinal: bigint;
+  readonly countedTransfers: readonly Included[];
+  /** Unconfirmed funds that were first seen in time. */
+  readonly unconfirmedInTime: bigint;
+  readonly anythingSeen: boolean;
+  readonly finalKeys: readonly string[];
+};
+
+/** How far from the amount a sum may be and still be neither under- nor overpaid. Rounded down, never in the payer's favour. */
+export const toleranceOf = (terms: Terms): bigint => (terms.amount * BigInt(terms.toleranceBps)) / 10_000n;
+
+/** The end of the payment's time. */
+export const deadlineOf = (facts: Facts): number =>
+  Math.min(facts.terms.expiresAt, facts.actions.timeEndedAt ?? facts.terms.expiresAt);
+
+/** Dust of value zero is not funds: anyone can send it to any address. */
+const isLive = (transfer: Transfer): boolean => transfer.canonical && transfer.amount > 0n;
+const isIncluded = (transfer: Transfer): transfer is Included => transfer.block !== null && isLive(transfer);
+
+const arrivedAt = (transfer: Transfer): number =>
+  transfer.block === null ? transfer.firstSeenAt : Math.min(transfer.firstSeenAt, transfer.block.timestamp);
+
+const sumOf = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
+
+/** A merchant who accepted a sum accepted all that had come; otherwise lateness and the frozen policy decide. */
+const isCounted = (facts: Facts, transfer: Included): boolean => {
+  const { terms, actions } = facts;
+  const lateBy = arrivedAt(transfer) - deadlineOf(facts);
+  if (actions.accepted !== null || lateBy <= 0) return true;
+  return terms.latePolicy === 'accept' && lateBy <= terms.lateWindowSeconds * 1000;
+};
+
+/** Unconfirmed transfers whose transaction is not in a canonical block already. */
+const unconfirmedOf = (transfers: readonly Transfer[], included: readonly Included[]): readonly Transfer[] => {
+  const unconfirmed = transfers.filter(transfer => transfer.block === null && isLive(transfer));
+  if (unconfirmed.length === 0) return unconfirmed;
+  const mined = new Set(included.map(({ hash }) => hash));
+  return unconfirmed.filter(({ hash }) => !mined.has(hash));
+};
+
+/**
+ * The transfers that are final. What was so while the payment stood completed stays so as long as its block is
+ * canonical and the completion holds: neither a shorter head during an unrelated reorg nor a larger tier after an
+ * overpayment takes a completion back. Once it falls, only the rule counts.
+ */
+const finalOf = (facts: Facts, included: readonly Included[], rule: ConfirmationRule, target: bigint) => {
+  const settled = new Set(facts.history.settled);
+  const isFinalByRule = ({ block }: Included): boolean => isFinal(block, rule, facts.chain);
+  const kept = included.filter(transfer => settled.has(transfer.key) || isFinalByRule(transfer));
+  const holds = sumOf(kept.filter(transfer => isCounted(facts, transfer))) >= target;
+  return holds || settled.size === 0 ? kept : kept.filter(isFinalByRule);
+};
+
+export const tally = (facts: Facts): Tally => {
+  const { terms, transfers, actions } = facts;
+  const deadline = deadlineOf(facts);
+  const target = actions.accepted?.amount ?? terms.amount - toleranceOf(terms);
+  const included = transfers.filter(isIncluded);
+  const unconfirmed = unconfirmedOf(transfers, included);
+  const received = sumOf(included);
+  const rule = ruleFor(terms, received);
+  const final = finalOf(facts, included, rule, target);
+  const inTime = sumOf(included.filter(transfer => arrivedAt(transfer) <= deadline));
+  const countedTransfers = included.filter(transfer => isCounted(facts, transfer));
+  return {
+    rule,
+    target,
+    received,
+    confirmed: sumOf(final),
+    inTime,
+    late: received - inTime,
+    counted: sumOf(countedTransfers),
+    countedFinal: sumOf(final.filter(transfer => isCounted(facts, transfer))),
+    countedTransfers,
+    unconfirmedInTime: sumOf(unconfirmed.filter(transfer => arrivedAt(transfer) <= deadline)),
+    anythingSeen: included.length + unconfirmed.length > 0,
+    finalKeys: final.map(({ key }) => key),
+  };
+};

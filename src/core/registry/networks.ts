@@ -1,0 +1,150 @@
+import type { Environment } from '../environment.ts';
+import { parseAmount } from '../money.ts';
+import { type Backing, devBacking, mainnets, type Rule, type Slug, slugs, testnets } from './backings.ts';
+
+export type Currency = {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** Null for the native coin. */
+  readonly contractAddress: string | null;
+  readonly caip19: string;
+  /** In base units. */
+  readonly minAmount: bigint;
+};
+
+/** From this amount of the currency on (base units), this rule replaces the network's. */
+export type Tier = { readonly currency: string; readonly from: bigint; readonly rule: Rule };
+
+export type Network = {
+  readonly environment: Environment;
+  readonly slug: Slug;
+  readonly name: string;
+  readonly family: 'evm';
+  readonly caip2: string;
+  readonly chainId: number;
+  readonly nativeCurrency: string;
+  readonly currencies: readonly Currency[];
+  readonly rule: Rule;
+  /** Highest amount first. */
+  readonly tiers: readonly Tier[];
+  readonly blockTimeSeconds: number;
+  readonly explorerUrl: string | null;
+  /** Empty: nobody said where to reach it. */
+  readonly rpcUrls: readonly string[];
+  readonly backing: Backing['kind'];
+};
+
+/** What an operator may say about one slug in one environment. Amounts are decimal text in token units. */
+export type NetworkSettings = {
+  readonly rpcUrls: readonly string[];
+  readonly minAmounts?: Readonly<Record<string, string>>;
+  readonly rule?: Rule;
+  readonly tiers?: readonly { readonly currency: string; readonly from: string; readonly rule: Rule }[];
+};
+
+export type DevChain = {
+  readonly tokenAddress: (slug: Slug, symbol: string) => string;
+  readonly rpcUrls?: readonly string[];
+};
+
+type Registry = {
+  readonly environment: Environment;
+  readonly configured: Readonly<Partial<Record<Slug, NetworkSettings>>>;
+  /** Null where no local dev chain runs. */
+  readonly devChain: DevChain | null;
+};
+
+export const devChainId = 31337;
+
+/** Every slug of one environment with the chain that really backs it, sorted by slug. */
+export function resolveNetworks(registry: Registry): Network[] {
+  return [...slugs].sort().map(slug => resolveNetwork(registry, slug));
+}
+
+function resolveNetwork({ environment, configured, devChain }: Registry, slug: Slug): Network {
+  const settings = configured[slug];
+  const rpcUrls = settings?.rpcUrls ?? [];
+  if (environment === 'production') return build(environment, mainnets[slug], rpcUrls, settings);
+  if (rpcUrls.length > 0 || devChain === null) return build(environment, testnets[slug], rpcUrls, settings);
+  const backing = devBacking(slug, devChainId, devChain.tokenAddress);
+  return build(environment, backing, devChain.rpcUrls ?? [], settings);
+}
+
+function build(
+  environment: Environment,
+  backing: Backing,
+  rpcUrls: readonly string[],
+  settings: NetworkSettings | undefined,
+): Network {
+  const currencies = currenciesOf(backing, settings?.minAmounts ?? {});
+  return {
+    environment,
+    slug: backing.slug,
+    name: backing.name,
+    family: 'evm',
+    caip2: backing.caip2,
+    chainId: backing.chainId,
+    nativeCurrency: backing.nativeCurrency.symbol,
+    currencies,
+    rule: settings?.rule ?? backing.rule,
+    tiers: tiersOf(currencies, settings?.tiers ?? []),
+    blockTimeSeconds: backing.blockTimeSeconds,
+    explorerUrl: backing.explorerUrl,
+    rpcUrls: [...rpcUrls],
+    backing: backing.kind,
+  };
+}
+
+function currenciesOf(backing: Backing, minAmounts: Readonly<Record<string, string>>): Currency[] {
+  const minAmount = (symbol: string, decimals: number): bigint => {
+    const text = Object.hasOwn(minAmounts, symbol) ? minAmounts[symbol] : undefined;
+    return text === undefined ? 1n : unitsOrThrow(text, decimals, `minAmounts.${symbol}`);
+  };
+  const { symbol, name, decimals } = backing.nativeCurrency;
+  const native: Currency = {
+    symbol,
+    name,
+    decimals,
+    contractAddress: null,
+    caip19: `${backing.caip2}/slip44:${backing.slip44}`,
+    minAmount: minAmount(symbol, decimals),
+  };
+  const tokens = backing.tokens.map(token => ({
+    symbol: token.symbol,
+    name: token.name,
+    decimals: token.decimals,
+    contractAddress: token.address,
+    caip19: `${backing.caip2}/erc20:${token.address}`,
+    minAmount: minAmount(token.symbol, token.decimals),
+  }));
+  return [native, ...tokens];
+}
+
+function tiersOf(currencies: readonly Currency[], tiers: NonNullable<NetworkSettings['tiers']>): Tier[] {
+  const known = tiers.flatMap(tier => {
+    // A test network may lack a token that the slug's mainnet has; its tier then has nothing to apply to.
+    const currency = currencies.find(each => each.symbol === tier.currency);
+    if (currency === undefined) return [];
+    return [{ ...tier, from: unitsOrThrow(tier.from, currency.decimals, `tiers.${tier.currency}`) }];
+  });
+  return known.sort((a, b) => (a.from < b.from ? 1 : a.from > b.from ? -1 : 0));
+}
+
+function unitsOrThrow(text: string, decimals: number, where: string): bigint {
+  const parsed = parseAmount(text, decimals);
+  if (!parsed.ok) throw new RangeError(`${where} is not an amount (${parsed.problem})`);
+  return parsed.units;
+}
+
+/** Case-insensitive in ASCII only: Unicode folding would let other letters spell a symbol. */
+export function findCurrency(network: Network, text: string): Currency | undefined {
+  if (!/^[A-Za-z0-9]{1,16}$/.test(text)) return undefined;
+  const symbol = text.toUpperCase();
+  return network.currencies.find(currency => currency.symbol === symbol);
+}
+
+/** The rule for a payment of this size; `amount` is the larger of asked and received, in base units. */
+export function ruleFor(network: Network, symbol: string, amount: bigint): Rule {
+  return network.tiers.find(tier => tier.currency === symbol && amount >= tier.from)?.rule ?? network.rule;
+}

@@ -1,0 +1,50 @@
+import type { RateLimit } from './plans.ts';
+
+/** A bucket that starts full: capacity perMinute + burst, refilled by perMinute/60 a second. */
+export type Bucket = { tokens: number; updatedMs: number };
+
+export type RateDecision = {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix seconds when Remaining is back at its limit. */
+  readonly resetSeconds: number;
+  /** Whole seconds until one request is allowed again; 0 when this one was. */
+  readonly retryAfterSeconds: number;
+};
+
+export const fullBucket = (rate: RateLimit, nowMs: number): Bucket => ({
+  tokens: rate.perMinute + rate.burst,
+  updatedMs: nowMs,
+});
+
+const refill = (bucket: Bucket, rate: RateLimit, nowMs: number): void => {
+  const elapsedMs = Math.max(0, nowMs - bucket.updatedMs);
+  bucket.tokens = Math.min(rate.perMinute + rate.burst, bucket.tokens + (elapsedMs * rate.perMinute) / 60_000);
+  bucket.updatedMs = nowMs;
+};
+
+const describe = (bucket: Bucket, rate: RateLimit, nowMs: number, allowed: boolean): RateDecision => {
+  const missing = Math.max(0, rate.perMinute + rate.burst - bucket.tokens);
+  return {
+    allowed,
+    limit: rate.perMinute,
+    remaining: Math.max(0, Math.floor(bucket.tokens - rate.burst)),
+    resetSeconds: Math.ceil((nowMs + (missing * 60_000) / rate.perMinute) / 1000),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(((1 - bucket.tokens) * 60) / rate.perMinute)),
+  };
+};
+
+/** Takes one token if there is one. The bucket is changed in place. */
+export const takeToken = (bucket: Bucket, rate: RateLimit, nowMs: number): RateDecision => {
+  refill(bucket, rate, nowMs);
+  const allowed = bucket.tokens >= 1;
+  if (allowed) bucket.tokens -= 1;
+  return describe(bucket, rate, nowMs, allowed);
+};
+
+/** What the bucket holds, taking nothing. */
+export const peekTokens = (bucket: Bucket, rate: RateLimit, nowMs: number): RateDecision => {
+  refill(bucket, rate, nowMs);
+  return describe(bucket, rate, nowMs, bucket.tokens >= 1);
+};

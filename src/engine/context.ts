@@ -1,0 +1,46 @@
+import type { Environment } from '../core/environment.ts';
+import type { IdSource } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Database } from '../storage/database.ts';
+import type { DatabaseClock } from '../storage/databaseClock.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { NetworkDirectory } from './networkDirectory.ts';
+
+/** How one environment is reached from outside, and what it may reach. */
+export type EnvironmentSettings = {
+  readonly publicUrl: string;
+  readonly checkoutUrl: string;
+  /** Loopback and http: webhook targets: only where the environment itself lives on loopback. */
+  readonly allowLoopback: boolean;
+};
+
+export type DeliveryOutcome = {
+  delivered: boolean;
+  statusCode: number | null;
+  durationMs: number;
+  error: string | null;
+};
+
+/** Signs and sends one webhook now. */
+export type Deliver = (message: {
+  environment: Environment;
+  url: string;
+  secrets: string[];
+  eventId: string;
+  timestampSeconds: number;
+  body: string;
+}) => Promise<DeliveryOutcome>;
+
+/** What use cases work with. Built once, by the composition. */
+export type Context = {
+  readonly db: Database;
+  readonly clock: DatabaseClock;
+  readonly ids: IdSource;
+  readonly vault: Vault;
+  readonly networks: NetworkDirectory;
+  readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;
+  readonly deliver: Deliver;
+  /** A reason to refuse a webhook or callback address, or null. */
+  readonly refuseUrl: (url: string, environment: Environment) => string | null;
+  readonly log: Log;
+};

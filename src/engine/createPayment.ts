@@ -1,0 +1,256 @@
+import type { Environment, Scope } from '../core/environment.ts';
+import { FlorinError, invalid } from '../core/errors.ts';
+import { formatAmount, parseAmount } from '../core/money.ts';
+import { type Currency, findCurrency, type Network } from '../core/registry/networks.ts';
+import { refuseUrlText } from '../core/url.ts';
+import type { Caller, WalletRow } from '../storage/accounts.ts';
+import { isUniqueViolation } from '../storage/database.ts';
+import { insertPayments, type NewPayment } from '../storage/insertPayments.ts';
+import { findByExternalId, type StoredTier } from '../storage/payments.ts';
+import { createBatcher } from './batch.ts';
+import type { Context } from './context.ts';
+import type { DerivationIndexes } from './derivationIndexes.ts';
+import { type Answer, type IdempotentRequest, inProgress, keepRefusal, replay } from './idempotency.ts';
+import { watchedNetwork } from './networkDirectory.ts';
+import { deriveAddress } from './paymentAddress.ts';
+import { renderEvent, renderPayment } from './paymentObject.ts';
+
+export type PaymentRequest = {
+  amount: string;
+  currency: string;
+  network: string;
+  description?: string;
+  expiresIn?: number;
+  callbackUrl?: string;
+  redirectUrl?: string;
+  externalId?: string;
+  /** Source text of the metadata member. */
+  metadata: string;
+};
+
+export type CreatePayment = (
+  caller: Caller,
+  request: PaymentRequest,
+  idempotency: IdempotentRequest | null,
+) => Promise<Answer>;
+
+export const defaultExpirySeconds = 3_600;
+/** One flight's rows. More would only delay the first of them. */
+const maxBatch = 128;
+
+const amountOf = (text: string, currency: Currency): bigint => {
+  const parsed = parseAmount(text, currency.decimals);
+  if (!parsed.ok) {
+    const why = {
+      format: 'amount must be a positive number written as a plain decimal, for example "12.50".',
+      zero: 'amount must be a positive number.',
+      precision: `amount has too many fractional digits: ${currency.symbol} has ${currency.decimals}.`,
+      too_large: 'amount is too large.',
+    }[parsed.problem];
+    throw invalid('amount', why);
+  }
+  if (parsed.units < currency.minAmount) {
+    const least = formatAmount(currency.minAmount, currency.decimals);
+    throw invalid('amount', `amount is below the minimum of ${least} ${currency.symbol}.`);
+  }
+  return parsed.units;
+};
+
+const walletOf = (context: Context, caller: Caller, network: Network): WalletRow => {
+  const wallet = caller.wallets.find(w => w.network === network.slug);
+  if (!wallet) {
+    throw new FlorinError(
+      'wallet_required',
+      `No wallet is set for ${network.slug} in ${caller.environment}. Set one with: florin wallets set --account ${caller.accountId} --environment ${caller.environment} --network ${network.slug} --treasury 0x…`,
+    );
+  }
+  const { accountId, environment } = caller;
+  const sealed = context.vault.verifyWalletMac({ accountId, environment, ...wallet }, Buffer.from(wallet.mac, 'hex'));
+  if (!sealed) {
+    context.log.error({ accountId, environment, network: network.slug }, 'a wallet does not match its seal');
+    throw new Error('the wallet does not match its seal');
+  }
+  return wallet;
+};
+
+const tiersOf = (network: Network, currency: Currency): StoredTier[] => [
+  { atLeast: '0', kind: network.rule.kind, depth: network.rule.depth },
+  ...network.tiers
+    .filter(tier => tier.currency === currency.symbol)
+    .map(tier => ({ atLeast: tier.from.toString(), kind: tier.rule.kind, depth: tier.rule.depth })),
+];
+
+const checkUrls = (context: Context, request: PaymentRequest, environment: Environment): void => {
+  const { callbackUrl, redirectUrl } = request;
+  if (callbackUrl !== undefined) {
+    const refused = context.refuseUrl(callbackUrl, environment);
+    if (refused) throw invalid('callbackUrl', `callbackUrl ${refused}.`);
+  }
+  if (redirectUrl !== undefined) {
+    const refused = refuseUrlText(redirectUrl, context.environments[environment].allowLoopback);
+    if (refused) throw invalid('redirectUrl', `redirectUrl ${refused}.`);
+  }
+};
+
+/** Everything about a payment but its place in the database. */
+const build = async (
+  context: Context,
+  indexes: DerivationIndexes,
+  caller: Caller,
+  request: PaymentRequest,
+  idempotency: IdempotentRequest | null,
+): Promise<{ row: NewPayment; body: string }> => {
+  const { accountId, environment } = caller;
+  const scope: Scope = { accountId, environment };
+  checkUrls(context, request, environment);
+  const configured = context.networks.configured(environment, request.network);
+  const currency = configured && findCurrency(configured, request.currency);
+  if (configured && !currency) {
+    const known = configured.currencies.map(c => c.symbol).join(', ');
+    throw invalid('currency', `${configured.slug} does not carry this currency. It carries: ${known}.`);
+  }
+  const amount = currency ? amountOf(request.amount, currency) : 0n;
+  const network = await watchedNetwork(context.networks, environment, request.network);
+  const wallet = walletOf(context, caller, network);
+  const series = wallet.kind === 'forwarder' ? `${accountId}/${environment}` : `xpub/${wallet.destination}`;
+  const derivationIndex = await indexes.next(series, wallet.kind);
+  const address = deriveAddress(context.vault, {
+    scope,
+    walletKind: wallet.kind,
+    treasury: wallet.destination,
+    index: derivationIndex,
+  });
+  const { id, ms: createdAtMs } = context.ids.next('payment', context.clock.nowMs());
+  const { symbol, decimals, contractAddress: contract } = currency!;
+  const tiers = tiersOf(network, currency!);
+  const common = {
+    environment,
+    id,
+    amount,
+    decimals,
+    currency: symbol,
+    network: network.slug,
+    caip2: network.caip2,
+    contract,
+    address,
+    description: request.description ?? null,
+    metadata: request.metadata,
+    callbackUrl: request.callbackUrl ?? null,
+    redirectUrl: request.redirectUrl ?? null,
+    externalId: request.externalId ?? null,
+    createdAtMs,
+    expiresAtMs: createdAtMs + (request.expiresIn ?? defaultExpirySeconds) * 1000,
+  };
+  const state = { status: 'pending', exception: null, amountReceived: 0n, amountConfirmed: 0n } as const;
+  const view = { ...common, ...state, tiers, completedAtMs: null, canceledAtMs: null };
+  const body = renderPayment(view, context.environments[environment]);
+  const event = context.ids.next('event', createdAtMs);
+  return {
+    body,
+    row: {
+      ...common,
+      accountId,
+      walletKind: wallet.kind,
+      treasury: wallet.destination,
+      derivationIndex,
+      mac: context.vault.paymentMac({
+        ...scope,
+        id,
+        caip2: network.caip2,
+        contract,
+        amount,
+        treasury: wallet.destination,
+        index: derivationIndex,
+        address,
+      }),
+      tiers: JSON.stringify(tiers),
+      toleranceBps: caller.toleranceBps,
+      latePolicy: caller.latePolicy,
+      lateWindowSeconds: caller.lateWindowSeconds,
+      eventId: event.id,
+      eventBody: renderEvent({
+        id: event.id,
+        type: 'payment.created',
+        atMs: createdAtMs,
+        environment,
+        sequence: 1,
+        data: body,
+        previous: { status: null, exception: null },
+      }),
+      idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },
+    },
+  };
+};
+
+type Written = 'written' | 'key_taken';
+
+/** A row that the database refuses must not take the others of its flight with it: then each goes alone. */
+const insertFlight = async (context: Context, rows: NewPayment[]): Promise<(Written | Error)[]> => {
+  const insertAll = async (some: NewPayment[]): Promise<Written[]> => {
+    const written = await insertPayments(context.db, some);
+    return some.map(row => (written.has(row.id) ? 'written' : 'key_taken'));
+  };
+  try {
+    return await insertAll(rows);
+  } catch (error) {
+    const isRowsOwnFault =
+      typeof (error as { code?: unknown }).code === 'string' && /^2[0-3]/.test((error as { code: string }).code);
+    if (!isRowsOwnFault) throw error;
+    if (rows.length === 1) return [error as Error];
+  }
+  const results: (Written | Error)[] = [];
+  for (const row of rows) {
+    results.push(
+      await insertAll([row]).then(
+        ([one]) => one!,
+        (error: Error) => error,
+      ),
+    );
+  }
+  return results;
+};
+
+export const createPaymentCreator = (context: Context, indexes: DerivationIndexes): CreatePayment => {
+  const insert = createBatcher<NewPayment, Written>({
+    maxItems: maxBatch,
+    maxWaiting: 5_000,
+    overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),
+    run: rows => insertFlight(context, rows),
+  });
+
+  const create: CreatePayment = async (caller, request, idempotency) => {
+    const { row, body } = await build(context, indexes, caller, request, idempotency);
+    try {
+      if ((await insert(row)) === 'written') return { status: 200, body, replayed: false };
+    } catch (error) {
+      if (!isUniqueViolation(error, 'payments_external_id')) throw error;
+      const existing = await findByExternalId(context.db, caller, row.externalId!);
+      throw new FlorinError('conflict', `externalId is already used by payment ${existing}.`, 'externalId');
+    }
+    const kept = await replay(context, context.db, caller, idempotency!);
+    if (kept) return kept;
+    throw inProgress();
+  };
+
+  const running = new Set<string>();
+  return async (caller, request, idempotency) => {
+    if (!idempotency) return create(caller, request, null);
+    const tag = `${caller.accountId} ${caller.environment} ${idempotency.key}`;
+    if (running.has(tag)) throw inProgress();
+    running.add(tag);
+    try {
+      return await create(caller, request, idempotency);
+    } catch (error) {
+      if (!(error instanceof FlorinError) || error.code === 'idempotency_mismatch') throw error;
+      // An earlier success outlives whatever stands in the way now: a network that is down, a wallet that was removed.
+      const kept = await replay(context, context.db, caller, idempotency);
+      if (kept) return kept;
+      if (error.status === 409 && error.code !== 'idempotency_in_progress') {
+        return keepRefusal(context, caller, idempotency, error);
+      }
+      throw error;
+    } finally {
+      running.delete(tag);
+    }
+  };
+};

@@ -1,0 +1,131 @@
+import type { Scope } from '../core/environment.ts';
+import { errorBody, FlorinError } from '../core/errors.ts';
+import type { Queryable } from '../storage/database.ts';
+import { claimIdempotencyKey, keepAnswer, readIdempotencyKey, releaseIdempotencyKey } from '../storage/idempotency.ts';
+import type { Context } from './context.ts';
+
+/** What a request brings along when it carries an Idempotency-Key. */
+export type IdempotentRequest = { route: string; key: string; bodyHash: Buffer; requestId: string };
+
+export type Answer = { status: number; body: string; replayed: boolean };
+
+/** `secret` marks a body that must not be stored in clear. */
+export type Result = { body: string; secret?: boolean };
+
+const sealContext = (scope: Scope, request: IdempotentRequest): string[] => [
+  'idempotency',
+  scope.accountId,
+  scope.environment,
+  request.route,
+  request.key,
+];
+
+/** The kept answer of an earlier request with this key, or null when there is none. */
+export const replay = async (
+  context: Context,
+  db: Queryable,
+  scope: Scope,
+  request: IdempotentRequest,
+): Promise<Answer | null> => {
+  const kept = await readIdempotencyKey(db, scope, request.route, request.key);
+  if (!kept) return null;
+  if (!kept.bodyHash.equals(request.bodyHash)) {
+    throw new FlorinError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used with another request body. Use a new key for a new request.',
+    );
+  }
+  if (kept.status === null) throw inProgress();
+  const body = kept.response ?? context.vault.open(kept.sealedResponse!, sealContext(scope, request)).toString('utf8');
+  return { status: kept.status, body, replayed: true };
+};
+
+export const inProgress = (): FlorinError =>
+  new FlorinError(
+    'idempotency_in_progress',
+    'A request with this Idempotency-Key is still running. Try again shortly.',
+  );
+
+/** Refusals worth keeping: asked again, they would be the same. */
+const isKept = (error: unknown): error is FlorinError =>
+  error instanceof FlorinError &&
+  (error.status === 409 || error.status === 422) &&
+  error.code !== 'idempotency_in_progress';
+
+const keep = async (
+  context: Context,
+  tx: Queryable,
+  scope: Scope,
+  request: IdempotentRequest,
+  answer: { status: number; body: string; secret?: boolean },
+): Promise<void> => {
+  const sealed = answer.secret ? context.vault.seal(answer.body, sealContext(scope, request)) : null;
+  await keepAnswer(tx, scope, request.route, request.key, {
+    status: answer.status,
+    response: sealed ? null : answer.body,
+    sealedResponse: sealed,
+  });
+};
+
+/** Long enough for any call made under a key; a crashed holder's key is free again after it. */
+const holdSeconds = 60;
+
+/**
+ * One transaction for the key, the work and the kept answer. `work` must refuse before it writes: a refusal is committed
+ * together with its key. Another request with the key waits in the claim until this one has ended.
+ */
+export const idempotently = (
+  context: Context,
+  scope: Scope,
+  request: IdempotentRequest | null,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Answer> =>
+  context.db.transaction(async tx => {
+    if (!request) return { status: 200, body: (await work(tx)).body, replayed: false };
+    if (!(await claimIdempotencyKey(tx, scope, { ...request, holdSeconds }))) {
+      const kept = await replay(context, tx, scope, request);
+      if (kept) return kept;
+      throw inProgress();
+    }
+    try {
+      const result = await work(tx);
+      await keep(context, tx, scope, request, { status: 200, ...result });
+      return { status: 200, body: result.body, replayed: false };
+    } catch (error) {
+      if (!isKept(error)) throw error;
+      const body = errorBody(error, request.requestId);
+      await keep(context, tx, scope, request, { status: error.status, body });
+      return { status: error.status, body, replayed: false };
+    }
+  });
+
+/** For work that talks to the outside, where no transaction may be held open: the key is held first, and then settled. */
+export const idempotentlyHeld = async (
+  context: Context,
+  scope: Scope,
+  request: IdempotentRequest | null,
+  work: () => Promise<Result>,
+): Promise<Answer> => {
+  if (!request) return { status: 200, body: (await work()).body, replayed: false };
+  if (!(await claimIdempotencyKey(context.db, scope, { ...request, holdSeconds }))) {
+    const kept = await replay(context, context.db, scope, request);
+    if (kept) return kept;
+    throw inProgress();
+  }
+  try {
+    const result = await work();
+    await keep(context, context.db, scope, request, { status: 200, ...result });
+    return { status: 200, body: result.body, replayed: false };
+  } catch (error) {
+    await releaseIdempotencyKey(context.db, scope, request.route, request.key);
+    throw error;
+  }
+};
+
+/** Keeps a refusal that was found out when the work's own transaction had already ended. */
+export const keepRefusal = async (
+  context: Context,
+  scope: Scope,
+  request: IdempotentRequest,
+  error: FlorinError,
+): Promise<Answer> => idempotently(context, scope, request, () => Promise.reject(error));

@@ -1,0 +1,48 @@
+import { deriveForwarder } from '../chains/evm/forwarder.ts';
+import { deriveXpubAddress } from '../chains/evm/xpub.ts';
+import type { Scope } from '../core/environment.ts';
+import type { PaymentRow } from '../storage/payments.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { Context } from './context.ts';
+
+export type AddressOrigin = {
+  scope: Scope;
+  walletKind: 'forwarder' | 'xpub';
+  /** The treasury address, or the extended public key. */
+  treasury: string;
+  index: bigint;
+};
+
+export const deriveAddress = (vault: Vault, origin: AddressOrigin): string =>
+  origin.walletKind === 'forwarder'
+    ? deriveForwarder({ treasury: origin.treasury, salt: vault.salt(origin.scope, origin.index) })
+    : deriveXpubAddress(origin.treasury, Number(origin.index));
+
+/** The row an address came from does not carry our seal: somebody changed it in the database. */
+export class TamperedPayment extends Error {}
+
+/**
+ * Called wherever an address is about to be shown. The key is outside the database, so a changed address, treasury or
+ * amount, or a row copied from elsewhere, is caught here.
+ */
+export const assertAuthentic = (context: Pick<Context, 'vault' | 'log'>, row: PaymentRow): void => {
+  const index = BigInt(row.derivationIndex);
+  const scope: Scope = { accountId: row.accountId, environment: row.environment };
+  const sealed = context.vault.verifyPaymentMac(
+    {
+      ...scope,
+      id: row.id,
+      caip2: row.caip2,
+      contract: row.contract,
+      amount: BigInt(row.amount),
+      treasury: row.treasury,
+      index,
+      address: row.address,
+    },
+    row.mac,
+  );
+  const derived = deriveAddress(context.vault, { scope, walletKind: row.walletKind, treasury: row.treasury, index });
+  if (sealed && derived === row.address) return;
+  context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
+  throw new TamperedPayment('the payment does not match its seal');
+};

@@ -1,0 +1,141 @@
+import type { Scope } from '../core/environment.ts';
+import { FlorinError, invalid } from '../core/errors.ts';
+import { isId } from '../core/ids.ts';
+import type { EventType } from '../core/payment/states.ts';
+import {
+  deleteEndpoint,
+  type EndpointChange,
+  type EndpointRow,
+  insertEndpoint,
+  readEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from '../storage/endpoints.ts';
+import { generateWebhookSecret } from '../vault/secrets.ts';
+import type { Context } from './context.ts';
+import { type Answer, type IdempotentRequest, idempotently, idempotentlyHeld } from './idempotency.ts';
+import { renderTestEvent } from './testEvent.ts';
+
+const noSuchEndpoint = (): FlorinError => new FlorinError('not_found', 'No webhook endpoint has this id.');
+
+const secretContext = (scope: Scope, id: string): string[] => [
+  'webhook secret',
+  scope.accountId,
+  scope.environment,
+  id,
+];
+
+/** The endpoint object. The secret is part of it only where it is handed over. */
+export const renderEndpoint = (row: EndpointRow, secret?: string): string =>
+  JSON.stringify({
+    id: row.id,
+    url: row.url,
+    events: row.events,
+    description: row.description,
+    status: row.status,
+    disabledReason: row.disabledReason,
+    secret,
+    createdAt: row.createdAt.toISOString(),
+  });
+
+const checkUrl = (context: Context, scope: Scope, url: string): void => {
+  const refused = context.refuseUrl(url, scope.environment);
+  if (refused) throw invalid('url', `url ${refused}.`);
+};
+
+export const findEndpoint = async (context: Context, scope: Scope, id: string): Promise<EndpointRow> => {
+  const row = isId('endpoint', id) ? await readEndpoint(context.db, scope, id) : null;
+  if (!row) throw noSuchEndpoint();
+  return row;
+};
+
+export const createEndpoint = (
+  context: Context,
+  scope: Scope,
+  request: { url: string; events?: string[]; description?: string | null },
+  idempotency: IdempotentRequest | null,
+): Promise<Answer> => {
+  checkUrl(context, scope, request.url);
+  return idempotently(context, scope, idempotency, async tx => {
+    const { id, ms } = context.ids.next('endpoint', context.clock.nowMs());
+    const secret = generateWebhookSecret();
+    const row = await insertEndpoint(tx, scope, {
+      id,
+      url: request.url,
+      events: request.events ?? ['*'],
+      description: request.description ?? null,
+      secret: context.vault.seal(secret, secretContext(scope, id)),
+      createdAt: new Date(ms),
+    });
+    return { body: renderEndpoint(row, secret), secret: true };
+  });
+};
+
+export const changeEndpoint = async (
+  context: Context,
+  scope: Scope,
+  id: string,
+  change: EndpointChange,
+): Promise<string> => {
+  if (change.url !== undefined) checkUrl(context, scope, change.url);
+  const row = isId('endpoint', id) ? await updateEndpoint(context.db, scope, id, change) : null;
+  if (!row) throw noSuchEndpoint();
+  return renderEndpoint(row);
+};
+
+export const removeEndpoint = async (context: Context, scope: Scope, id: string): Promise<string> => {
+  if (!isId('endpoint', id) || !(await deleteEndpoint(context.db, scope, id))) throw noSuchEndpoint();
+  return JSON.stringify({ id, deleted: true });
+};
+
+/** A new secret at once; the old one signs along for a day. */
+export const rotateEndpoint = (
+  context: Context,
+  scope: Scope,
+  id: string,
+  idempotency: IdempotentRequest | null,
+): Promise<Answer> => {
+  if (!isId('endpoint', id)) throw noSuchEndpoint();
+  return idempotently(context, scope, idempotency, async tx => {
+    const secret = generateWebhookSecret();
+    const row = await rotateEndpointSecret(tx, scope, id, context.vault.seal(secret, secretContext(scope, id)));
+    if (!row) throw noSuchEndpoint();
+    return { body: renderEndpoint(row, secret), secret: true };
+  });
+};
+
+const secretsOf = (context: Context, scope: Scope, row: EndpointRow, nowMs: number): string[] => {
+  const open = (sealed: Buffer) => context.vault.open(sealed, secretContext(scope, row.id)).toString('utf8');
+  const isOverlap = row.previousSecret !== null && row.previousSecretUntil!.getTime() > nowMs;
+  return isOverlap ? [open(row.secret), open(row.previousSecret!)] : [open(row.secret)];
+};
+
+/** Sends a signed event now and answers with what came of it. Works for disabled endpoints too: it is how one checks. */
+export const testEndpoint = async (
+  context: Context,
+  scope: Scope,
+  id: string,
+  type: EventType,
+  idempotency: IdempotentRequest | null,
+): Promise<Answer> => {
+  const row = await findEndpoint(context, scope, id);
+  return idempotentlyHeld(context, scope, idempotency, async () => {
+    const event = context.ids.next('event', context.clock.nowMs());
+    const body = renderTestEvent(context, {
+      id: event.id,
+      type,
+      atMs: event.ms,
+      environment: scope.environment,
+      endpointId: row.id,
+    });
+    const outcome = await context.deliver({
+      environment: scope.environment,
+      url: row.url,
+      secrets: secretsOf(context, scope, row, event.ms),
+      eventId: event.id,
+      timestampSeconds: Math.floor(event.ms / 1000),
+      body,
+    });
+    return { body: JSON.stringify({ eventId: event.id, ...outcome }) };
+  });
+};

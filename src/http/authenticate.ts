@@ -1,0 +1,113 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Environment } from '../core/environment.ts';
+import { FlorinError } from '../core/errors.ts';
+import type { Permission } from '../core/permissions.ts';
+import { type RateLimit, rateLimitOf } from '../core/plans.ts';
+import type { RateDecision } from '../core/tokenBucket.ts';
+import type { Callers } from '../engine/callers.ts';
+import type { RateLimiter } from '../engine/rateLimiter.ts';
+import type { Caller } from '../storage/accounts.ts';
+import { createAddressMatcher, limitSubject } from './clientAddress.ts';
+
+/** A key as it is written, taken apart. */
+export type ParsedKey = { environment: Environment; hash: Buffer };
+
+export type AuthenticationOptions = {
+  callers: Callers;
+  limiter: RateLimiter;
+  parseKey: (text: string) => ParsedKey | null;
+  nowMs: () => number;
+  /** The address at which an environment is reached, for the hint in a refusal. */
+  publicUrl: (environment: Environment) => string;
+};
+
+export type Authentication = {
+  /** The caller, counted and permitted; or the refusal, thrown. */
+  require(request: FastifyRequest, reply: FastifyReply, at: Arrival, permission: Permission): Promise<Caller>;
+  /** On public routes: a valid key is counted as the account's, anything else by its address. */
+  admitPublic(request: FastifyRequest, reply: FastifyReply, at: Arrival): Promise<Caller | null>;
+};
+
+export type Arrival = { environment: Environment; address: string };
+
+const publicRate: RateLimit = { perMinute: 600, burst: 0 };
+const failureRate: RateLimit = { perMinute: 60, burst: 0 };
+
+const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
+
+const tooMany = (reply: FastifyReply, decision: RateDecision, what: string): FlorinError => {
+  reply.header('retry-after', decision.retryAfterSeconds);
+  return new FlorinError('rate_limit_exceeded', `${what} Try again in ${decision.retryAfterSeconds} s.`);
+};
+
+export const createAuthentication = (options: AuthenticationOptions): Authentication => {
+  const { callers, limiter, parseKey, nowMs, publicUrl } = options;
+  const matchers = new Map<string, (address: string) => boolean>();
+
+  const isAllowedFrom = (caller: Caller, address: string): boolean => {
+    if (!caller.ipAllow) return true;
+    const list = caller.ipAllow.join(',');
+    let matcher = matchers.get(list);
+    if (!matcher) {
+      if (matchers.size > 1_000) matchers.clear();
+      matcher = createAddressMatcher(caller.ipAllow);
+      matchers.set(list, matcher);
+    }
+    return matcher(address);
+  };
+
+  /** The living key behind the header, or why there is none. */
+  const identify = async (request: FastifyRequest, environment: Environment): Promise<Caller | string> => {
+    const header = request.headers.authorization;
+    if (header === undefined) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
+    const text = bearer.exec(header)?.[1];
+    const key = text === undefined ? null : parseKey(text);
+    if (!key) return 'The API key is not valid.';
+    if (key.environment !== environment) {
+      return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
+    }
+    const caller = await callers.find(key.hash);
+    if (!caller || caller.environment !== environment) return 'The API key is not valid.';
+    if (caller.revokedAt) return 'The API key was revoked.';
+    if (caller.expiresAt && caller.expiresAt.getTime() <= nowMs()) return 'The API key has expired.';
+    return caller;
+  };
+
+  const count = async (caller: Caller, reply: FastifyReply): Promise<void> => {
+    const rate = rateLimitOf(caller, caller.environment);
+    const decision = await limiter.take(`${caller.accountId}/${caller.environment}`, rate);
+    reply.header('x-ratelimit-limit', decision.limit);
+    reply.header('x-ratelimit-remaining', decision.remaining);
+    reply.header('x-ratelimit-reset', decision.resetSeconds);
+    if (!decision.allowed) throw tooMany(reply, decision, 'The rate limit of this account is used up.');
+  };
+
+  return {
+    async require(request, reply, { environment, address }, permission) {
+      const caller = await identify(request, environment);
+      if (typeof caller === 'string') {
+        const decision = await limiter.take(`failures/${limitSubject(address)}`, failureRate);
+        if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests without a valid key.');
+        throw new FlorinError('unauthorized', caller);
+      }
+      await count(caller, reply);
+      if (!isAllowedFrom(caller, address)) {
+        throw new FlorinError('permission_denied', 'This key may not be used from your address.');
+      }
+      if (!caller.scopes.includes(permission)) {
+        throw new FlorinError('permission_denied', `This key lacks the permission ${permission}.`);
+      }
+      return caller;
+    },
+    async admitPublic(request, reply, { environment, address }) {
+      const caller = request.headers.authorization === undefined ? null : await identify(request, environment);
+      if (caller !== null && typeof caller !== 'string' && isAllowedFrom(caller, address)) {
+        await count(caller, reply);
+        return caller;
+      }
+      const decision = await limiter.take(`public/${limitSubject(address)}`, publicRate);
+      if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests from your address.');
+      return null;
+    },
+  };
+};

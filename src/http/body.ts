@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import { FlorinError, invalid } from '../core/errors.ts';
+import { checkJson, memberSource } from '../core/json.ts';
+
+/** A body that was read and checked: its bytes, its text and its value. */
+export type Body = { readonly bytes: Buffer; readonly text: string; readonly value: unknown };
+
+const maximumBytes = 64 * 1024;
+/** The limit holds for metadata; a little more lets the error name it instead of the body. */
+const maximumDepth = 32;
+const drainBytes = 8 * 1024 * 1024;
+const drainMs = 2_000;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const tooLarge = () => new FlorinError('payload_too_large', `The request body is larger than ${maximumBytes} bytes.`);
+
+/** Reads on and throws away, so that a client that is still sending can read the answer. Bounded in bytes and time. */
+const drain = (stream: IncomingMessage): Promise<void> =>
+  new Promise(resolve => {
+    let seen = 0;
+    const done = () => {
+      clearTimeout(timer);
+      stream.off('data', count);
+      stream.off('end', done);
+      stream.off('error', done);
+      stream.off('close', done);
+      resolve();
+    };
+    const count = (chunk: Buffer) => {
+      seen += chunk.length;
+      if (seen > drainBytes) done();
+    };
+    const timer = setTimeout(done, drainMs);
+    stream.on('data', count);
+    stream.once('end', done);
+    stream.once('error', done);
+    stream.once('close', done);
+    stream.resume();
+  });
+
+const readBytes = async (stream: IncomingMessage): Promise<Buffer> => {
+  if (Number(stream.headers['content-length'] ?? 0) > maximumBytes) {
+    await drain(stream);
+    throw tooLarge();
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maximumBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      stream.off('data', onData);
+      stream.off('end', onEnd);
+      void drain(stream).then(() => reject(tooLarge()));
+    };
+    const onEnd = () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    stream.on('data', onData);
+    stream.once('end', onEnd);
+    stream.once('error', () => reject(invalid(undefined, 'The request body ended too early.')));
+  });
+};
+
+const refusals = {
+  syntax: 'The request body is not valid JSON.',
+  depth: 'The request body is nested too deeply.',
+  duplicate_key: 'The request body has the same key twice in one object.',
+  unicode: 'The request body contains text that is not well-formed Unicode.',
+} as const;
+
+/** Strict: UTF-8, no duplicate keys, no lone surrogates, bounded nesting. An absent body is undefined. */
+export const readJsonBody = async (stream: IncomingMessage): Promise<Body | undefined> => {
+  const bytes = await readBytes(stream);
+  if (bytes.length === 0) return undefined;
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    throw invalid(undefined, 'The request body is not valid UTF-8.');
+  }
+  const checked = checkJson(text, { maxDepth: maximumDepth });
+  if (!checked.ok) throw invalid(checked.path || undefined, refusals[checked.reason]);
+  return { bytes, text, value: JSON.parse(text) };
+};
+
+const metadataBytes = 16 * 1024;
+const metadataDepth = 16;
+
+/** The metadata member's own source text, white space aside. */
+export const metadataSource = (text: string): string => {
+  const source = memberSource(text, 'metadata');
+  if (source === null) return '{}';
+  if (Buffer.byteLength(source) > metadataBytes) throw invalid('metadata', 'metadata must be at most 16 KiB.');
+  if (!checkJson(source, { maxDepth: metadataDepth }).ok) {
+    throw invalid('metadata', `metadata must be nested at most ${metadataDepth} deep.`);
+  }
+  return source;
+};

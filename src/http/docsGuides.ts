@@ -1,0 +1,183 @@
+import { eventTypes, type paymentStatuses } from '../core/payment/states.ts';
+import type { permissions } from '../core/permissions.ts';
+import { type Plan, plans, rateLimitOf } from '../core/plans.ts';
+import { errorTable } from './docsErrors.ts';
+import { exampleIds, jsonMarkup } from './docsSchema.ts';
+import { type Html, html } from './html.ts';
+
+export type Guide = { id: string; title: string; text: Html; sample?: { title: string; code: Html } };
+
+const codes = (values: readonly string[]): Html =>
+  html`${values.map((value, i) => [i === 0 ? '' : ', ', html`<code>${value}</code>`])}`;
+
+const permissionMeaning: Readonly<Record<(typeof permissions)[number], string>> = {
+  'payments:read': 'Retrieve and list payments',
+  'payments:write': 'Create, cancel and resolve payments',
+  'webhooks:read': 'Retrieve and list webhook endpoints',
+  'webhooks:write': 'Create, change, test, rotate and delete webhook endpoints',
+};
+
+const planRow = (plan: Plan): Html => {
+  const account = { plan, rateLimit: null, burst: null };
+  const { perMinute, burst } = rateLimitOf(account, plan === 'sandbox' ? 'sandbox' : 'production');
+  const usual = plan === 'enterprise' ? ', unless agreed otherwise' : '';
+  return html`<tr><th scope="row">${plan[0]!.toUpperCase() + plan.slice(1)}</th><td>${perMinute.toLocaleString(
+    'en-US',
+  )}${usual}</td><td>${burst.toLocaleString('en-US')}</td></tr>`;
+};
+
+const verification = `import { createHmac, timingSafeEqual } from 'node:crypto';
+
+// rawBody: the bytes as they arrived, before any JSON parsing.
+export function verify(rawBody, headers, secret) {
+  const id = headers['webhook-id'];
+  const time = headers['webhook-timestamp'];
+  if (!(Math.abs(Date.now() / 1000 - time) <= 300)) return false;
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const expected = createHmac('sha256', key)
+    .update(\`\${id}.\${time}.\`).update(rawBody).digest();
+  // Two signatures are sent while a secret is being rotated.
+  return headers['webhook-signature'].split(' ').some(part => {
+    const given = Buffer.from(part.replace('v1,', ''), 'base64');
+    return given.length === 32 && timingSafeEqual(given, expected);
+  });
+}`;
+
+const event = {
+  id: exampleIds.event,
+  type: 'payment.completed',
+  timestamp: '2026-01-15T09:31:12.000Z',
+  apiVersion: 'v1',
+  environment: 'sandbox',
+  sequence: 4,
+  data: { id: exampleIds.payment, status: 'completed' },
+  previous: { status: 'confirming', exception: null },
+};
+
+const statusMeaning: Readonly<Record<(typeof paymentStatuses)[number], string>> = {
+  pending: 'Waiting for the full amount; part of it may have arrived.',
+  confirming: 'The full amount is on chain, not yet final.',
+  completed: 'The full amount, or the sum you accepted, is final. Deliver now.',
+  expired: 'The time ran out first.',
+  canceled: 'You called it off.',
+  reversed: 'The chain took back funds of a completed payment.',
+};
+
+const definitions = (meanings: Readonly<Record<string, string>>): Html =>
+  html`<dl>${Object.entries(meanings).map(([name, said]) => html`<div><dt><code>${name}</code></dt><dd>${said}</dd></div>`)}</dl>`;
+
+export const guides: readonly Guide[] = [
+  {
+    id: 'authentication',
+    title: 'Authentication',
+    text: html`<p>Send your API key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Keys are secret: keep
+them on your server, never in a page or an app. Only HTTPS is served; a request over plain HTTP is refused and nothing is executed.</p>
+<p>A key carries permissions. One that lacks what an operation needs is answered <a href="#error-permission_denied">403</a>,
+and the message names the permission.</p>${definitions(permissionMeaning)}`,
+    sample: {
+      title: 'Your first request',
+      code: html`# The first start prints a sandbox key.
+export FLORIN_KEY=sk_test_…
+
+curl --cacert data/tls/ca.pem https://localhost:8444/v1/payments \\
+  -H "Authorization: Bearer $FLORIN_KEY"`,
+    },
+  },
+  {
+    id: 'environments',
+    title: 'Environments',
+    text: html`<p>Production and sandbox have an address, keys and data of their own; nothing of one is visible in the other. Going live
+changes the key and the address, nothing else.</p>
+<table class="plain"><caption>Addresses of a start without configuration</caption>
+<thead><tr><th scope="col">Environment</th><th scope="col">Address</th><th scope="col">Key</th></tr></thead>
+<tbody><tr><th scope="row">Sandbox</th><td><code>https://localhost:8444</code></td><td><code>sk_test_</code></td></tr>
+<tr><th scope="row">Production</th><td><code>https://localhost:8443</code></td><td><code>sk_live_</code></td></tr></tbody></table>
+<p>Such a start signs its own certificates; <code>--cacert data/tls/ca.pem</code> tells curl to trust them. With a certificate of
+your own you leave it out.</p>`,
+  },
+  {
+    id: 'amounts',
+    title: 'Amounts',
+    text: html`<p>Amounts are decimal strings in token units, never numbers: <code>"25"</code>, <code>"25.00"</code>,
+<code>"0.000001"</code>. Exponents, signs, spaces, separators and more fractional digits than the token has are refused. Answers have
+at least two fractional digits and no further trailing zeros. Calculate with a decimal type, not with floating point.</p>`,
+  },
+  {
+    id: 'states',
+    title: 'Payment states',
+    text: html`<p>A payment's <code>status</code> says where it stands; its <code>exception</code> is null, or says what is unusual:
+underpaid, overpaid, late or reorged.</p>${definitions(statusMeaning)}`,
+  },
+  {
+    id: 'idempotency',
+    title: 'Idempotency',
+    text: html`<p>Any POST takes an <code>Idempotency-Key</code> of 1 to 255 visible ASCII characters. Within 24 hours the same key
+with the same bytes gets the first answer again, marked <code>Idempotent-Replayed: true</code>, and nothing is done twice. So after
+a timeout or a 5xx, simply repeat the request. The same key with another body is
+<a href="#error-idempotency_mismatch">422</a>. A key that says what it is for, such as your order's number, is best.</p>`,
+    sample: {
+      title: 'Safe to repeat',
+      code: html`curl --cacert data/tls/ca.pem https://localhost:8444/v1/payments \\
+  -H "Authorization: Bearer $FLORIN_KEY" \\
+  -H 'Idempotency-Key: order-6735' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"amount":"25.00","currency":"USDC","network":"base"}'`,
+    },
+  },
+  {
+    id: 'pagination',
+    title: 'Pagination',
+    text: html`<p>Lists are newest first and answer <code>data</code> and <code>pagination</code>. Ask for <code>limit</code> results
+(1 to 100, 20 if you do not say) from <code>offset</code> on, while <code>hasMore</code> is true. <code>total</code> is exact,
+under the same filters and of the same moment as <code>data</code>.</p>`,
+    sample: {
+      title: 'Pagination',
+      code: jsonMarkup({ pagination: { total: 42, limit: 20, offset: 20, hasMore: true } }),
+    },
+  },
+  {
+    id: 'rate-limits',
+    title: 'Rate limits',
+    text: html`<p>Counted per account and environment; more keys do not buy more requests. Answers to authenticated requests carry
+<code>X-RateLimit-Limit</code> (a minute), <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (Unix seconds).
+The burst is an allowance past a Remaining of 0. After that comes <a href="#error-rate_limit_exceeded">429</a> with
+<code>Retry-After</code>. Operations without a key: 600 a minute for each client address.</p>
+<table class="plain"><caption>Limits by plan</caption>
+<thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Burst</th></tr></thead>
+<tbody>${plans.map(planRow)}</tbody></table>`,
+  },
+  {
+    id: 'webhook-events',
+    title: 'Webhook events',
+    text: html`<p>Events are posted to your endpoints and to a payment's <code>callbackUrl</code>, at least once each:
+<code>webhook-id</code> is equal on every attempt, so keep it to drop repetitions, and <code>sequence</code> counts up within a
+payment. Answer 2xx within 15 seconds and do the work afterwards; redirects count as failures.</p>
+<p class="choices">Kinds: ${codes(eventTypes)}</p>`,
+    sample: { title: 'An event, with data shortened', code: jsonMarkup(event) },
+  },
+  {
+    id: 'webhook-verification',
+    title: 'Verifying webhooks',
+    text: html`<p>Webhooks are signed as Standard Webhooks 1.0 says, so its libraries work. The signature is HMAC-SHA-256, keyed with the
+base64 part of the endpoint's <code>whsec_</code> secret, over <code>webhook-id</code>, <code>webhook-timestamp</code> and the body,
+joined by dots. Verify the raw bytes before parsing them, compare in constant time, and refuse timestamps more than five minutes off.</p>`,
+    sample: { title: 'Node.js', code: html`${verification}` },
+  },
+  {
+    id: 'errors',
+    title: 'Errors',
+    text: html`<p>Every error is JSON of one shape. Decide by <code>code</code>; <code>message</code> is for people and may change.
+<code>param</code> is there where one parameter is at fault. Every response carries <code>X-Request-Id</code>.</p>${errorTable()}`,
+    sample: {
+      title: 'An error',
+      code: jsonMarkup({
+        error: {
+          code: 'invalid_request',
+          message: 'amount must be a positive decimal.',
+          param: 'amount',
+          requestId: 'req_8sKq0Zr4xWtB00001f',
+        },
+      }),
+    },
+  },
+];

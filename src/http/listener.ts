@@ -1,0 +1,118 @@
+import type { RequestListener } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import type { Log } from '../core/log.ts';
+import { listenOnAll } from './listenOnAll.ts';
+import { createPlainServer } from './plainServer.ts';
+import { createSecureServer } from './secureServer.ts';
+
+export type ListenerLimits = {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** How long a connection may stay silent before its first byte. */
+  readonly peekTimeoutMs: number;
+  readonly handshakeTimeoutMs: number;
+  readonly headerSizeBytes: number;
+  readonly connections: number;
+  /** How long closing waits for running requests. */
+  readonly closeTimeoutMs: number;
+};
+
+export const defaultListenerLimits: ListenerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  // Longer than the usual minute of load balancers, so that they and not we close an idle connection.
+  keepAliveTimeoutMs: 65_000,
+  peekTimeoutMs: 10_000,
+  handshakeTimeoutMs: 10_000,
+  headerSizeBytes: 16 * 1024,
+  connections: 10_000,
+  closeTimeoutMs: 10_000,
+};
+
+export type ListenerOptions = {
+  readonly tls: { readonly key: string; readonly cert: string };
+  readonly handler: RequestListener;
+  readonly limits?: Partial<ListenerLimits>;
+  readonly requestId: () => string;
+  readonly log: Log;
+};
+
+export type Listener = {
+  readonly httpsServer: HttpsServer;
+  /** Answers the port in use, the same on every host; 0 picks one that is free on all of them. */
+  listen(port: number, hosts: readonly string[]): Promise<number>;
+  /** Stops accepting, lets running requests finish, and ends what is left at the deadline. */
+  close(): Promise<void>;
+};
+
+const tlsHandshakeByte = 0x16;
+
+/**
+ * One port for HTTPS that also answers plain HTTP, with a refusal. The first byte of a connection tells which it is;
+ * the socket is then handed over whole, so TLS runs on the native handle and not on a stream in JavaScript.
+ */
+export const createListener = (options: ListenerOptions): Listener => {
+  const { requestId, log } = options;
+  const limits = { ...defaultListenerLimits, ...options.limits };
+  const secure = createSecureServer({ ...options, limits });
+  const plainServer = createPlainServer(limits, requestId);
+  // Neither server listens itself, and their time limits and connection lists start with this event.
+  for (const server of [secure.server, plainServer]) server.emit('listening');
+
+  const sockets = new Set<Socket>();
+  const silentSockets = new Set<Socket>();
+  const accept = (socket: Socket): void => {
+    if (sockets.size >= limits.connections) return void socket.destroy();
+    sockets.add(socket);
+    silentSockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      silentSockets.delete(socket);
+    });
+    peek(socket, limits.peekTimeoutMs, firstByte => {
+      silentSockets.delete(socket);
+      (firstByte === tlsHandshakeByte ? secure.server : plainServer).emit('connection', socket);
+    });
+  };
+
+  const tcpServers: TcpServer[] = [];
+  return {
+    httpsServer: secure.server,
+    listen: async (port, hosts) => {
+      const createServer = () => createTcpServer({ allowHalfOpen: true, noDelay: true }, accept);
+      const bound = await listenOnAll({ createServer, port, hosts, log });
+      tcpServers.push(...bound.servers);
+      return bound.port;
+    },
+    close: async () => {
+      const closed = tcpServers.map(server => new Promise(resolve => server.close(resolve)));
+      const deadline = setTimeout(() => {
+        log.warn({ connections: sockets.size }, 'connections were cut at the deadline of closing');
+        for (const socket of sockets) socket.destroy();
+      }, limits.closeTimeoutMs);
+      for (const socket of silentSockets) socket.destroy();
+      secure.finish();
+      plainServer.closeAllConnections();
+      // Ends their time limits. That they never listened is reported to the callback alone.
+      for (const server of [secure.server, plainServer]) server.close(() => {});
+      await Promise.all(closed);
+      clearTimeout(deadline);
+    },
+  };
+};
+
+const peek = (socket: Socket, timeoutMs: number, handOver: (firstByte: number) => void): void => {
+  const timer = setTimeout(() => socket.destroy(), timeoutMs);
+  // Kept after the hand-over: an error also closes the socket, and that is enough to know.
+  socket.on('error', () => {});
+  socket.once('close', () => clearTimeout(timer));
+  socket.once('readable', () => {
+    clearTimeout(timer);
+    const bytes: Buffer | null = socket.read();
+    if (bytes === null) return void socket.destroy();
+    socket.unshift(bytes);
+    handOver(bytes[0]!);
+  });
+};

@@ -1,0 +1,111 @@
+import { parseEvmAddress } from '../chains/evm/address.ts';
+import type { Scope } from '../core/environment.ts';
+import { invalid } from '../core/errors.ts';
+import { cancelPayment, resolvePayment } from '../engine/cancelPayment.ts';
+import type { Context } from '../engine/context.ts';
+import type { CreatePayment } from '../engine/createPayment.ts';
+import { presentPayment } from '../engine/readPayment.ts';
+import { listPayments, type PaymentFilter } from '../storage/listPayments.ts';
+import { metadataSource } from './body.ts';
+import { idempotencyOf } from './idempotencyKey.ts';
+import { callerOf, type Route, scopeOf } from './route.ts';
+import * as schemas from './schemas.ts';
+import { parseTime } from './time.ts';
+
+const filterOf = (query: schemas.PaymentQuery): PaymentFilter => {
+  const { status, network, currency, address, externalId } = query;
+  const filter = {
+    ...(status === undefined ? {} : { status }),
+    ...(network === undefined ? {} : { network }),
+    ...(currency === undefined ? {} : { currency: currency.toUpperCase() }),
+    ...(address === undefined ? {} : { address: parseEvmAddress(address) ?? address }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),
+    ...(query.to === undefined ? {} : { toMs: parseTime('to', query.to) }),
+  };
+  if (filter.fromMs !== undefined && filter.toMs !== undefined && filter.fromMs > filter.toMs) {
+    throw invalid('from', 'from must not be later than to.');
+  }
+  return filter;
+};
+
+export const renderPage = (items: string[], total: number, limit: number, offset: number): string =>
+  `{"data":[${items.join(',')}],"pagination":${JSON.stringify({
+    total,
+    limit,
+    offset,
+    hasMore: offset + items.length < total,
+  })}}`;
+
+export const defaultPageLimit = 20;
+
+export const paymentRoutes = (
+  context: Context,
+  createPayment: CreatePayment,
+  readPayment: (scope: Scope, id: string) => Promise<string>,
+): Route[] => [
+  {
+    method: 'POST',
+    path: '/v1/payments',
+    summary: 'Create a payment request',
+    tag: 'Payments',
+    access: 'payments:write',
+    body: schemas.paymentRequest,
+    answer: schemas.payment,
+    handle: call => {
+      const { metadata: _, ...request } = call.body!.value as schemas.PaymentRequestBody;
+      const metadata = metadataSource(call.body!.text);
+      return createPayment(callerOf(call), { ...request, metadata }, idempotencyOf(call, '/v1/payments'));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/payments/:id',
+    summary: 'Retrieve a payment',
+    tag: 'Payments',
+    access: 'payments:read',
+    answer: schemas.payment,
+    handle: async call => ({ body: await readPayment(scopeOf(call), call.params.id!) }),
+  },
+  {
+    method: 'GET',
+    path: '/v1/payments',
+    summary: 'List payments with filters, newest first',
+    tag: 'Payments',
+    access: 'payments:read',
+    query: schemas.paymentQuery,
+    answer: schemas.listOf(schemas.payment),
+    handle: async call => {
+      const query = call.query as schemas.PaymentQuery;
+      const { limit = defaultPageLimit, offset = 0 } = query;
+      const { rows, total } = await listPayments(context.db, scopeOf(call), filterOf(query), { limit, offset });
+      return {
+        body: renderPage(
+          rows.map(row => presentPayment(context, row)),
+          total,
+          limit,
+          offset,
+        ),
+      };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/payments/:id/cancel',
+    summary: 'Cancel a pending payment that has received nothing',
+    tag: 'Payments',
+    access: 'payments:write',
+    answer: schemas.payment,
+    handle: call => cancelPayment(context, scopeOf(call), call.params.id!, idempotencyOf(call, call.request.url)),
+  },
+  {
+    method: 'POST',
+    path: '/v1/payments/:id/resolve',
+    summary: 'Accept the sum received so far as the whole payment',
+    tag: 'Payments',
+    access: 'payments:write',
+    body: schemas.resolveRequest,
+    answer: schemas.payment,
+    handle: call => resolvePayment(context, scopeOf(call), call.params.id!, idempotencyOf(call, call.request.url)),
+  },
+];

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { Environment, Scope } from '../core/environment.ts';
+import type { Permission } from '../core/permissions.ts';
+import type { Caller } from '../storage/accounts.ts';
+import type { Body } from './body.ts';
+
+/** What a handler is given: a request that has passed authentication, limits and validation. */
+export type Call = {
+  readonly environment: Environment;
+  readonly requestId: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: Body | undefined;
+  /** The caller, on routes that need one. */
+  readonly caller: Caller | null;
+  readonly request: FastifyRequest;
+};
+
+export type Reply = {
+  status?: number;
+  body: string;
+  replayed?: boolean;
+  contentType?: string;
+  headers?: Readonly<Record<string, string>>;
+};
+
+/** One row of the API: what is served, documented and tested comes from the same table. */
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With :parameters, as the router wants it. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'System';
+  /** A permission, `public` (limited by client address), or `probe` (not limited: monitors call it). */
+  readonly access: Permission | 'public' | 'probe';
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  readonly bodyOptional?: boolean;
+  readonly answer?: TSchema;
+  readonly handle: (call: Call) => Promise<Reply> | Reply;
+};
+
+export const callerOf = (call: Call): Caller => {
+  if (!call.caller) throw new Error('this route has no caller');
+  return call.caller;
+};
+
+export const scopeOf = (call: Call): Scope => callerOf(call);

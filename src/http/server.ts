@@ -1,0 +1,213 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { createServer } from 'node:http';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Environment } from '../core/environment.ts';
+import { errorBody, FlorinError, invalid } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { isUnavailable } from '../storage/database.ts';
+import { type Authentication, type AuthenticationOptions, createAuthentication } from './authenticate.ts';
+import { type Body, readJsonBody } from './body.ts';
+import { createClientAddress } from './clientAddress.ts';
+import type { Call, Reply, Route } from './route.ts';
+import { describeInvalid } from './validation.ts';
+
+export type ServerOptions = AuthenticationOptions & {
+  routes: readonly Route[];
+  trustedProxies: readonly string[];
+  requestId: () => string;
+  log: Log;
+  /** For answers about anything but loopback names; null for those. */
+  strictTransport: (environment: Environment) => boolean;
+};
+
+/** The environment is decided by the listener, or by the Host header where two share one. */
+export type Incoming = IncomingMessage & { environment?: Environment };
+
+type State = {
+  startedMs: number;
+  environment: Environment;
+  address: string;
+  accountId: string | null;
+  keyId: string | null;
+};
+
+const stateKey = Symbol('state');
+const bodyKey = Symbol('body');
+type Carrier = FastifyRequest & { [stateKey]?: State; [bodyKey]?: Body };
+
+const jsonType = 'application/json; charset=utf-8';
+const isJson = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
+
+/** Whatever was thrown, as an answer. A fault tells the caller nothing but that it happened. */
+const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => {
+  if (error instanceof FlorinError) return error;
+  const shape = error as { validation?: unknown; code?: unknown; statusCode?: unknown };
+  if (Array.isArray(shape.validation)) return describeInvalid(shape.validation);
+  if (isUnavailable(error)) {
+    log.error({ requestId, code: shape.code }, 'the database is unavailable');
+    return new FlorinError('service_unavailable', 'The service cannot reach its database. Try again shortly.');
+  }
+  if (shape.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupported();
+  if (typeof shape.statusCode === 'number' && shape.statusCode >= 400 && shape.statusCode < 500) {
+    return invalid(undefined, 'The request could not be understood.');
+  }
+  log.error({ requestId, err: error }, 'a request failed');
+  return new FlorinError('internal_error', 'Something went wrong on our side. The request id helps us find it.');
+};
+
+const unsupported = (): FlorinError =>
+  new FlorinError('unsupported_media_type', 'Send the body as application/json in UTF-8, without compression.');
+
+/** Numbers in query strings: only plain digits count, so that "1e1" and "0x10" stay text and fail validation. */
+const readQueryNumbers = (query: Record<string, unknown>): void => {
+  for (const name of ['limit', 'offset']) {
+    const text = query[name];
+    if (typeof text === 'string' && /^\d{1,15}$/.test(text)) query[name] = Number(text);
+  }
+};
+
+const sendReply = (reply: FastifyReply, answer: Reply): FastifyReply => {
+  reply.code(answer.status ?? 200).header('content-type', answer.contentType ?? jsonType);
+  if (answer.replayed) reply.header('idempotent-replayed', 'true');
+  if (answer.headers) reply.headers(answer.headers);
+  return reply.send(answer.body);
+};
+
+const sendError = (reply: FastifyReply, error: FlorinError, requestId: string): void => {
+  if (error.status === 503) reply.header('retry-after', 2);
+  reply.code(error.status).header('x-request-id', requestId).header('content-type', jsonType);
+  reply.send(errorBody(error, requestId));
+};
+
+const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}/?$`);
+
+/** Unknown paths are 404; a known path with another method is 405 and says which it takes. */
+const refuseUnknown = (routes: readonly Route[]) => {
+  const known = routes.map(route => ({ method: route.method, pattern: pathPattern(route.path) }));
+  return (request: FastifyRequest, reply: FastifyReply): never => {
+    const path = request.url.split('?', 1)[0]!;
+    const allowed = known.filter(route => route.pattern.test(path)).map(route => route.method);
+    if (allowed.length === 0) throw new FlorinError('not_found', 'There is nothing at this path.');
+    reply.header('allow', [...new Set(allowed)].join(', '));
+    throw new FlorinError('method_not_allowed', `This path does not take ${request.method}.`);
+  };
+};
+
+const register = (app: FastifyInstance, route: Route, authentication: Authentication): void => {
+  const callers = new WeakMap<FastifyRequest, Call['caller']>();
+  app.route({
+    method: route.method,
+    url: route.path,
+    exposeHeadRoute: false,
+    schema: {
+      ...(route.query ? { querystring: route.query } : {}),
+      ...(route.body ? { body: route.body } : {}),
+    },
+    onRequest: async (request: Carrier, reply) => {
+      const state = request[stateKey]!;
+      if (route.access === 'probe') return;
+      const caller =
+        route.access === 'public'
+          ? await authentication.admitPublic(request, reply, state)
+          : await authentication.require(request, reply, state, route.access);
+      if (!caller) return;
+      state.accountId = caller.accountId;
+      state.keyId = caller.keyId;
+      callers.set(request, caller);
+    },
+    preValidation: async request => {
+      readQueryNumbers(request.query as Record<string, unknown>);
+      if (route.bodyOptional) request.body ??= {};
+    },
+    handler: async (request: Carrier, reply) => {
+      const answer = await route.handle({
+        environment: request[stateKey]!.environment,
+        requestId: request.id,
+        params: request.params as Record<string, string>,
+        query: request.query,
+        body: request[bodyKey],
+        caller: callers.get(request) ?? null,
+        request,
+      });
+      return sendReply(reply, answer);
+    },
+  });
+};
+
+const addBodyParsers = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', async (request: Carrier, payload: IncomingMessage) => {
+    const encoding = request.headers['content-encoding'];
+    if (!isJson.test(request.headers['content-type'] ?? '')) throw unsupported();
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupported();
+    const body = await readJsonBody(payload);
+    if (body) request[bodyKey] = body;
+    return body?.value;
+  });
+  app.addContentTypeParser('*', async () => {
+    throw unsupported();
+  });
+};
+
+/** Builds the request handler; listeners are made elsewhere and share it. */
+export const createRequestHandler = async (
+  options: ServerOptions,
+): Promise<{ handler: RequestListener; close(): Promise<void> }> => {
+  const { log, requestId } = options;
+  let handler: RequestListener = () => {};
+  const app = fastify({
+    logger: false,
+    genReqId: requestId,
+    bodyLimit: 1024 ** 3,
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false, caseSensitive: true },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+    frameworkErrors: (error, request, reply) =>
+      sendError(reply as unknown as FastifyReply, answerFor(error, log, request.id), request.id),
+    serverFactory: handle => {
+      handler = handle as RequestListener;
+      return createServer(handler);
+    },
+  });
+  const clientAddress = createClientAddress(options.trustedProxies);
+  const authentication = createAuthentication(options);
+  addBodyParsers(app);
+
+  app.addHook('onRequest', (request: Carrier, reply, done) => {
+    const { address, proto } = clientAddress(request.raw);
+    const environment = (request.raw as Incoming).environment ?? 'sandbox';
+    request[stateKey] = { startedMs: performance.now(), environment, address, accountId: null, keyId: null };
+    reply.header('x-request-id', request.id);
+    if (options.strictTransport(environment)) reply.header('strict-transport-security', 'max-age=31536000');
+    if (proto !== null && proto !== 'https') {
+      done(new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.'));
+      return;
+    }
+    done();
+  });
+  app.addHook('onResponse', (request: Carrier, reply, done) => {
+    const state = request[stateKey];
+    log.info(
+      {
+        requestId: request.id,
+        environment: state?.environment,
+        method: request.method,
+        // The pattern, not the URL: nothing a client put into it reaches the log.
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        durationMs: state ? Math.round((performance.now() - state.startedMs) * 100) / 100 : null,
+        address: state?.address,
+        accountId: state?.accountId,
+        keyId: state?.keyId,
+      },
+      'request',
+    );
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    sendError(reply, answerFor(error, log, request.id), request.id);
+  });
+  app.setNotFoundHandler(refuseUnknown(options.routes));
+  for (const route of options.routes) register(app, route, authentication);
+  await app.ready();
+  return { handler, close: () => app.close() };
+};

@@ -1,0 +1,67 @@
+import { lchownSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+export type DataDirectoryLock = { release(): void };
+
+const sqliteBusy = 5;
+
+// A lock whose handle is collected would be released, so every lock that is held is kept reachable from here.
+const held = new Set<DatabaseSync>();
+
+/**
+ * Takes the data directory for this process, or throws when a living process holds it.
+ *
+ * Node offers no flock. SQLite's write lock is a real lock of the operating system on the file: it is taken atomically,
+ * dies with the process, and knows nothing of process ids that could be reused. Nothing is ever written to the file.
+ * It must never be opened by other means in this process, because closing that descriptor would drop the lock, and
+ * never be removed, because two processes could then hold locks on two files of one name.
+ */
+export function lockDataDirectory(options: { dataDir: string }): DataDirectoryLock {
+  mkdirSync(options.dataDir, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 });
+  const directory = realpathSync(options.dataDir);
+  const pidFile = join(directory, 'florin.pid');
+  const lock = openLockFile(directory);
+  try {
+    lock.exec('PRAGMA journal_mode = MEMORY');
+    // IMMEDIATE asks for one byte that only one process can have; EXCLUSIVE could refuse two that come at once.
+    lock.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new Error(`Florin is already running on ${directory}${describeHolder(pidFile)}`);
+  }
+  held.add(lock);
+  rmSync(pidFile, { force: true });
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o644 });
+  return {
+    release() {
+      if (!held.delete(lock)) return;
+      rmSync(pidFile, { force: true });
+      lock.close();
+    },
+  };
+}
+
+function openLockFile(directory: string): DatabaseSync {
+  const path = join(directory, 'florin.lock');
+  const lock = new DatabaseSync(path, { timeout: 0 });
+  if (process.geteuid?.() === 0) {
+    // Root may start once in a directory of an ordinary user, who must be able to lock it again afterwards.
+    const owner = statSync(directory);
+    lchownSync(path, owner.uid, owner.gid);
+  }
+  return lock;
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
+}
+
+function describeHolder(pidFile: string): string {
+  try {
+    return ` (process ${readFileSync(pidFile, 'utf8').trim()})`;
+  } catch {
+    return '';
+  }
+}

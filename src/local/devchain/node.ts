@@ -1,0 +1,27 @@
+import type { DevToken } from '../../chains/evm/deployments.ts';
+import { createChain } from './chain.ts';
+import { serveRpc } from './rpcServer.ts';
+
+/** What the supervisor sends first, and what it hears back once. */
+export type NodeStart = {
+  readonly port: number;
+  readonly tokens: readonly DevToken[];
+  readonly emptyBlockIntervalMs: number;
+};
+export type NodeReady = { readonly port: number };
+
+// The channel closes when the supervisor dies, however it dies: no chain outlives it.
+process.once('disconnect', () => process.exit(0));
+// An interrupt from the terminal reaches the whole process group, and the supervisor decides what follows.
+process.on('SIGINT', () => {});
+
+process.once('message', async ({ port, tokens, emptyBlockIntervalMs }: NodeStart) => {
+  const chain = await createChain(tokens, emptyBlockIntervalMs);
+  const ready: NodeReady = { port: await serveRpc(chain, port) };
+  process.send?.(ready);
+});
+
+if (process.send === undefined) {
+  process.stderr.write('The dev chain is started by its supervisor.\n');
+  process.exitCode = 2;
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Chain } from './chain.ts';
+
+const host = '127.0.0.1';
+const bodyLimitBytes = 2 * 1024 * 1024;
+const batchLimit = 1_000;
+
+/** Serves the chain over HTTP on loopback. Port 0 picks a free one; answers the port in use. */
+export const serveRpc = async (chain: Chain, port: number): Promise<number> => {
+  const server = createServer((request, response) => {
+    respond(chain, request, response).catch(() => response.destroy());
+  });
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 15_000;
+  // Longer than clients keep an idle connection, so that they and not the server close it.
+  server.keepAliveTimeout = 65_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+const respond = async (chain: Chain, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const refusal = refuse(request);
+  if (refusal !== null) return refuseWith(response, refusal);
+  const body = await readBody(request);
+  if (body === null) return refuseWith(response, 413);
+  const answer = await answerBody(chain, body);
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+};
+
+/**
+ * A page in a browser must not reach the chain: browsers put an Origin on every POST to another site, and a name that
+ * was rebound to loopback shows in Host.
+ */
+const refuse = ({ method, headers }: IncomingMessage): number | null => {
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return 403;
+  if (!/^(127\.0\.0\.1|localhost)(:\d{1,5})?$/i.test(headers.host ?? '')) return 403;
+  if (method !== 'POST') return 405;
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return 415;
+  return null;
+};
+
+const refuseWith = (response: ServerResponse, status: number): void => {
+  const headers = { 'Content-Type': 'application/json', Connection: 'close', ...(status === 405 && { Allow: 'POST' }) };
+  response.writeHead(status, headers).end(JSON.stringify(failure(null, -32600, 'This request is refused.')));
+};
+
+/** A body that is too large is read to its end all the same, for at most the request timeout, so that the refusal arrives. */
+const readBody = async (request: IncomingMessage): Promise<string | null> => {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes <= bodyLimitBytes) chunks.push(chunk);
+  }
+  return sizeBytes > bodyLimitBytes ? null : Buffer.concat(chunks).toString('utf8');
+};
+
+const answerBody = async (chain: Chain, body: string): Promise<unknown> => {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return failure(null, -32700, 'The body is not JSON.');
+  }
+  if (!Array.isArray(parsed)) return await answerCall(chain, parsed);
+  if (parsed.length === 0 || parsed.length > batchLimit) {
+    return failure(null, -32600, `A batch holds 1 to ${batchLimit} requests.`);
+  }
+  const answers: unknown[] = [];
+  for (const call of parsed) answers.push(await answerCall(chain, call));
+  return answers;
+};
+
+const answerCall = async (chain: Chain, call: unknown): Promise<unknown> => {
+  if (typeof call !== 'object' || call === null) return failure(null, -32600, 'A request is an object.');
+  const { jsonrpc, id, method, params = [] } = call as Record<string, unknown>;
+  const isId = typeof id === 'string' || typeof id === 'number' || id === null;
+  if (jsonrpc !== '2.0' || !isId || typeof method !== 'string') {
+    return failure(isId ? id : null, -32600, 'A request has jsonrpc "2.0", an id and a method.');
+  }
+  try {
+    return { jsonrpc: '2.0', id, ...(await chain.request(method, params)) };
+  } catch {
+    return failure(id, -32603, 'The dev chain could not answer.');
+  }
+};
+
+const failure = (id: unknown, code: number, message: string): object => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});

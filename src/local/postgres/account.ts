@@ -1,0 +1,104 @@
+import { lchown, lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../../core/log.ts';
+import { hasCode } from './hasCode.ts';
+import type { PostgresBinaries } from './locatePostgres.ts';
+import { isRoot, type PostgresFiles } from './postgresFiles.ts';
+import { runCommand } from './runCommand.ts';
+
+/** Under whose rights the server runs. PostgreSQL refuses to run as root. */
+export type Account =
+  | { readonly kind: 'self' }
+  | { readonly kind: 'user'; readonly uid: number; readonly gid: number }
+  | { readonly kind: 'namespace' };
+
+export type ServerAccount = { readonly account: Account; readonly majorVersion: string };
+
+type Invocation = { command: string; args: string[]; identity: { uid?: number; gid?: number } };
+
+const namespaceCommand = ['-U', '--map-user=65534', '--map-group=65534', '--'];
+
+/** How a command is to be started so that it runs under the account. It keeps the process id it is started with. */
+export function invokeAs(account: Account, command: string, args: readonly string[]): Invocation {
+  if (account.kind === 'namespace') {
+    return { command: 'unshare', args: [...namespaceCommand, command, ...args], identity: {} };
+  }
+  const identity = account.kind === 'user' ? { uid: account.uid, gid: account.gid } : {};
+  return { command, args: [...args], identity };
+}
+
+/** The first account that has a name, can enter the data directory and can run the binaries; tried, not calculated. */
+export async function chooseAccount(
+  files: PostgresFiles,
+  binaries: PostgresBinaries,
+  log: Log,
+): Promise<ServerAccount> {
+  const refusals: string[] = [];
+  for (const account of await candidates(files, binaries)) {
+    const script = 'id -un >/dev/null && cd "$1" && exec "$2" --version';
+    const trial = invokeAs(account, '/bin/sh', ['-c', script, 'sh', files.room, binaries.postgres]);
+    const options = { ...trial.identity, env: binaries.environment, timeoutMs: 30_000 };
+    const { code, stdout, stderr } = await runCommand(trial.command, trial.args, options);
+    const majorVersion = / (\d+)[.\d]*/.exec(stdout)?.[1];
+    if (code === 0 && majorVersion !== undefined) {
+      if (account.kind === 'namespace') warnOfNamespace(files, log);
+      return { account, majorVersion };
+    }
+    refusals.push(`${describe(account)}: ${stderr.trim() || `exit code ${code}`}`);
+  }
+  throw new Error(
+    'The embedded PostgreSQL cannot run here. Start Florin as an ordinary user with a data directory of its own, ' +
+      `or set DATABASE_URL to a PostgreSQL server. Tried:\n${refusals.join('\n')}`,
+  );
+}
+
+async function candidates(files: PostgresFiles, binaries: PostgresBinaries): Promise<Account[]> {
+  if (!isRoot()) return [{ kind: 'self' }, { kind: 'namespace' }];
+  // The owner of what is there comes first, so that files keep their owner from one start to the next.
+  const owners = [
+    await ownerOf(files.cluster),
+    await ownerOf(files.room),
+    await findNobody(),
+    await ownerOf(binaries.root),
+  ];
+  const users = owners.filter(owner => owner !== null && owner.uid !== 0);
+  return [...users.map(owner => ({ kind: 'user' as const, ...owner! })), { kind: 'namespace' }];
+}
+
+async function ownerOf(path: string): Promise<{ uid: number; gid: number } | null> {
+  try {
+    const { uid, gid } = await stat(path);
+    return { uid, gid };
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+async function findNobody(): Promise<{ uid: number; gid: number }> {
+  const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const found = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(accounts);
+  return { uid: Number(found?.[1] ?? 65534), gid: Number(found?.[2] ?? 65534) };
+}
+
+function describe(account: Account): string {
+  if (account.kind === 'user') return `user ${account.uid}`;
+  return account.kind === 'self' ? 'this user' : 'a user namespace';
+}
+
+function warnOfNamespace(files: PostgresFiles, log: Log): void {
+  const message =
+    'no unprivileged account can enter the data and program directories, so PostgreSQL runs in a user namespace ' +
+    'and keeps the file access of this user';
+  log.warn({ directory: files.room }, message);
+}
+
+/** Gives a directory of the server to its account. The top comes last: its owner tells whether all below is done. */
+export async function handOver(directory: string, account: Account): Promise<void> {
+  if (!isRoot()) return;
+  const { uid, gid } = account.kind === 'user' ? account : { uid: 0, gid: 0 };
+  const current = await lstat(directory);
+  if (current.uid === uid && current.gid === gid) return;
+  for (const entry of await readdir(directory, { recursive: true })) await lchown(join(directory, entry), uid, gid);
+  await lchown(directory, uid, gid);
+}

@@ -1,0 +1,26 @@
+import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
+import { hasCode } from './hasCode.ts';
+
+const limitBytes = 8 * 1024 * 1024;
+
+/**
+ * Keeps the server's log below a bound, with one predecessor. The server holds the file open for appending, so the
+ * content is copied and cut off instead of the file being renamed. On a full disk the copy fails and the cut makes room.
+ */
+export async function boundServerLog(path: string): Promise<void> {
+  try {
+    if ((await stat(path)).size <= limitBytes) return;
+    await copyFile(path, `${path}.1`).catch(() => {});
+    await truncate(path, 0);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+export const openServerLog = (path: string) => open(path, 'a', 0o600);
+
+/** The last lines, for the message of a start that failed. */
+export async function tailServerLog(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.trimEnd().split('\n').slice(-8).join('\n');
+}

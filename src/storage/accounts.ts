@@ -1,0 +1,112 @@
+import type { Environment } from '../core/environment.ts';
+import type { Permission } from '../core/permissions.ts';
+import type { Plan } from '../core/plans.ts';
+import type { Queryable, Row } from './database.ts';
+
+export type AccountRow = {
+  id: string;
+  name: string;
+  plan: Plan;
+  rateLimit: number | null;
+  burst: number | null;
+  createdAt: Date;
+};
+
+const insertAccountStatement = {
+  name: 'account-insert',
+  text: `insert into accounts (id, name, plan, rate_limit, burst, created_at) values ($1, $2, $3, $4, $5, $6)`,
+};
+export const insertAccount = async (db: Queryable, account: AccountRow): Promise<void> => {
+  const { id, name, plan, rateLimit, burst, createdAt } = account;
+  await db.query(insertAccountStatement, [id, name, plan, rateLimit, burst, createdAt]);
+};
+
+const accountColumns = `id, name, plan, rate_limit as "rateLimit", burst, created_at as "createdAt"`;
+
+const listAccountsStatement = {
+  name: 'account-list',
+  text: `select ${accountColumns} from accounts order by id limit 1000`,
+};
+export const listAccounts = (db: Queryable): Promise<AccountRow[]> => db.query<AccountRow>(listAccountsStatement);
+
+const firstAccountStatement = {
+  name: 'account-first',
+  text: `select ${accountColumns} from accounts order by id limit 1`,
+};
+export const firstAccount = async (db: Queryable): Promise<AccountRow | null> =>
+  (await db.query<AccountRow>(firstAccountStatement))[0] ?? null;
+
+const readAccountStatement = { name: 'account-read', text: `select ${accountColumns} from accounts where id = $1` };
+export const readAccount = async (db: Queryable, id: string): Promise<AccountRow | null> =>
+  (await db.query<AccountRow>(readAccountStatement, [id]))[0] ?? null;
+
+const insertSettingsStatement = {
+  name: 'account-settings-insert',
+  text: `insert into account_settings (account_id, environment, callback_secret) values ($1, $2, $3)`,
+};
+export const insertSettings = async (
+  db: Queryable,
+  accountId: string,
+  environment: Environment,
+  callbackSecret: Buffer,
+): Promise<void> => {
+  await db.query(insertSettingsStatement, [accountId, environment, callbackSecret]);
+};
+
+const readCallbackSecretStatement = {
+  name: 'account-callback-secret',
+  text: `select callback_secret as "callbackSecret" from account_settings where account_id = $1 and environment = $2`,
+};
+export const readCallbackSecret = async (
+  db: Queryable,
+  accountId: string,
+  environment: Environment,
+): Promise<Buffer | null> =>
+  (await db.query<{ callbackSecret: Buffer }>(readCallbackSecretStatement, [accountId, environment]))[0]
+    ?.callbackSecret ?? null;
+
+export type WalletRow = {
+  network: string;
+  kind: 'forwarder' | 'xpub';
+  destination: string;
+  mac: string;
+};
+
+/** Everything a request needs to know about its caller, read in one statement and kept for half a second. */
+export type Caller = Row & {
+  keyId: string;
+  accountId: string;
+  accountName: string;
+  environment: Environment;
+  plan: Plan;
+  rateLimit: number | null;
+  burst: number | null;
+  scopes: Permission[];
+  ipAllow: string[] | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  toleranceBps: number;
+  latePolicy: 'accept' | 'manual';
+  lateWindowSeconds: number;
+  wallets: WalletRow[];
+};
+
+const readCallersStatement = {
+  name: 'callers-read',
+  text: `select k.hash, k.id as "keyId", k.account_id as "accountId", a.name as "accountName", k.environment, a.plan,
+      a.rate_limit as "rateLimit", a.burst, k.scopes, k.ip_allow::text[] as "ipAllow", k.expires_at as "expiresAt",
+      k.revoked_at as "revokedAt", s.tolerance_bps as "toleranceBps", s.late_policy as "latePolicy",
+      s.late_window_seconds as "lateWindowSeconds",
+      coalesce((
+        select json_agg(json_build_object('network', w.network, 'kind', w.kind, 'destination', w.destination,
+          'mac', encode(w.mac, 'hex')))
+        from (select distinct on (network) * from wallets
+          where account_id = k.account_id and environment = k.environment order by network, version desc) w
+      ), '[]') as wallets
+    from api_keys k
+    join accounts a on a.id = k.account_id
+    join account_settings s on s.account_id = k.account_id and s.environment = k.environment
+    where k.hash = any($1)`,
+};
+export const readCallers = (db: Queryable, hashes: Buffer[]): Promise<(Caller & { hash: Buffer })[]> =>
+  db.query<Caller & { hash: Buffer }>(readCallersStatement, [hashes]);

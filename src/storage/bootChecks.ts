@@ -1,0 +1,30 @@
+import type { Database } from './database.ts';
+
+const settings = {
+  name: 'boot-settings',
+  text: `select current_setting('server_version_num')::int as version, current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as synchronous_commit, current_setting('full_page_writes') as full_page_writes,
+    pg_is_in_recovery() as recovering`,
+};
+
+const oldestVersion = 150_000;
+
+/** What must hold of a server before money is written to it. Returns every problem found, each with its remedy. */
+export const checkServer = async (database: Database): Promise<string[]> => {
+  const [row] = await database.query<{
+    version: number;
+    fsync: string;
+    synchronous_commit: string;
+    full_page_writes: string;
+    recovering: boolean;
+  }>(settings);
+  const problems: string[] = [];
+  if (row!.version < oldestVersion) problems.push('PostgreSQL 15 or newer is needed: upgrade the server');
+  if (row!.fsync !== 'on') problems.push('fsync is off: a crash would lose payments; set fsync = on');
+  if (row!.synchronous_commit === 'off') {
+    problems.push('synchronous_commit is off: acknowledged payments could be lost; set it to on for this role');
+  }
+  if (row!.full_page_writes !== 'on') problems.push('full_page_writes is off: set full_page_writes = on');
+  if (row!.recovering) problems.push('the server is a read-only replica: point DATABASE_URL at the primary');
+  return problems;
+};

@@ -1,0 +1,143 @@
+import pg from 'pg';
+import { FlorinError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+
+export type ConnectionSettings =
+  | { connectionString: string }
+  | { host: string; port: number; database: string; user: string; password: string };
+
+/** Prepared once per connection under its name; the name stands beside the text so that both change together. */
+export type Statement = { readonly name: string; readonly text: string };
+
+export type Row = Record<string, unknown>;
+
+/** What a statement runs on: the pool, or one transaction's connection. */
+export type Queryable = {
+  query<R extends Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
+};
+
+export type Database = Queryable & {
+  /** Commits when `work` returns and rolls back when it throws. Serialization failures and deadlocks are tried again. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Several statements without parameters, for migrations and maintenance. */
+  script(sql: string): Promise<void>;
+  listen(channel: string, heard: () => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+};
+
+const connectionFaults = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EACCES',
+]); // biome-ignore format: one list
+
+/** SQLSTATE classes of a database that cannot serve now: connection, resources (a full disk), operator, system. */
+const unavailableClasses = new Set(['08', '53', '57', '58']);
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Node's own "Connection terminated" errors carry no code; pg marks neither, so they are the ones without SQLSTATE. */
+export const isUnavailable = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (code === '25006') return true;
+  if (code.length === 5 && unavailableClasses.has(code.slice(0, 2))) return true;
+  return connectionFaults.has(code) || error instanceof ConnectionLost;
+};
+
+export class ConnectionLost extends Error {}
+
+export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
+  codeOf(error) === '23505' && (error as { constraint?: string }).constraint === constraint;
+
+const isRetryable = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';
+
+/** pg raises plain Errors without a code when a connection ends under a query or none can be had in time. */
+const classify = (error: unknown): unknown => {
+  if (error instanceof FlorinError) return error;
+  if (error instanceof Error && !(error instanceof pg.DatabaseError) && codeOf(error) === '') {
+    return new ConnectionLost(error.message, { cause: error });
+  }
+  return error;
+};
+
+const onClient = (client: pg.ClientBase): Queryable => ({
+  async query(statement, values) {
+    const result = await client.query({
+      name: statement.name,
+      text: statement.text,
+      values: (values ?? []) as unknown[],
+    });
+    return result.rows;
+  },
+});
+
+const transactionAttempts = 5;
+
+export const openDatabase = (
+  connection: ConnectionSettings,
+  options: { log: Log; maxConnections?: number; applicationName?: string },
+): Database => {
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    application_name: options.applicationName ?? 'florin',
+  });
+  pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
+
+  const query: Database['query'] = async (statement, values) => {
+    try {
+      const result = await pool.query({
+        name: statement.name,
+        text: statement.text,
+        values: (values ?? []) as unknown[],
+      });
+      return result.rows;
+    } catch (error) {
+      throw classify(error);
+    }
+  };
+
+  const attempt = async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('begin');
+      const result = await work(onClient(client));
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(rollbackError => {
+        broken = rollbackError;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  return {
+    query,
+    async transaction(work) {
+      for (let tried = 1; ; tried++) {
+        try {
+          return await attempt(work);
+        } catch (error) {
+          if (tried < transactionAttempts && isRetryable(error)) continue;
+          throw classify(error);
+        }
+      }
+    },
+    async script(sql) {
+      await pool.query(sql);
+    },
+    async listen(channel, heard) {
+      const client = await pool.connect();
+      client.on('notification', heard);
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      return async () => client.release(true);
+    },
+    close: () => pool.end(),
+  };
+};

@@ -1,0 +1,110 @@
+import type { Scope } from '../core/environment.ts';
+import type { Queryable, Row } from './database.ts';
+
+export type EndpointRow = Row & {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  disabledReason: string | null;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+  previousSecretUntil: Date | null;
+  createdAt: Date;
+};
+
+const columns = `id, url, events, description, status, disabled_reason as "disabledReason", secret,
+  previous_secret as "previousSecret", previous_secret_until as "previousSecretUntil", created_at as "createdAt"`;
+const live = 'account_id = $1 and environment = $2 and deleted_at is null';
+
+const insertStatement = {
+  name: 'endpoint-insert',
+  text: `insert into webhook_endpoints (account_id, environment, id, url, events, description, secret, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+};
+export const insertEndpoint = async (
+  db: Queryable,
+  scope: Scope,
+  endpoint: Pick<EndpointRow, 'id' | 'url' | 'events' | 'description' | 'secret' | 'createdAt'>,
+): Promise<EndpointRow> => {
+  const { id, url, events, description, secret, createdAt } = endpoint;
+  const values = [scope.accountId, scope.environment, id, url, events, description, secret, createdAt];
+  return (await db.query<EndpointRow>(insertStatement, values))[0]!;
+};
+
+const readStatement = {
+  name: 'endpoint-read',
+  text: `select ${columns} from webhook_endpoints where ${live} and id = $3`,
+};
+export const readEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<EndpointRow | null> =>
+  (await db.query<EndpointRow>(readStatement, [scope.accountId, scope.environment, id]))[0] ?? null;
+
+const listStatement = {
+  name: 'endpoint-list',
+  text: `with mine as materialized (select * from webhook_endpoints where ${live}),
+    page as (select * from mine order by id desc limit $3 offset $4)
+    select ${columns}, counted.total from (select count(*)::int as total from mine) counted left join page on true
+    order by id desc`,
+};
+export const listEndpoints = async (
+  db: Queryable,
+  scope: Scope,
+  page: { limit: number; offset: number },
+): Promise<{ rows: EndpointRow[]; total: number }> => {
+  const values = [scope.accountId, scope.environment, page.limit, page.offset];
+  const rows = await db.query<EndpointRow & { total: number }>(listStatement, values);
+  return { rows: rows.filter(row => row.id !== null), total: rows[0]!.total };
+};
+
+export type EndpointChange = Partial<Pick<EndpointRow, 'url' | 'events' | 'description' | 'status'>>;
+
+const updateStatement = {
+  name: 'endpoint-update',
+  text: `update webhook_endpoints set url = coalesce($4, url), events = coalesce($5, events),
+      description = case when $6 then $7 else description end, status = coalesce($8, status),
+      disabled_reason = case when $8 = 'enabled' then null when $8 = 'disabled' and status = 'enabled'
+        then 'disabled by the merchant' else disabled_reason end
+    where ${live} and id = $3 returning ${columns}`,
+};
+export const updateEndpoint = async (
+  db: Queryable,
+  scope: Scope,
+  id: string,
+  change: EndpointChange,
+): Promise<EndpointRow | null> => {
+  const rows = await db.query<EndpointRow>(updateStatement, [
+    scope.accountId,
+    scope.environment,
+    id,
+    change.url ?? null,
+    change.events ?? null,
+    change.description !== undefined,
+    change.description ?? null,
+    change.status ?? null,
+  ]);
+  return rows[0] ?? null;
+};
+
+const rotateStatement = {
+  name: 'endpoint-rotate',
+  text: `update webhook_endpoints set previous_secret = secret,
+      previous_secret_until = clock_timestamp() + interval '24 hours', secret = $4
+    where ${live} and id = $3 returning ${columns}`,
+};
+/** The old secret signs beside the new one for a day. */
+export const rotateEndpointSecret = async (
+  db: Queryable,
+  scope: Scope,
+  id: string,
+  secret: Buffer,
+): Promise<EndpointRow | null> =>
+  (await db.query<EndpointRow>(rotateStatement, [scope.accountId, scope.environment, id, secret]))[0] ?? null;
+
+const deleteStatement = {
+  name: 'endpoint-delete',
+  text: `update webhook_endpoints set deleted_at = clock_timestamp() where ${live} and id = $3 returning id`,
+};
+/** Kept as a row, because its deliveries are history; invisible from now on. */
+export const deleteEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<boolean> =>
+  (await db.query<{ id: string }>(deleteStatement, [scope.accountId, scope.environment, id])).length > 0;

@@ -1,0 +1,93 @@
+import type { Scope } from '../core/environment.ts';
+import type { Queryable, Row } from './database.ts';
+
+export type KeptAnswer = Row & {
+  bodyHash: Buffer;
+  resourceId: string;
+  status: number | null;
+  response: string | null;
+  sealedResponse: Buffer | null;
+  held: boolean;
+};
+
+export type AnswerToKeep = {
+  status: number;
+  response: string | null;
+  sealedResponse: Buffer | null;
+};
+
+const claimStatement = {
+  name: 'idempotency-claim',
+  text: `insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, held_until, created_at)
+    values ($1, $2, $3, $4, $5, '', clock_timestamp() + make_interval(secs => $6), clock_timestamp())
+    on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash, resource_id = '',
+      status = null, response = null, sealed_response = null, held_until = excluded.held_until,
+      created_at = excluded.created_at
+    where k.created_at <= excluded.created_at - interval '24 hours'
+      or (k.status is null and k.held_until <= clock_timestamp())
+    returning key`,
+};
+/** True when this request now holds the key; false when an earlier one has it. Waits for an uncommitted holder. */
+export const claimIdempotencyKey = async (
+  db: Queryable,
+  scope: Scope,
+  request: { route: string; key: string; bodyHash: Buffer; holdSeconds: number },
+): Promise<boolean> => {
+  const values = [
+    scope.accountId,
+    scope.environment,
+    request.route,
+    request.key,
+    request.bodyHash,
+    request.holdSeconds,
+  ];
+  return (await db.query<{ key: string }>(claimStatement, values)).length > 0;
+};
+
+const readStatement = {
+  name: 'idempotency-read',
+  text: `select body_hash as "bodyHash", resource_id as "resourceId", status, response,
+      sealed_response as "sealedResponse", coalesce(held_until > clock_timestamp(), false) as held
+    from idempotency_keys where account_id = $1 and environment = $2 and route = $3 and key = $4
+      and created_at > clock_timestamp() - interval '24 hours'`,
+};
+export const readIdempotencyKey = async (
+  db: Queryable,
+  scope: Scope,
+  route: string,
+  key: string,
+): Promise<KeptAnswer | null> =>
+  (await db.query<KeptAnswer>(readStatement, [scope.accountId, scope.environment, route, key]))[0] ?? null;
+
+const keepStatement = {
+  name: 'idempotency-keep',
+  text: `update idempotency_keys set status = $5, response = $6, sealed_response = $7, held_until = null
+    where account_id = $1 and environment = $2 and route = $3 and key = $4`,
+};
+export const keepAnswer = async (
+  db: Queryable,
+  scope: Scope,
+  route: string,
+  key: string,
+  answer: AnswerToKeep,
+): Promise<void> => {
+  const { status, response, sealedResponse } = answer;
+  await db.query(keepStatement, [scope.accountId, scope.environment, route, key, status, response, sealedResponse]);
+};
+
+const releaseStatement = {
+  name: 'idempotency-release',
+  text: `delete from idempotency_keys where account_id = $1 and environment = $2 and route = $3 and key = $4 and status is null`,
+};
+export const releaseIdempotencyKey = async (db: Queryable, scope: Scope, route: string, key: string): Promise<void> => {
+  await db.query(releaseStatement, [scope.accountId, scope.environment, route, key]);
+};
+
+const purgeStatement = {
+  name: 'idempotency-purge',
+  text: `delete from idempotency_keys where (account_id, environment, route, key) in (
+    select account_id, environment, route, key from idempotency_keys
+    where created_at <= clock_timestamp() - interval '24 hours' order by created_at limit $1) returning 1 as n`,
+};
+export const purgeIdempotencyKeys = async (db: Queryable, limit: number): Promise<number> =>
+  (await db.query(purgeStatement, [limit])).length;

@@ -1,0 +1,137 @@
+import type { Environment } from '../core/environment.ts';
+import type { Queryable } from './database.ts';
+
+export type NewPayment = {
+  accountId: string;
+  environment: Environment;
+  id: string;
+  amount: bigint;
+  decimals: number;
+  currency: string;
+  network: string;
+  caip2: string;
+  contract: string | null;
+  address: string;
+  walletKind: 'forwarder' | 'xpub';
+  treasury: string;
+  derivationIndex: bigint;
+  mac: Buffer;
+  /** JSON. */
+  tiers: string;
+  toleranceBps: number;
+  latePolicy: 'accept' | 'manual';
+  lateWindowSeconds: number;
+  description: string | null;
+  /** The source text as the merchant sent it. */
+  metadata: string;
+  callbackUrl: string | null;
+  redirectUrl: string | null;
+  externalId: string | null;
+  createdAtMs: number;
+  expiresAtMs: number;
+  eventId: string;
+  eventBody: string;
+  idempotency: { key: string; bodyHash: Buffer; response: string } | null;
+};
+
+/** Where POST /v1/payments keeps its idempotency keys. */
+export const createPaymentRoute = 'POST /v1/payments';
+
+/**
+ * Any number of payments in one statement: key, payment, event, deliveries and delta, all or none. A row whose
+ * idempotency key is taken is left out and not returned. One statement a request reached 0.40 of this one's rate.
+ */
+const insertPaymentsStatement = {
+  name: 'payments-insert',
+  text: `with input as materialized (
+    select * from unnest($1::text[], $2::environment[], $3::text[], $4::numeric[], $5::smallint[], $6::text[], $7::text[],
+      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea[], $15::jsonb[],
+      $16::smallint[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
+      $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::text[], $29::bytea[], $30::text[])
+    as i(account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
+      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
+      callback_url, redirect_url, external_id, created_ms, expires_ms, event_id, event_body, key, body_hash, response)
+  ), stamped as materialized (
+    select *, to_timestamp(created_ms / 1000.0)::timestamptz(3) as created_at,
+      to_timestamp(expires_ms / 1000.0)::timestamptz(3) as expires_at from input
+  ), kept as (
+    insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, status, response, created_at)
+    select account_id, environment, '${createPaymentRoute}', key, body_hash, id, 200, response, created_at
+    from stamped where key is not null
+    on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash,
+      resource_id = excluded.resource_id, status = excluded.status, response = excluded.response,
+      sealed_response = null, held_until = null, created_at = excluded.created_at
+    where k.created_at <= excluded.created_at - interval '24 hours'
+    returning resource_id
+  ), fresh as (
+    insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, contract, address,
+      wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description,
+      metadata, callback_url, redirect_url, external_id, created_at, expires_at, wake_at)
+    select account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
+      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
+      callback_url, redirect_url, external_id, created_at, expires_at, expires_at
+    from stamped where key is null or id in (select resource_id from kept)
+    returning account_id, environment, id, currency, network, created_at
+  ), announced as (
+    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, created_at)
+    select s.account_id, s.environment, s.event_id, s.id, 1, 'payment.created', 'pending', s.event_body, s.created_at
+    from fresh f join stamped s using (id)
+    returning account_id, environment, id, payment_id, created_at
+  ), to_endpoints as (
+    insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
+    select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, e.created_at, e.created_at
+    from announced e join webhook_endpoints w on w.account_id = e.account_id and w.environment = e.environment
+      and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', 'payment.created']
+  ), to_callbacks as (
+    insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
+    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url, e.created_at, e.created_at
+    from announced e join stamped s on s.id = e.payment_id
+    where s.callback_url is not null and not exists (
+      select from webhook_endpoints w where w.account_id = e.account_id and w.environment = e.environment
+        and w.deleted_at is null and w.status = 'enabled' and w.url = s.callback_url
+        and w.events && array['*', 'payment.created'])
+  ), counted as (
+    insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
+    select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), count(*)
+    from fresh group by account_id, environment, currency, network, date_trunc('hour', created_at, 'UTC')
+  )
+  select id from fresh`,
+};
+
+/** Returns the ids that were written; one that is missing lost its idempotency key to an earlier request. */
+export const insertPayments = async (db: Queryable, payments: readonly NewPayment[]): Promise<Set<string>> => {
+  const column = <T>(pick: (payment: NewPayment) => T): T[] => payments.map(pick);
+  const rows = await db.query<{ id: string }>(insertPaymentsStatement, [
+    column(p => p.accountId),
+    column(p => p.environment),
+    column(p => p.id),
+    column(p => p.amount.toString()),
+    column(p => p.decimals),
+    column(p => p.currency),
+    column(p => p.network),
+    column(p => p.caip2),
+    column(p => p.contract),
+    column(p => p.address),
+    column(p => p.walletKind),
+    column(p => p.treasury),
+    column(p => p.derivationIndex.toString()),
+    column(p => p.mac),
+    column(p => p.tiers),
+    column(p => p.toleranceBps),
+    column(p => p.latePolicy),
+    column(p => p.lateWindowSeconds),
+    column(p => p.description),
+    column(p => p.metadata),
+    column(p => p.callbackUrl),
+    column(p => p.redirectUrl),
+    column(p => p.externalId),
+    column(p => p.createdAtMs),
+    column(p => p.expiresAtMs),
+    column(p => p.eventId),
+    column(p => p.eventBody),
+    column(p => p.idempotency?.key ?? null),
+    column(p => p.idempotency?.bodyHash ?? null),
+    column(p => p.idempotency?.response ?? null),
+  ]);
+  return new Set(rows.map(row => row.id));
+};

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import type { Log } from '../core/log.ts';
+import type { ConnectionSettings } from './database.ts';
+
+const folder = new URL('./migrations/', import.meta.url);
+
+/** Any constant will do as long as no other application in the same database uses it. */
+const lockKey = 7_260_114_301;
+
+type Migration = { version: number; name: string; sql: string; checksum: string };
+
+export class MigrationError extends Error {}
+
+const loadMigrations = async (): Promise<Migration[]> => {
+  const names = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(name.slice(0, 4));
+      if (version !== index + 1) throw new MigrationError(`migration ${name} is out of order`);
+      const sql = await readFile(new URL(name, folder), 'utf8');
+      return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+};
+
+const assertKnown = (applied: { version: number; name: string; checksum: string }[], known: Migration[]): void => {
+  for (const row of applied) {
+    const mine = known[row.version - 1];
+    if (!mine) {
+      throw new MigrationError(
+        `the database was migrated by a newer Florin (migration ${row.name}): run that version or restore an older backup`,
+      );
+    }
+    if (mine.checksum !== row.checksum) {
+      throw new MigrationError(`migration ${row.name} differs from the one this database was built with`);
+    }
+  }
+};
+
+/** Run-time roles may read and write rows and nothing else: no DDL, no TRUNCATE. */
+const grantTo = async (client: pg.Client, role: string): Promise<void> => {
+  const name = pg.escapeIdentifier(role);
+  await client.query(`
+    grant usage on schema public to ${name};
+    grant select, insert, update, delete on all tables in schema public to ${name};
+    grant usage on all sequences in schema public to ${name};
+    revoke insert, update, delete on schema_migrations from ${name};`);
+};
+
+/** Brings the database up to date under a lock; safe to call from every process at the same time. */
+export const migrate = async (
+  connection: ConnectionSettings,
+  options: { log: Log; serviceRole?: string },
+): Promise<{ applied: number; version: number }> => {
+  const known = await loadMigrations();
+  const client = new pg.Client({ ...connection, application_name: 'florin migrate' });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    await client.query(`create table if not exists schema_migrations (
+      version integer primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null default now())`);
+    const { rows } = await client.query('select version, name, checksum from schema_migrations order by version');
+    assertKnown(rows, known);
+    const pending = known.slice(rows.length);
+    for (const migration of pending) {
+      options.log.info({ migration: migration.name }, 'applying migration');
+      await client.query('begin');
+      await client.query(migration.sql);
+      await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+        migration.version,
+        migration.name,
+        migration.checksum,
+      ]);
+      await client.query('commit');
+    }
+    if (options.serviceRole) await grantTo(client, options.serviceRole);
+    return { applied: pending.length, version: known.length };
+  } finally {
+    await client.end();
+  }
+};

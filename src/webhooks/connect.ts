@@ -1,0 +1,160 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { getCACertificates, connect as tlsConnect } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { EgressError } from './failure.ts';
+import { addressBytes, classifyAddress, isLocalhostName } from './guard.ts';
+
+export type Listener = { readonly address: string; readonly port: number };
+
+/** Every address of a host name. Fails with an EgressError. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+export type ConnectPolicy = {
+  readonly allowLoopback: boolean;
+  readonly ownListeners: () => readonly Listener[];
+  readonly resolveHost: ResolveHost;
+  /** PEM; trusted for loopback receivers in addition to the usual authorities. */
+  readonly loopbackCa: string | undefined;
+  readonly timeoutMs: number;
+};
+
+type Target = { readonly host: string; readonly port: number; readonly secure: boolean };
+
+const maxAddresses = 8;
+const attemptTimeoutMs = 1_000;
+
+/** undici's connector, but it opens sockets only to addresses that it has itself resolved and judged. */
+export function guardedConnect(policy: ConnectPolicy): buildConnector.connector {
+  return ({ hostname, protocol, port }, callback) => {
+    const secure = protocol === 'https:';
+    const target = { host: hostname, port: port ? Number(port) : secure ? 443 : 80, secure };
+    open(target, policy).then(
+      socket => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+async function open(target: Target, policy: ConnectPolicy): Promise<Socket> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new EgressError('timed_out')), policy.timeoutMs);
+  try {
+    const addresses = await Promise.race([addressesOf(target.host, policy), rejectOnAbort(deadline.signal)]);
+    // One bad address condemns the name: a rebinding name answers with good and bad ones mixed.
+    for (const address of addresses) refuseUnlessAllowed(address, target, policy);
+    return await dial(target, addresses.slice(0, maxAddresses), policy, deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  // These names are loopback by definition (RFC 6761); no resolver gets to say otherwise.
+  if (isLocalhostName(host)) return ['127.0.0.1', '::1'];
+  const addresses = await policy.resolveHost(host);
+  if (addresses.length === 0) throw new EgressError('name_not_found');
+  return addresses;
+}
+
+function refuseUnlessAllowed(address: string, { port, secure }: Target, policy: ConnectPolicy): void {
+  const kind = classifyAddress(address);
+  const allowed = kind === 'loopback' ? policy.allowLoopback : kind === 'public' && secure;
+  if (!allowed) throw new EgressError('address_refused');
+  if (policy.ownListeners().some(listener => reaches(address, port, listener))) throw new EgressError('own_listener');
+}
+
+/** Whether connecting to an address and port would end at a listener of this process. */
+function reaches(address: string, port: number, listener: Listener): boolean {
+  if (port !== listener.port) return false;
+  const everywhere = sameAddress(listener.address, '0.0.0.0') || sameAddress(listener.address, '::');
+  if (classifyAddress(address) === 'loopback') return everywhere || classifyAddress(listener.address) === 'loopback';
+  if (!everywhere) return sameAddress(address, listener.address);
+  const own = Object.values(networkInterfaces()).flatMap(each => each ?? []);
+  return own.some(each => sameAddress(address, each.address));
+}
+
+function sameAddress(a: string, b: string): boolean {
+  const left = addressBytes(a);
+  const right = addressBytes(b);
+  return left !== undefined && right !== undefined && Buffer.compare(left, right) === 0;
+}
+
+function dial(
+  target: Target,
+  addresses: readonly string[],
+  policy: ConnectPolicy,
+  deadline: AbortSignal,
+): Promise<Socket> {
+  const socket = target.secure ? tlsSocket(target, addresses, policy) : netConnect(tcpOptions(target, addresses));
+  const expire = (): void => void socket.destroy(deadline.reason);
+  deadline.addEventListener('abort', expire, { once: true });
+  return new Promise<Socket>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.once('connect', () => {
+      try {
+        // What counts is the address really reached, whatever was asked for.
+        refuseUnlessAllowed(socket.remoteAddress ?? '', target, policy);
+      } catch (error) {
+        socket.destroy(error as EgressError);
+      }
+    });
+    socket.once('close', () => reject(new EgressError('timed_out')));
+    socket.once(target.secure ? 'secureConnect' : 'connect', () => {
+      if (!socket.destroyed) resolve(socket);
+    });
+  }).finally(() => deadline.removeEventListener('abort', expire));
+}
+
+function tcpOptions({ host, port }: Target, addresses: readonly string[]) {
+  const answers = addresses.map(address => ({ address, family: isIP(address) }));
+  const pinned: LookupFunction = (_hostname, _options, callback) => callback(null, answers);
+  return {
+    host,
+    port,
+    lookup: pinned,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    noDelay: true,
+  };
+}
+
+function tlsSocket(target: Target, addresses: readonly string[], policy: ConnectPolicy): Socket {
+  const onLoopback = addresses.every(address => classifyAddress(address) === 'loopback');
+  const extra = onLoopback && policy.loopbackCa !== undefined;
+  return tlsConnect({
+    ...tcpOptions(target, addresses),
+    ...(isIP(target.host) === 0 ? { servername: target.host } : {}),
+    ...(extra ? { ca: [...getCACertificates('default'), policy.loopbackCa!] } : {}),
+    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch verification off.
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+  });
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/** By default the system's servers. */
+type NameServers = { readonly servers?: readonly string[]; readonly timeoutMs?: number };
+
+const unknownName = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** Asks the name servers directly: getaddrinfo would let four slow names hold up every delivery's thread pool. */
+export function createResolveHost({ servers, timeoutMs = 2_000 }: NameServers = {}): ResolveHost {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  return async hostname => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const failed = answers.some(answer => answer.status === 'rejected' && !unknownName.has(answer.reason.code));
+    throw new EgressError(failed ? 'name_lookup_failed' : 'name_not_found');
+  };
+}

@@ -1,0 +1,126 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export type AddressClass = 'public' | 'loopback' | 'refused';
+
+type Block = readonly [bytes: readonly number[], prefixBits: number];
+
+const block = (cidr: string): Block => {
+  const [address, prefixBits] = ipaddr.parseCIDR(cidr);
+  return [address.toByteArray(), prefixBits];
+};
+
+/** Everything in IANA's special-purpose registry, reachable or not: no merchant's receiver lives there. */
+const refusedIpv4: readonly Block[] = [
+  '0.0.0.0/8', // "this network", and the unspecified address
+  '10.0.0.0/8',
+  '100.64.0.0/10', // carrier-grade NAT; one cloud's metadata service
+  '169.254.0.0/16', // link-local; most clouds' metadata services
+  '172.16.0.0/12',
+  '192.0.0.0/24', // protocol assignments; one cloud's metadata service
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16',
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+  '168.63.129.16/32', // a public address that inside one cloud is the host's own agent
+].map(block);
+
+/**
+ * Only this block of IPv6 is global unicast. Outside it lie unspecified, IPv4-mapped and IPv4-compatible addresses, both
+ * NAT64 prefixes, discard-only, SRv6, unique-local, link-local, site-local and multicast.
+ */
+const globalIpv6 = block('2000::/3');
+
+const refusedIpv6: readonly Block[] = [
+  '2001::/23', // protocol assignments: Teredo, benchmarking, ORCHID
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3fff::/20', // documentation
+].map(block);
+
+const loopbackIpv4 = block('127.0.0.0/8');
+const loopbackIpv6 = block('::1/128');
+
+/** Judges an address by its bytes, so that no spelling matters. What cannot be read is refused. */
+export function classifyAddress(address: string | Uint8Array): AddressClass {
+  const bytes = typeof address === 'string' ? addressBytes(address) : address;
+  if (bytes?.length === 4) {
+    if (within(bytes, loopbackIpv4)) return 'loopback';
+    return refusedIpv4.some(each => within(bytes, each)) ? 'refused' : 'public';
+  }
+  if (bytes?.length === 16) {
+    if (within(bytes, loopbackIpv6)) return 'loopback';
+    return within(bytes, globalIpv6) && !refusedIpv6.some(each => within(bytes, each)) ? 'public' : 'refused';
+  }
+  return 'refused';
+}
+
+/** Undefined for anything but a plainly written address; a zone index is not plain. */
+export function addressBytes(text: string): Uint8Array | undefined {
+  if (isIP(text) === 0 || text.includes('%')) return undefined;
+  return Uint8Array.from(ipaddr.parse(text).toByteArray());
+}
+
+function within(bytes: Uint8Array, [prefix, prefixBits]: Block): boolean {
+  const wholeBytes = prefixBits >> 3;
+  for (let index = 0; index < wholeBytes; index++) {
+    if (bytes[index] !== prefix[index]) return false;
+  }
+  const restBits = prefixBits & 7;
+  if (restBits === 0) return true;
+  const mask = 0xff << (8 - restBits);
+  return ((bytes[wholeBytes]! ^ prefix[wholeBytes]!) & mask & 0xff) === 0;
+}
+
+/** The host of a URL without the brackets of IPv6. */
+export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+export const isLocalhostName = (hostname: string): boolean => /^(?:.+\.)?localhost\.?$/i.test(hostname);
+
+/** For a host as it stands in a URL. A name that merely resolves to loopback is not known to here. */
+export const isLoopbackHost = (hostname: string): boolean =>
+  isLocalhostName(hostname) || classifyAddress(bareHost(hostname)) === 'loopback';
+
+const maxUrlLength = 2048;
+
+/**
+ * Why a URL may not be a webhook's, as the end of a sentence; null where it may. A host name cannot be judged until it
+ * is resolved, so the address is judged again when connecting. A fragment is allowed and never sent.
+ */
+export function checkWebhookUrl(text: string, policy: { readonly allowLoopback: boolean }): string | null {
+  if (text.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
+  // The URL parser quietly drops white space and turns backslashes; what it would repair is refused instead.
+  if (hasControlOrSpace(text) || text.includes('\\') || !text.isWellFormed()) {
+    return 'must not contain spaces, control characters or backslashes';
+  }
+  const scheme = policy.allowLoopback ? 'https: (or http: to a loopback address)' : 'https:';
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
+  const url = URL.parse(text);
+  if (authority === undefined || url === null) return `must be an absolute ${scheme} URL`;
+  if (authority.includes('@')) return 'must not contain credentials';
+  if (url.hostname.endsWith('.')) return 'must not have a host that ends with a dot';
+  if (url.port === '0') return 'must not have port 0';
+
+  const host = bareHost(url.hostname);
+  const loopback = isLoopbackHost(url.hostname);
+  if (isIP(host) !== 0 && !loopback && classifyAddress(host) === 'refused') return 'must have a public address';
+  if (loopback && !policy.allowLoopback) return 'must have a public address';
+  if (url.protocol === 'http:' && !loopback) return `must be an absolute ${scheme} URL`;
+  return null;
+}
+
+function hasControlOrSpace(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code <= 0x20 || code === 0x7f) return true;
+  }
+  return false;
+}

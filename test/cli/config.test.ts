@@ -1,0 +1,307 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Config, ConfigError, type Flags, loadConfig, settings } from '../../src/cli/config.ts';
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'florin-config-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+type Given = { env?: Record<string, string>; flags?: Flags; file?: { name?: string; content: unknown } };
+
+async function load({ env = {}, flags = {}, file }: Given = {}): Promise<Config> {
+  const cwd = await mkdtemp(join(root, 'start-'));
+  if (file !== undefined) {
+    const text = typeof file.content === 'string' ? file.content : JSON.stringify(file.content);
+    await writeFile(join(cwd, file.name ?? 'florin.config.json'), text);
+  }
+  return loadConfig({ flags, env, cwd });
+}
+
+async function problemsOf(given: Given): Promise<readonly string[]> {
+  const outcome = await load(given).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(ConfigError);
+  return (outcome as ConfigError).problems;
+}
+
+const publicUrls = {
+  FLORIN_PUBLIC_URL: 'https://pay.example.com',
+  FLORIN_SANDBOX_PUBLIC_URL: 'https://sandbox.example.com',
+};
+const tls = { FLORIN_TLS_CERT: 'cert.pem', FLORIN_TLS_KEY: '/etc/key.pem' };
+const networks = (production: object) => ({ content: { networks: { production } } });
+
+describe('defaults and sources', () => {
+  it('starts with nothing said', async () => {
+    const cwd = await mkdtemp(join(root, 'start-'));
+    expect(await loadConfig({ flags: {}, env: {}, cwd })).toEqual({
+      dataDir: join(cwd, 'data'),
+      hosts: ['127.0.0.1', '::1'],
+      ports: { production: 8443, sandbox: 8444 },
+      publicUrls: { production: null, sandbox: null },
+      checkoutUrl: null,
+      trustedProxies: [],
+      database: null,
+      masterKey: null,
+      roles: ['api', 'watch', 'deliver'],
+      tls: null,
+      logLevel: 'info',
+      allowLoopbackWebhooks: true,
+      networks: { production: {}, sandbox: {} },
+    });
+  });
+
+  it('prefers a flag to a variable and takes an empty variable for none', async () => {
+    const env = { FLORIN_PORT: '1', FLORIN_SANDBOX_PORT: '2', FLORIN_HOST: '', FLORIN_PUBLIC_URL: '' };
+    const config = await load({ env, flags: { port: '0', dataDir: '/var/florin' } });
+    expect(config).toMatchObject({ ports: { production: 0, sandbox: 2 }, hosts: ['127.0.0.1', '::1'] });
+    expect(config.dataDir).toBe('/var/florin');
+  });
+
+  it('reads every setting', async () => {
+    const key = Buffer.alloc(32, 7);
+    const env = {
+      ...publicUrls,
+      ...tls,
+      FLORIN_HOST: '0.0.0.0, ::',
+      FLORIN_CHECKOUT_URL: 'https://pay.example.com/checkout/',
+      FLORIN_TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1, fd00::/8',
+      DATABASE_URL: 'postgres://app:s3cret@db/florin',
+      FLORIN_MIGRATE_DATABASE_URL: 'postgresql://owner:s3cret@db/florin',
+      FLORIN_MASTER_KEY: key.toString('base64'),
+      FLORIN_ROLES: 'deliver,api',
+      FLORIN_LOG_LEVEL: 'warn',
+    };
+    const config = await load({ env });
+    expect(config).toMatchObject({
+      hosts: ['0.0.0.0', '::'],
+      publicUrls: { production: 'https://pay.example.com', sandbox: 'https://sandbox.example.com' },
+      checkoutUrl: 'https://pay.example.com/checkout',
+      trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
+      database: { url: env.DATABASE_URL, migrateUrl: env.FLORIN_MIGRATE_DATABASE_URL },
+      masterKey: key.toString('hex'),
+      roles: ['api', 'deliver'],
+      tls: { certFile: expect.stringMatching(/^\/.*\/cert\.pem$/), keyFile: '/etc/key.pem' },
+      logLevel: 'warn',
+      allowLoopbackWebhooks: false,
+    });
+  });
+
+  it('allows webhooks to loopback exactly when the sandbox itself is there', async () => {
+    const at = (url: string) => load({ env: { FLORIN_SANDBOX_PUBLIC_URL: url, ...tls } });
+    expect((await at('https://localhost:9000')).allowLoopbackWebhooks).toBe(true);
+    expect((await at('https://[::1]:9000')).allowLoopbackWebhooks).toBe(true);
+    expect((await at('https://localhost.example.com')).allowLoopbackWebhooks).toBe(false);
+  });
+
+  it('is frozen to the bottom', async () => {
+    const config = await load({ file: networks({ base: { rpcUrls: ['https://rpc.example'] } }) });
+    const check = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      expect(Object.isFrozen(value)).toBe(true);
+      Object.values(value).forEach(check);
+    };
+    check(config);
+  });
+});
+
+describe('single settings that are wrong', () => {
+  it.each([
+    ['FLORIN_PORT', '65536'],
+    ['FLORIN_PORT', '-1'],
+    ['FLORIN_PORT', '8443x'],
+    ['FLORIN_PORT', '1e3'],
+    ['FLORIN_SANDBOX_PORT', ' 1'],
+    ['FLORIN_HOST', 'example.com'],
+    ['FLORIN_HOST', '127.0.0.1,'],
+    ['FLORIN_PUBLIC_URL', 'http://localhost'],
+    ['FLORIN_PUBLIC_URL', 'localhost'],
+    ['FLORIN_PUBLIC_URL', 'https://localhost/v1'],
+    ['FLORIN_SANDBOX_PUBLIC_URL', 'https://u:p@localhost'],
+    ['FLORIN_CHECKOUT_URL', 'http://localhost/c'],
+    ['FLORIN_CHECKOUT_URL', 'https://localhost/c?x=1'],
+    ['FLORIN_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['FLORIN_TRUSTED_PROXIES', '0.0.0.0/0'],
+    ['FLORIN_TRUSTED_PROXIES', 'proxy.example'],
+    ['DATABASE_URL', 'mysql://db/x'],
+    ['DATABASE_URL', 'db'],
+    ['FLORIN_MASTER_KEY', 'short'],
+    ['FLORIN_MASTER_KEY', 'a'.repeat(63)],
+    ['FLORIN_ROLES', 'all,api'],
+    ['FLORIN_ROLES', 'API'],
+    ['FLORIN_LOG_LEVEL', 'loud'],
+    ['REDIS_URL', 'redis://localhost'],
+  ])('%s=%s', async (variable, value) => {
+    const problems = await problemsOf({ env: { [variable]: value } });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${variable} (must|is) `));
+  });
+
+  it('names the flag where the flag is at fault', async () => {
+    expect(await problemsOf({ flags: { port: 'x' } })).toEqual(['--port must be a port from 0 to 65535']);
+    expect(await problemsOf({ flags: { dataDir: '' } })).toEqual(['--data-dir must not be empty']);
+  });
+
+  it('refuses variables it does not know and ignores those of others', async () => {
+    const env = { FLORIN_PROT: '1', FLORIN_: '', PATH: '/bin', florin_port: 'x' };
+    expect(await problemsOf({ env })).toEqual([
+      'FLORIN_ is not a setting of Florin',
+      'FLORIN_PROT is not a setting of Florin',
+    ]);
+  });
+
+  it('lists every problem in one message and repeats no secret', async () => {
+    const env = {
+      FLORIN_PORT: 'x',
+      DATABASE_URL: 'mysql://app:s3cret@db/x',
+      FLORIN_MASTER_KEY: 's3cret',
+      REDIS_URL: 'redis://:s3cret@cache',
+      FLORIN_PUBLIC_URL: 'https://user:s3cret@localhost',
+    };
+    const error: ConfigError = await load({ env }).then(
+      () => expect.unreachable(),
+      reason => reason,
+    );
+    expect(error.problems).toHaveLength(5);
+    for (const problem of error.problems) expect(error.message).toContain(`\n- ${problem}`);
+    expect(error.message).not.toContain('s3cret');
+  });
+});
+
+describe('settings that contradict each other', () => {
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['a migration URL alone', { FLORIN_MIGRATE_DATABASE_URL: 'postgres://db/x' }, /needs DATABASE_URL/],
+    ['a certificate alone', { FLORIN_TLS_CERT: 'c.pem' }, /^FLORIN_TLS_CERT needs FLORIN_TLS_KEY$/],
+    ['a key alone', { FLORIN_TLS_KEY: 'k.pem' }, /^FLORIN_TLS_KEY needs FLORIN_TLS_CERT$/],
+    ['one port for both', { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443' }, /share a port/],
+    [
+      'one port, one host',
+      {
+        FLORIN_PORT: '443',
+        FLORIN_SANDBOX_PORT: '443',
+        FLORIN_PUBLIC_URL: 'https://localhost',
+        FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:444',
+      },
+      /share a port/,
+    ],
+    [
+      'one address for both',
+      {
+        FLORIN_PUBLIC_URL: 'https://localhost:1',
+        FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:1',
+      },
+      /must not be the same address/,
+    ],
+    ['a public URL without TLS', { FLORIN_PUBLIC_URL: 'https://pay.example.com' }, /are needed beyond loopback/],
+    ['a wide host without TLS', { FLORIN_HOST: '0.0.0.0', ...publicUrls }, /are needed beyond loopback/],
+    [
+      'a wide host without a URL',
+      {
+        FLORIN_HOST: '::',
+        ...tls,
+        FLORIN_PUBLIC_URL: 'https://pay.example.com',
+      },
+      /^FLORIN_SANDBOX_PUBLIC_URL is needed/,
+    ],
+  ])('%s', async (_, env, problem) => {
+    const problems = await problemsOf({ env });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+  });
+
+  it('allows what only looks like it', async () => {
+    await load({ env: { FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0' } });
+    await load({ env: { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443', ...publicUrls, ...tls } });
+    await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });
+    await load({ env: { FLORIN_HOST: 'localhost' } });
+  });
+});
+
+describe('the configuration file', () => {
+  const base = { rpcUrls: ['https://rpc.example/KEY'], minAmounts: { USDC: '1.00' } };
+  const rule = { kind: 'depth', depth: 12 };
+
+  it.each([
+    ['florin.config.json', JSON.stringify({ networks: { sandbox: { base } } })],
+    ['florin.config.js', `export default ${JSON.stringify({ networks: { sandbox: { base } } })};`],
+    ['florin.config.mjs', `export default ${JSON.stringify({ networks: { sandbox: { base } } })};`],
+    [
+      'florin.config.ts',
+      `const rpcUrls: string[] = ['https://rpc.example/KEY'];
+      export default { networks: { sandbox: { base: { rpcUrls, minAmounts: { USDC: '1.00' } } } } } satisfies object;`,
+    ],
+  ])('may be %s', async (name, content) => {
+    const { networks } = await load({ file: { name, content } });
+    expect(networks).toEqual({ production: {}, sandbox: { base: { ...base, tiers: [] } } });
+  });
+
+  it('takes rules and tiers', async () => {
+    const tiers = [{ currency: 'USDC', from: '10000', rule: { kind: 'finalized', depth: 64 } }];
+    const config = await load({ file: networks({ polygon: { ...base, rule, tiers } }) });
+    expect(config.networks.production.polygon).toEqual({ ...base, rule, tiers });
+    const safe = await load({ file: networks({ base: { rule: { kind: 'safe' } } }) });
+    expect(safe.networks.production.base?.rule).toEqual({ kind: 'safe', depth: null });
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['an unknown slug', { dogecoin: base }, /production has the unknown key "dogecoin"/],
+    ['a backing for a slug', { 'ethereum-sepolia': base }, /unknown key "ethereum-sepolia"/],
+    ['an unknown key', { base: { ...base, rpcUrl: 'x' } }, /production\.base has the unknown key "rpcUrl"/],
+    ['a URL that is none', { base: { rpcUrls: ['rpc.example/KEY'] } }, /rpcUrls\[0\] must be an absolute/],
+    ['a URL of another kind', { base: { rpcUrls: ['wss://rpc.example/KEY'] } }, /rpcUrls\[0\] must be an absolute/],
+    ['a URL twice', { base: { rpcUrls: ['https://a/KEY', 'https://a/KEY'] } }, /must not repeat/],
+    ['URLs not in a list', { base: { rpcUrls: 'https://a/KEY' } }, /rpcUrls must be a list/],
+    ['a number for a URL', { base: { rpcUrls: [1] } }, /rpcUrls must be a list of strings/],
+    ['a token the slug lacks', { base: { minAmounts: { DOGE: '1' } } }, /unknown key "DOGE"/],
+    ['too fine an amount', { base: { minAmounts: { USDC: '0.0000001' } } }, /minAmounts\.USDC must be a decimal/],
+    ['an amount as a number', { base: { minAmounts: { USDC: 1 } } }, /minAmounts\.USDC must be a decimal/],
+    ['an unknown rule', { base: { rule: { kind: 'latest' } } }, /rule\.kind must be/],
+    ['a depth of nothing', { base: { rule: { kind: 'depth' } } }, /rule\.depth must be/],
+    ['a depth of zero', { base: { rule: { kind: 'depth', depth: 0 } } }, /rule\.depth must be/],
+    ['a tier of no currency', { base: { tiers: [{ from: '1', rule }] } }, /tiers\[0\]\.currency must be/],
+    ['a tier of no rule', { base: { tiers: [{ from: '1', currency: 'ETH' }] } }, /tiers\[0\]\.rule must be/],
+    ['a network that is none', { base: null }, /production\.base must be an object/],
+  ])('refuses %s', async (_, production, problem) => {
+    const problems = await problemsOf({ file: networks(production) });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+    expect(problems[0]).toMatch(/^florin\.config\.json: /);
+    expect(problems[0]).not.toContain('KEY');
+  });
+
+  it.each<[string, string, unknown, RegExp]>([
+    ['broken JSON', 'florin.config.json', '{"KEY', /could not be read/],
+    ['a throwing module', 'florin.config.mjs', 'throw new Error("KEY");', /could not be read/],
+    ['no default export', 'florin.config.mjs', 'export const x = 1;', /the file must be an object/],
+    ['a list', 'florin.config.json', [], /the file must be an object/],
+    ['an unknown section', 'florin.config.json', { tokens: {} }, /unknown key "tokens"/],
+    ['an unknown environment', 'florin.config.json', { networks: { staging: {} } }, /unknown key "staging"/],
+    ['__proto__', 'florin.config.json', '{"__proto__":{"networks":{}}}', /unknown key "__proto__"/],
+    ['another format', 'florin.config.yaml', 'networks: {}', /is not one of/],
+  ])('refuses %s', async (_, name, content, problem) => {
+    const problems = await problemsOf({ file: { name, content } });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+    expect(problems[0]).not.toContain('KEY');
+  });
+
+  it('refuses two files', async () => {
+    const cwd = await mkdtemp(join(root, 'start-'));
+    for (const name of ['florin.config.json', 'florin.config.ts']) await writeFile(join(cwd, name), '{}');
+    await expect(loadConfig({ env: {}, cwd })).rejects.toThrow('florin.config.json and florin.config.ts');
+  });
+});
+
+it('is documented in docs/configuration.md row by row', async () => {
+  const rows = Object.values(settings).map(row => {
+    const flag = 'flag' in row && row.flag !== undefined ? `\`${row.flag}\`` : '';
+    const fallback = row.fallback === null ? '' : `\`${row.fallback}\``;
+    return `| ${flag} | \`${row.variable}\` | ${fallback} | ${row.help} |`;
+  });
+  const page = await readFile(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+  const documented = page.split('\n').filter(line => line.startsWith('| '));
+  expect(documented).toEqual(['| Flag | Variable | Default | Meaning |', ...rows]);
+});

@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decide, type Outcome } from '../../../src/core/payment/decide.ts';
+import type { ConfirmationRule, Facts, Transfer } from '../../../src/core/payment/facts.ts';
+import { isLegalEdge, type PaymentState } from '../../../src/core/payment/states.ts';
+import { dayMs } from './sample.ts';
+import { type Move, moves, mustLook, startWorld, terms } from './world.ts';
+
+type Look = { readonly before: Facts; readonly outcome: Outcome; readonly after: Facts; readonly now: number };
+
+/** Runs the moves and hands every look to the property. */
+const everyLook = (check: (look: Look) => void, numRuns = 400): void => {
+  fc.assert(
+    fc.property(terms, moves(50), (frozen, all) => {
+      const world = startWorld(frozen);
+      for (const { operation, looks } of all) {
+        world.run(operation);
+        if (looks || mustLook(operation)) check({ ...world.look(), now: world.now() });
+      }
+      check({ ...world.look(), now: world.now() });
+    }),
+    { numRuns },
+  );
+};
+
+const sum = (transfers: readonly Transfer[]): bigint => transfers.reduce((total, { amount }) => total + amount, 0n);
+const mined = (facts: Facts): readonly Transfer[] =>
+  facts.transfers.filter(item => item.canonical && item.block !== null);
+const deadline = ({ terms: { expiresAt }, actions }: Facts): number =>
+  Math.min(expiresAt, actions.timeEndedAt ?? Infinity);
+
+test('every history is a path of legal edges, with one numbered event an entry', () => {
+  everyLook(({ before: { history }, outcome }) => {
+    let at: PaymentState = { status: history.status, exception: history.exception };
+    for (const [index, step] of outcome.steps.entries()) {
+      expect(step.previous).toEqual(at);
+      if (step.status !== at.status) expect(isLegalEdge(at.status, step.status)).toBe(true);
+      expect(step.sequence).toBe(history.sequence + 1 + index);
+      at = { status: step.status, exception: step.exception };
+    }
+    expect({ status: outcome.status, exception: outcome.exception }).toEqual(at);
+  });
+});
+
+test('each kind of event tells what its name says', () => {
+  everyLook(({ before, outcome }) => {
+    const detections = outcome.steps.filter(({ event }) => event === 'payment.detected').length;
+    expect(detections).toBeLessThanOrEqual(before.history.detected ? 0 : 1);
+    for (const { event, status, exception, previous, stray } of outcome.steps) {
+      const name = event.slice('payment.'.length);
+      expect(event === 'payment.stray').toBe(stray !== null);
+      if (['late', 'overpaid', 'underpaid'].includes(name)) expect(exception).toBe(name);
+      else if (event === 'payment.reverted') expect(['pending', 'expired', 'canceled']).toContain(status);
+      else if (!['detected', 'stray'].includes(name)) expect(status).toBe(name);
+      if (status === 'canceled' && previous.status === 'canceled') expect(event).not.toBe('payment.canceled');
+      if (status === 'confirming' && previous.status === 'canceled') expect(before.actions.accepted).not.toBeNull();
+      if (status === 'reversed') expect([exception, before.history.completedAt === null]).toEqual(['reorged', false]);
+    }
+  });
+});
+
+test('a replay changes nothing', () => {
+  everyLook(({ after, outcome, now }) => {
+    expect(decide(after, now)).toEqual({ ...outcome, steps: [] });
+  });
+});
+
+test('the order of the facts does not matter', () => {
+  everyLook(({ before, outcome, now }) => {
+    const tiers = [...before.terms.tiers].reverse() as unknown as Facts['terms']['tiers'];
+    const turned = { ...before, terms: { ...before.terms, tiers }, transfers: [...before.transfers].reverse() };
+    const rotated = { ...before, transfers: [...before.transfers.slice(1), ...before.transfers.slice(0, 1)] };
+    for (const facts of [turned, rotated]) {
+      const other = decide(facts, now);
+      expect({ ...other, settled: [...other.settled].sort() }).toEqual({
+        ...outcome,
+        settled: [...outcome.settled].sort(),
+      });
+    }
+  });
+});
+
+test('sums are exact', () => {
+  everyLook(({ before, outcome }) => {
+    expect(outcome.amountReceived).toBe(sum(mined(before)));
+    expect(outcome.amountConfirmed).toBeLessThanOrEqual(outcome.amountReceived);
+  });
+});
+
+const isFinalUnder = (rule: ConfirmationRule, { chain }: Facts, { block }: Transfer): boolean => {
+  if (block === null) return false;
+  const deepEnough = (chain.latest ?? -1) - block.number + 1 >= (rule.depth ?? 1);
+  if (rule.kind === 'depth') return deepEnough;
+  return deepEnough && block.number <= ((rule.kind === 'safe' ? chain.safe : chain.finalized) ?? -1);
+};
+
+test('completion needs the covering sum to be final under the rule, and lasts while that sum is on chain', () => {
+  everyLook(({ before, outcome }) => {
+    const { terms: frozen, actions, history } = before;
+    const received = mined(before);
+    const larger = sum(received) > frozen.amount ? sum(received) : frozen.amount;
+    const [tier] = frozen.tiers
+      .filter(({ atLeast }) => atLeast <= larger)
+      .sort((a, b) => Number(b.atLeast - a.atLeast));
+    const rule = tier?.rule ?? frozen.tiers[0].rule;
+    const needed =
+      actions.accepted?.amount ?? (frozen.amount * BigInt(10_000 - frozen.toleranceBps) + 9_999n) / 10_000n;
+    if (outcome.status === 'completed' && history.status !== 'completed') {
+      expect(sum(received.filter(item => isFinalUnder(rule, before, item)))).toBeGreaterThanOrEqual(needed);
+      expect(actions.canceledAt === null || actions.accepted !== null).toBe(true);
+    }
+    if (outcome.status === 'completed' || outcome.status === 'confirming') {
+      expect(sum(received)).toBeGreaterThanOrEqual(needed);
+    }
+    if (outcome.status === 'completed') {
+      const settled = received.filter(item => history.settled.includes(item.key) || isFinalUnder(rule, before, item));
+      expect(sum(settled)).toBeGreaterThanOrEqual(needed);
+      expect(outcome.amountConfirmed).toBe(sum(settled));
+    }
+    if (outcome.status !== 'completed') expect(outcome.settled).toEqual([]);
+    // Funds that came too late do not stand in for those that a reorg took.
+    const timely = received.filter(
+      ({ firstSeenAt, block }) => Math.min(firstSeenAt, block?.timestamp ?? firstSeenAt) <= deadline(before),
+    );
+    if (history.status === 'completed' && outcome.status === 'reversed') expect(sum(timely)).toBeLessThan(needed);
+  });
+});
+
+test('nothing expires before its time, nor while the chain is not read that far', () => {
+  everyLook(({ before, outcome, now }) => {
+    for (const { status, previous } of outcome.steps) {
+      if (status !== 'expired' || previous.status === 'expired') continue;
+      expect(now).toBeGreaterThanOrEqual(deadline(before));
+      expect(before.chain.caughtUpAt ?? 0).toBeGreaterThanOrEqual(deadline(before));
+    }
+  });
+});
+
+test('nothing waits longer than a day past its time once the chain is read that far', () => {
+  everyLook(({ before, outcome, now }) => {
+    const clock = Math.min(now, before.chain.caughtUpAt ?? 0);
+    if (clock >= deadline(before) + dayMs) expect(outcome.status).not.toBe('pending');
+  });
+});
+
+test('wakeAt is honest: no step before it, a step at it, and none ever where it is null', () => {
+  everyLook(({ after, outcome, now }) => {
+    const at = (clock: number, caughtUpAt: number | null): Outcome =>
+      decide({ ...after, chain: { ...after.chain, caughtUpAt } }, clock);
+    const { wakeAt } = outcome;
+    if (wakeAt === null) {
+      for (const later of [now + 1, now + 2 * dayMs, now + 400 * dayMs]) expect(at(later, later).steps).toEqual([]);
+      return;
+    }
+    expect(Math.min(now, after.chain.caughtUpAt ?? 0)).toBeLessThan(wakeAt);
+    for (const later of [Math.min(now, wakeAt - 1), wakeAt - 1, wakeAt - 1000])
+      expect(at(later, later).steps).toEqual([]);
+    expect(at(wakeAt + 400 * dayMs, wakeAt - 1).steps).toEqual([]);
+    expect(at(wakeAt - 1, wakeAt + 400 * dayMs).steps).toEqual([]);
+    expect(at(wakeAt, wakeAt).steps.map(({ event }) => event)).toEqual(['payment.expired']);
+  });
+});
+
+test('a chain that is never reorganised gives the same end, however often the payment is looked at', () => {
+  const isOrderly = ({ operation: { kind } }: Move): boolean =>
+    !['reorg', 'cancel', 'accept', 'endTime'].includes(kind);
+  fc.assert(
+    fc.property(terms, moves(50), (frozen, all) => {
+      const looking = startWorld(frozen);
+      const away = startWorld(frozen);
+      for (const { operation, looks } of all.filter(isOrderly)) {
+        // Funds of the very millisecond in which the time ends are in time, and a poll of it ends the waiting: which
+        // of the two comes first matters then, so the clock steps over that instant.
+        const step =
+          operation.kind === 'tick' ? { ...operation, ms: operation.ms + (operation.ms > 1000 ? 3 : 0) } : operation;
+        looking.run(step);
+        away.run(step);
+        if (looks) looking.look();
+      }
+      const seen = looking.look().outcome;
+      const found = away.look().outcome;
+      // A completion that was seen outlives a larger tier; one that was not is decided by the larger tier.
+      const fromSmallTier = seen.status === 'completed' && found.status === 'confirming' && frozen.tiers.length > 1;
+      if (!fromSmallTier) expect([found.status, found.exception]).toEqual([seen.status, seen.exception]);
+      expect(found.amountReceived).toBe(seen.amountReceived);
+    }),
+    { numRuns: 800 },
+  );
+});
+
+test('the generated histories reach every status, exception and edge', () => {
+  const reached = new Set<string>();
+  const sample = fc.sample(fc.tuple(terms, moves(50)), { numRuns: 3000, seed: 1 });
+  for (const [frozen, all] of sample) {
+    const world = startWorld(frozen);
+    for (const { operation } of all) {
+      world.run(operation);
+      for (const { event, status, exception, previous } of world.look().outcome.steps) {
+        reached.add(event).add(String(exception));
+        if (status !== previous.status) reached.add(`${previous.status}→${status}`);
+      }
+    }
+  }
+  expect([...reached].filter(item => item.includes('→'))).toHaveLength(11);
+  expect([...reached].filter(item => item.startsWith('payment.'))).toHaveLength(11);
+  expect([...reached]).toEqual(expect.arrayContaining(['null', 'reorged', 'late', 'overpaid', 'underpaid']));
+});

@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { decide, historyAfter, type Outcome } from '../../../src/core/payment/decide.ts';
+import type { Actions, Facts, History, Stray, Terms, Transfer } from '../../../src/core/payment/facts.ts';
+import { freshHistory } from '../../../src/core/payment/facts.ts';
+import { cancelRefusal, resolveRefusal } from '../../../src/core/payment/refusals.ts';
+import { createdAt, dayMs, expiresAt } from './sample.ts';
+
+/** A small chain, a mempool, a clock and a merchant. Each operation changes the facts as the real ones would. */
+export type Operation =
+  | { readonly kind: 'send'; readonly amount: bigint }
+  | { readonly kind: 'mine'; readonly include: number }
+  | { readonly kind: 'reorg'; readonly depth: number; readonly keep: number }
+  | { readonly kind: 'drop' }
+  | { readonly kind: 'tags'; readonly safeLag: number; readonly finalizedLag: number }
+  | { readonly kind: 'tick'; readonly ms: number }
+  | { readonly kind: 'poll' }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'accept' }
+  | { readonly kind: 'endTime' }
+  | { readonly kind: 'stray' };
+
+/** An operation and whether the service looks at the payment after it. */
+export type Move = { readonly operation: Operation; readonly looks: boolean };
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('send'),
+      amount: fc.constantFrom(0n, 1n, 400n, 600n, 990n, 1000n, 2500n),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('mine'), include: fc.nat(7) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('reorg'), depth: fc.integer({ min: 1, max: 6 }), keep: fc.nat(7) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop') }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('tags'), safeLag: fc.nat(2), finalizedLag: fc.nat(4) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('tick'),
+      ms: fc.constantFrom(1, 1000, 1_800_000, 3_600_000, dayMs, 31 * dayMs),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('poll') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel') }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('accept') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('endTime') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stray') }) },
+) as fc.Arbitrary<Operation>;
+
+export const moves = (maxLength: number): fc.Arbitrary<readonly Move[]> =>
+  fc.array(fc.record({ operation, looks: fc.boolean() }), { maxLength, size: 'max' });
+
+export const terms: fc.Arbitrary<Terms> = fc.record({
+  amount: fc.constant(1000n),
+  toleranceBps: fc.constantFrom(0, 0, 100, 500),
+  tiers: fc.constantFrom<Terms['tiers'][]>(
+    [{ atLeast: 0n, rule: { kind: 'depth', depth: 2 } }],
+    [{ atLeast: 0n, rule: { kind: 'safe' } }],
+    [{ atLeast: 0n, rule: { kind: 'finalized' } }],
+    [
+      { atLeast: 1500n, rule: { kind: 'finalized', depth: 4 } },
+      { atLeast: 0n, rule: { kind: 'depth', depth: 1 } },
+    ],
+  ),
+  latePolicy: fc.constantFrom('accept', 'manual'),
+  lateWindowSeconds: fc.constantFrom(0, 2 * 86_400, 30 * 86_400),
+  createdAt: fc.constant(createdAt),
+  expiresAt: fc.constant(expiresAt),
+});
+
+type Sent = { readonly hash: string; readonly amount: bigint; readonly firstSeenAt: number };
+type Block = { readonly hash: string; readonly timestamp: number; readonly sent: readonly Sent[] };
+
+export type World = {
+  readonly facts: () => Facts;
+  readonly now: () => number;
+  readonly run: (operation: Operation) => void;
+  /** Decides, keeps the outcome as history and returns both sides of it. */
+  readonly look: () => { readonly before: Facts; readonly outcome: Outcome; readonly after: Facts };
+};
+
+export const startWorld = (frozen: Terms): World => {
+  const chain: Block[] = [{ hash: 'genesis', timestamp: createdAt - 1000, sent: [] }];
+  const orphans: Transfer[] = [];
+  const strays: Stray[] = [];
+  let mempool: Sent[] = [];
+  let tags: { safe: number | null; finalized: number | null } = { safe: null, finalized: null };
+  let now = createdAt;
+  let caughtUpAt: number | null = null;
+  let actions: Actions = { canceledAt: null, accepted: null, timeEndedAt: null };
+  let history: History = freshHistory;
+  let serial = 0;
+
+  const transfersOf = (block: Block, number: number, canonical: boolean): readonly Transfer[] =>
+    block.sent.map(({ hash, amount, firstSeenAt }) => {
+      const { hash: blockHash, timestamp } = block;
+      const at = { number, hash: blockHash, timestamp };
+      return { key: `${blockHash}/${hash}`, hash, from: null, amount, firstSeenAt, block: at, canonical };
+    });
+  const facts = (): Facts => ({
+    terms: frozen,
+    transfers: [
+      ...chain.flatMap((block, number) => transfersOf(block, number, true)),
+      ...mempool.map(sent => ({ ...sent, key: `mempool/${sent.hash}`, from: null, block: null, canonical: true })),
+      ...orphans,
+    ],
+    strays: [...strays],
+    chain: { latest: chain.length - 1, ...tags, caughtUpAt },
+    actions,
+    history,
+  });
+
+  const mine = (include: number): void => {
+    const isIncluded = (_: Sent, index: number): boolean => ((include >> (index % 3)) & 1) === 1;
+    const sent = mempool.filter(isIncluded);
+    mempool = mempool.filter((item, index) => !isIncluded(item, index));
+    chain.push({ hash: `block-${++serial}`, timestamp: Math.floor(now / 1000) * 1000, sent });
+  };
+  const reorg = (depth: number, keep: number): void => {
+    for (let left = Math.min(depth, chain.length - 1); left > 0; left--) {
+      const number = chain.length - 1;
+      const block = chain.pop();
+      if (block === undefined) return;
+      orphans.push(...transfersOf(block, number, false));
+      mempool.push(...block.sent.filter((_, index) => ((keep >> (index % 3)) & 1) === 1));
+    }
+    const head = chain.length - 1;
+    tags = {
+      safe: tags.safe === null ? null : Math.min(tags.safe, head),
+      finalized: tags.finalized === null ? null : Math.min(tags.finalized, head),
+    };
+  };
+  const look: World['look'] = () => {
+    const before = facts();
+    const outcome = decide(before, now);
+    history = historyAfter(history, outcome);
+    return { before, outcome, after: facts() };
+  };
+  const run = (step: Operation): void => {
+    switch (step.kind) {
+      case 'send':
+        mempool.push({ hash: `tx-${++serial}`, amount: step.amount, firstSeenAt: now });
+        return;
+      case 'mine':
+        mine(step.include);
+        return;
+      case 'reorg':
+        reorg(step.depth, step.keep);
+        return;
+      case 'drop':
+        mempool = mempool.slice(1);
+        return;
+      case 'tags': {
+        const height = (lag: number, old: number | null): number => Math.max(old ?? 0, chain.length - 1 - lag);
+        tags = { safe: height(step.safeLag, tags.safe), finalized: height(step.finalizedLag, tags.finalized) };
+        return;
+      }
+      case 'tick':
+        now += step.ms;
+        return;
+      case 'poll':
+        caughtUpAt = now;
+        return;
+      case 'cancel':
+        if (cancelRefusal(facts()) === null) actions = { ...actions, canceledAt: now };
+        return;
+      case 'accept': {
+        if (resolveRefusal(facts()) !== null) return;
+        actions = { ...actions, accepted: { amount: decide(facts(), now).amountReceived, at: now } };
+        return;
+      }
+      case 'endTime':
+        actions = { ...actions, timeEndedAt: actions.timeEndedAt ?? now };
+        return;
+      case 'stray':
+        strays.push({ key: `stray-${++serial}` });
+        return;
+    }
+  };
+  return { facts, now: () => now, run, look };
+};
+
+/** The merchant's actions decide at once, in their own transaction; all else may be looked at later. */
+export const mustLook = ({ kind }: Operation): boolean => kind === 'cancel' || kind === 'accept';

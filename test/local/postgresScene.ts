@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Log } from '../../src/core/log.ts';
+import {
+  type EmbeddedPostgres,
+  type PostgresConnection,
+  startPostgres,
+} from '../../src/local/postgres/startPostgres.ts';
+
+export type Row = Record<string, unknown>;
+export type Parent = { process: ChildProcess; pid: number; next(): Promise<Row>; exited: Promise<void> };
+
+export const isRoot = process.geteuid?.() === 0;
+
+export async function query(connection: PostgresConnection, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5000 });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+export const probe = async (connection: PostgresConnection) =>
+  (await query(connection, 'SELECT 1 AS one')).length === 1;
+
+export type LogLine = { level: string; fields: object; message: string };
+
+export function recordingLog(): { log: Log; lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const write = (level: string) => (fields: object, message: string) => void lines.push({ level, fields, message });
+  return { lines, log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') } };
+}
+
+/** Asks again until there is an answer; the test's own time limit is the bound. */
+export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (;;) {
+    const answer = await ask().catch(() => null);
+    if (answer) return answer;
+    await pause(2);
+  }
+}
+
+/** Directories, servers and processes of one test, all of which it ends afterwards. */
+export function postgresScene() {
+  const directories: string[] = [];
+  const servers: EmbeddedPostgres[] = [];
+  const children: Parent[] = [];
+
+  async function makeDirectory(mode = 0o755): Promise<string> {
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'florin-pg-')));
+    await chmod(directory, mode);
+    directories.push(directory);
+    return directory;
+  }
+
+  async function start(dataDir: string, log = recordingLog().log, settings: Record<string, string> = {}) {
+    const server = await startPostgres({ dataDir, log, probe, settings: { shared_buffers: '16MB', ...settings } });
+    servers.push(server);
+    return server;
+  }
+
+  function run(fixture: string, dataDir: string): Parent {
+    const script = fileURLToPath(new URL(`./fixtures/${fixture}.ts`, import.meta.url));
+    const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+    const exited = new Promise<void>(resolve => child.on('exit', () => resolve()));
+    const next = async () => {
+      const { value, done } = await lines.next();
+      if (done) throw new Error('the process ended without an answer');
+      return JSON.parse(value) as Row;
+    };
+    const parent = { process: child, pid: child.pid!, next, exited };
+    children.push(parent);
+    return parent;
+  }
+
+  async function stopServers(): Promise<void> {
+    for (const server of servers.splice(0)) await server.stop();
+  }
+
+  async function end(): Promise<void> {
+    for (const child of children.splice(0)) {
+      child.process.kill('SIGKILL');
+      await child.exited;
+    }
+    await stopServers();
+    for (const directory of directories.splice(0)) {
+      await endSurvivors(directory);
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    }
+  }
+
+  return { makeDirectory, start, run, stopServers, end };
+}
+
+/** Ends the server processes that a killed parent has left on a directory, if any. */
+async function endSurvivors(directory: string): Promise<void> {
+  for (const pid of await processesNaming(directory)) {
+    process.kill(pid, 'SIGKILL');
+    await eventually(async () => !(await processesNaming(directory)).includes(pid));
+  }
+}
+
+export async function processesNaming(path: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(entry)) continue;
+    const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
+    if (command.includes(`\0-D\0${path}`)) found.push(Number(entry));
+  }
+  return found;
+}
+
+export async function postmasterPid(dataDir: string): Promise<number> {
+  return Number.parseInt(await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8'), 10);
+}

@@ -1,0 +1,201 @@
+import { getAddress, isAddress } from 'viem';
+import * as chains from 'viem/chains';
+import { describe, expect, it } from 'vitest';
+import { devBacking, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
+import { findCurrency, type NetworkSettings, resolveNetworks, ruleFor } from '../../src/core/registry/networks.ts';
+
+/** Chain facts as another project states them. */
+const known: Record<Slug, { mainnet: chains.Chain; testnet: chains.Chain }> = {
+  ethereum: { mainnet: chains.mainnet, testnet: chains.sepolia },
+  polygon: { mainnet: chains.polygon, testnet: chains.polygonAmoy },
+  base: { mainnet: chains.base, testnet: chains.baseSepolia },
+  arbitrum: { mainnet: chains.arbitrum, testnet: chains.arbitrumSepolia },
+  optimism: { mainnet: chains.optimism, testnet: chains.optimismSepolia },
+  bsc: { mainnet: chains.bsc, testnet: chains.bscTestnet },
+  avalanche: { mainnet: chains.avalanche, testnet: chains.avalancheFuji },
+};
+
+const fakeAddress = (slug: Slug, symbol: string): string => {
+  const hex = Buffer.from(`${slug}/${symbol}`).toString('hex').padEnd(40, '0').slice(0, 40);
+  return getAddress(`0x${hex}`);
+};
+const devChain = { tokenAddress: fakeAddress };
+const backings = slugs.flatMap(slug => [mainnets[slug], testnets[slug], devBacking(slug, 31337, fakeAddress)]);
+const rpc = (settings: Partial<NetworkSettings> = {}): NetworkSettings => ({
+  rpcUrls: ['https://rpc.example'],
+  ...settings,
+});
+
+describe('backings', () => {
+  it.each(slugs)('%s has the chain ids and coins that others know', slug => {
+    for (const kind of ['mainnet', 'testnet'] as const) {
+      const ours = { mainnet: mainnets, testnet: testnets }[kind][slug];
+      const theirs = known[slug][kind];
+      expect(ours.slug).toBe(slug);
+      expect(ours.kind).toBe(kind);
+      expect(ours.chainId).toBe(theirs.id);
+      expect(ours.caip2).toBe(`eip155:${theirs.id}`);
+      expect(ours.nativeCurrency.decimals).toBe(theirs.nativeCurrency.decimals);
+      if (kind === 'mainnet') expect(ours.nativeCurrency.symbol).toBe(theirs.nativeCurrency.symbol);
+    }
+    expect(testnets[slug].nativeCurrency).toEqual(mainnets[slug].nativeCurrency);
+  });
+
+  it('has checksummed addresses, each once per chain', () => {
+    for (const backing of backings) {
+      const addresses = backing.tokens.map(token => token.address);
+      for (const address of addresses) expect(isAddress(address, { strict: true })).toBe(true);
+      for (const address of addresses) expect(getAddress(address)).toBe(address);
+      expect(new Set(addresses.map(address => address.toLowerCase())).size).toBe(addresses.length);
+    }
+  });
+
+  it('has no symbol twice and no chain behind two slugs, but for the dev chain', () => {
+    for (const { nativeCurrency, tokens } of backings) {
+      const symbols = [nativeCurrency.symbol, ...tokens.map(token => token.symbol)];
+      expect(new Set(symbols).size).toBe(symbols.length);
+    }
+    const real = [...Object.values(mainnets), ...Object.values(testnets)].map(backing => backing.caip2);
+    expect(new Set(real).size).toBe(real.length);
+  });
+
+  it('has the decimals of the real tokens: 18 for all on BSC, elsewhere 18 for DAI and 6 for the rest', () => {
+    for (const backing of backings) {
+      for (const token of backing.tokens) {
+        const expected = backing.slug === 'bsc' || token.symbol === 'DAI' ? 18 : 6;
+        expect([backing.name, token.symbol, token.decimals]).toEqual([backing.name, token.symbol, expected]);
+      }
+    }
+  });
+
+  it('lists on a test network only what its mainnet lists, with the same decimals', () => {
+    for (const slug of slugs) {
+      const onMainnet = new Map(mainnets[slug].tokens.map(token => [token.symbol, token.decimals]));
+      for (const token of testnets[slug].tokens) expect(onMainnet.get(token.symbol)).toBe(token.decimals);
+    }
+    expect(testnets.bsc.tokens).toEqual([]);
+  });
+
+  it('waits for finality, on Polygon for 64 blocks as well, on a dev chain for 2 blocks', () => {
+    for (const { slug, kind, rule } of backings) {
+      if (kind === 'devchain') expect(rule).toEqual({ kind: 'depth', depth: 2 });
+      else expect(rule).toEqual({ kind: 'finalized', depth: slug === 'polygon' ? 64 : null });
+    }
+  });
+});
+
+describe('resolveNetworks', () => {
+  const sorted = ['arbitrum', 'avalanche', 'base', 'bsc', 'ethereum', 'optimism', 'polygon'];
+
+  it('lists every slug in order in both environments', () => {
+    for (const environment of ['production', 'sandbox'] as const) {
+      const networks = resolveNetworks({ environment, configured: {}, devChain });
+      expect(networks.map(network => network.slug)).toEqual(sorted);
+      for (const network of networks) expect(network.environment).toBe(environment);
+    }
+  });
+
+  it('backs production with mainnets, configured or not, and never with the dev chain', () => {
+    const networks = resolveNetworks({ environment: 'production', configured: { base: rpc() }, devChain });
+    for (const network of networks) {
+      expect(network.backing).toBe('mainnet');
+      expect(network.rpcUrls).toEqual(network.slug === 'base' ? ['https://rpc.example'] : []);
+    }
+  });
+
+  it('backs a sandbox slug with its test network once that is configured, otherwise with the dev chain', () => {
+    const configured = { ethereum: rpc(), polygon: rpc({ rpcUrls: [] }) };
+    const networks = resolveNetworks({ environment: 'sandbox', configured, devChain });
+    for (const { slug, backing, caip2, name, explorerUrl } of networks) {
+      if (slug === 'ethereum') {
+        expect([backing, caip2, name]).toEqual(['testnet', 'eip155:11155111', 'Ethereum Sepolia']);
+      } else {
+        expect([backing, caip2, explorerUrl]).toEqual(['devchain', 'eip155:31337', null]);
+        expect(name).toBe(`${mainnets[slug].name} (local dev chain)`);
+      }
+    }
+  });
+
+  it('leaves a sandbox slug unconfigured where no dev chain runs', () => {
+    const networks = resolveNetworks({ environment: 'sandbox', configured: {}, devChain: null });
+    for (const network of networks) expect([network.backing, network.rpcUrls]).toEqual(['testnet', []]);
+  });
+
+  it('gives the dev chain its own contracts under the symbols and decimals of the mainnet', () => {
+    const networks = resolveNetworks({ environment: 'sandbox', configured: {}, devChain });
+    for (const { slug, currencies, nativeCurrency } of networks) {
+      const [native, ...tokens] = currencies;
+      expect(native).toMatchObject({ symbol: nativeCurrency, contractAddress: null, caip19: 'eip155:31337/slip44:1' });
+      const kinds = tokens.map(({ symbol, decimals }) => ({ symbol, decimals }));
+      expect(kinds).toEqual(mainnets[slug].tokens.map(({ symbol, decimals }) => ({ symbol, decimals })));
+      for (const token of tokens) expect(token.contractAddress).toBe(fakeAddress(slug, token.symbol));
+    }
+  });
+
+  it('names assets by CAIP-19', () => {
+    const networks = resolveNetworks({ environment: 'production', configured: {}, devChain: null });
+    const native = Object.fromEntries(networks.map(network => [network.slug, network.currencies[0]?.caip19]));
+    expect(native).toEqual({
+      arbitrum: 'eip155:42161/slip44:60',
+      avalanche: 'eip155:43114/slip44:9005',
+      base: 'eip155:8453/slip44:60',
+      bsc: 'eip155:56/slip44:714',
+      ethereum: 'eip155:1/slip44:60',
+      optimism: 'eip155:10/slip44:60',
+      polygon: 'eip155:137/slip44:966',
+    });
+    const ethereum = networks.find(network => network.slug === 'ethereum')!;
+    expect(findCurrency(ethereum, 'USDC')?.caip19).toBe('eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48');
+  });
+});
+
+describe('overrides', () => {
+  const settings = rpc({
+    minAmounts: { USDC: '1.50', ETH: '0.001' },
+    rule: { kind: 'safe', depth: null },
+    tiers: [
+      { currency: 'USDC', from: '1000', rule: { kind: 'depth', depth: 12 } },
+      { currency: 'USDC', from: '50000', rule: { kind: 'finalized', depth: null } },
+      { currency: 'DAI', from: '5', rule: { kind: 'depth', depth: 3 } },
+    ],
+  });
+  const resolve = (environment: 'production' | 'sandbox') =>
+    resolveNetworks({ environment, configured: { ethereum: settings }, devChain }).find(
+      each => each.slug === 'ethereum',
+    )!;
+
+  it('takes minimum amounts in token units, one base unit where none is given', () => {
+    const ethereum = resolve('production');
+    expect(findCurrency(ethereum, 'USDC')?.minAmount).toBe(1_500_000n);
+    expect(findCurrency(ethereum, 'ETH')?.minAmount).toBe(10n ** 15n);
+    expect(findCurrency(ethereum, 'USDT')?.minAmount).toBe(1n);
+  });
+
+  it('chooses the rule of the highest tier reached, per currency', () => {
+    const ethereum = resolve('production');
+    expect(ruleFor(ethereum, 'USDC', 999_999_999n)).toEqual({ kind: 'safe', depth: null });
+    expect(ruleFor(ethereum, 'USDC', 1_000_000_000n)).toEqual({ kind: 'depth', depth: 12 });
+    expect(ruleFor(ethereum, 'USDC', 10n ** 30n)).toEqual({ kind: 'finalized', depth: null });
+    expect(ruleFor(ethereum, 'USDT', 10n ** 30n)).toEqual({ kind: 'safe', depth: null });
+    expect(ruleFor(ethereum, 'DAI', 5n * 10n ** 18n)).toEqual({ kind: 'depth', depth: 3 });
+  });
+
+  it('drops tiers of tokens that the backing lacks', () => {
+    expect(resolve('sandbox').tiers.map(tier => tier.currency)).toEqual(['USDC', 'USDC']);
+  });
+
+  it('refuses amounts that the token cannot hold', () => {
+    const configured = { ethereum: rpc({ minAmounts: { USDC: '0.0000001' } }) };
+    expect(() => resolveNetworks({ environment: 'production', configured, devChain })).toThrow(RangeError);
+  });
+});
+
+describe('findCurrency', () => {
+  it('ignores the case of ASCII letters and nothing else', () => {
+    const [network] = resolveNetworks({ environment: 'production', configured: {}, devChain: null });
+    for (const text of ['USDC', 'usdc', 'UsDc']) expect(findCurrency(network!, text)?.symbol).toBe('USDC');
+    for (const text of ['', 'USD', ' USDC', 'USDC ', 'uſdc', 'EURC', 'constructor', '__proto__']) {
+      expect(findCurrency(network!, text)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openAdmin, openStorage } from '../../src/cli/compose.ts';
+import { type Config, loadConfig } from '../../src/cli/config.ts';
+import { type Florin, startFlorin } from '../../src/cli/florin.ts';
+import type { Environment } from '../../src/core/environment.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import { type Permission, permissions } from '../../src/core/permissions.ts';
+import type { Plan } from '../../src/core/plans.ts';
+import { type AdminContext, createAccount, createKey } from '../../src/engine/accounts.ts';
+import { createClient, type TestClient } from './client.ts';
+import { cloneDatabase } from './databases.ts';
+
+export type TestFlorin = {
+  readonly florin: Florin;
+  readonly config: Config;
+  readonly admin: AdminContext;
+  readonly client: TestClient;
+  /** A new account with one key an environment; limits wide enough to stay out of the way unless a plan is named. */
+  account(options?: { plan?: Plan; rateLimit?: number; burst?: number; name?: string }): Promise<TestAccount>;
+  key(
+    accountId: string,
+    environment: Environment,
+    scopes?: readonly Permission[],
+  ): Promise<{ id: string; key: string }>;
+  stop(): Promise<void>;
+};
+
+export type TestAccount = { id: string; keys: Record<Environment, string>; keyIds: Record<Environment, string> };
+
+/** A whole Florin on a database of its own, real listeners on loopback and a dev chain, as `npm start` would run it. */
+export const startTestFlorin = async (
+  options: { env?: Record<string, string>; configFile?: object; log?: Log } = {},
+): Promise<TestFlorin> => {
+  const room = await mkdtemp(join(tmpdir(), 'florin-test-'));
+  if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
+  const database = await cloneDatabase();
+  const env = { DATABASE_URL: database.url, FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
+  const config = await loadConfig({ env, cwd: room });
+  const florin = await startFlorin(config, options.log ?? silentLog);
+  const storage = await openStorage(config, silentLog);
+  const admin = await openAdmin(config, storage);
+  const client = await createClient(florin);
+
+  const key: TestFlorin['key'] = (accountId, environment, scopes = permissions) =>
+    createKey(admin, { accountId, environment, name: 'test', scopes, ipAllow: null, expiresAt: null });
+
+  return {
+    florin,
+    config,
+    admin,
+    client,
+    key,
+    async account({ plan = 'enterprise', rateLimit, burst, name = 'Test' } = {}) {
+      const custom = plan === 'enterprise';
+      const account = await createAccount(admin, {
+        name,
+        plan,
+        rateLimit: custom ? (rateLimit ?? 10_000_000) : null,
+        burst: custom ? (burst ?? 10_000_000) : null,
+      });
+      const [production, sandbox] = [await key(account.id, 'production'), await key(account.id, 'sandbox')];
+      return {
+        id: account.id,
+        keys: { production: production.key, sandbox: sandbox.key },
+        keyIds: { production: production.id, sandbox: sandbox.id },
+      };
+    },
+    async stop() {
+      await client.close();
+      await florin.stop();
+      await storage.stop();
+      await database.drop();
+      await rm(room, { recursive: true, force: true });
+    },
+  };
+};

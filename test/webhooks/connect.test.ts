@@ -1,0 +1,85 @@
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ConnectPolicy, guardedConnect } from '../../src/webhooks/connect.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+// Global unicast by its bytes, but nobody's: were the guard ever broken, the packet would find no road.
+const unallocated = '2d00::1';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function receive(): Promise<Receiver> {
+  const receiver = await startReceiver(() => {});
+  cleanups.push(receiver.close);
+  return receiver;
+}
+
+function connect(hostname: string, port: number, policy: Partial<ConnectPolicy> = {}, protocol = 'http:') {
+  const open = guardedConnect({
+    allowLoopback: true,
+    ownListeners: () => [],
+    resolveHost: async () => [],
+    loopbackCa: undefined,
+    timeoutMs: 5_000,
+    ...policy,
+  });
+  return new Promise<Socket>((resolve, reject) => {
+    open({ hostname, protocol, port: String(port) }, (error, socket) => {
+      if (error !== null) return reject(error);
+      cleanups.push(() => socket.destroy());
+      resolve(socket);
+    });
+  });
+}
+
+// Each refusal here comes before any packet: the guard of the URL is not in the way, so this is the last line.
+describe('guardedConnect', () => {
+  it.each(['127.0.0.1', '127.1.1.1', '::1', 'localhost', 'x.localhost'])(
+    'judges %s though no lookup happens',
+    async host => {
+      const receiver = await receive();
+      for (const protocol of ['http:', 'https:']) {
+        const attempt = connect(host, receiver.port, { allowLoopback: false }, protocol);
+        await expect(attempt).rejects.toMatchObject({ code: 'address_refused' });
+      }
+      expect(receiver.connections()).toBe(0);
+    },
+  );
+
+  it.each(['10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', '64:ff9b::7f00:1', 'fe80::1', '0.0.0.0', '::'])(
+    'refuses the literal %s even where loopback is allowed',
+    async host => {
+      await expect(connect(host, 9, {}, 'https:')).rejects.toMatchObject({ code: 'address_refused' });
+    },
+  );
+
+  it('refuses plain http to anything but loopback', async () => {
+    await expect(connect(unallocated, 80)).rejects.toMatchObject({ code: 'address_refused' });
+  });
+
+  it('asks for a name once and connects to the very address that was judged', async () => {
+    const receiver = await receive();
+    let asked = 0;
+    // A rebinding name: harmless to the one who checks, hostile to the one who asks again.
+    const resolveHost = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
+    const socket = await connect('rebinding.example', receiver.port, { resolveHost });
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+    expect(asked).toBe(1);
+  });
+
+  it('takes localhost for loopback without asking anybody', async () => {
+    const receiver = await receive();
+    const resolveHost = () => Promise.reject(new Error('asked'));
+    const socket = await connect('api.localhost', receiver.port, { resolveHost });
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+  });
+
+  it('knows its own listener on a public address, however it is spelled', async () => {
+    const listener = { address: unallocated, port: 443 };
+    const own = connect('2d00:0:0::1', 443, { ownListeners: () => [listener] }, 'https:');
+    await expect(own).rejects.toMatchObject({ code: 'own_listener' });
+  });
+});

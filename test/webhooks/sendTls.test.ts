@@ -1,0 +1,70 @@
+import { createServer } from 'node:https';
+import { createServer as createPlainServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSender, type Outgoing, type SenderOptions } from '../../src/webhooks/send.ts';
+import { makeCertificate, startOnLoopback } from './receiver.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function newSender(options: Partial<SenderOptions> = {}) {
+  const resolveHost = () => Promise.reject(new Error('no name may be looked up here'));
+  const sender = createSender({ ownListeners: () => [], resolveHost, ...options });
+  cleanups.push(sender.close);
+  return sender;
+}
+
+const outgoing = (url: string): Outgoing => ({ url, headers: {}, body: '{}', allowLoopback: true });
+
+describe('TLS', () => {
+  async function receiveTls(names: readonly string[], expired = false) {
+    const certificate = await makeCertificate(names, expired);
+    const server = createServer(certificate, (_, response) => void response.end('ok'));
+    const receiver = await startOnLoopback(server);
+    cleanups.push(receiver.close);
+    return { ...receiver, ca: certificate.cert };
+  }
+
+  it('delivers over https where the injected authority vouches for the receiver', async () => {
+    const receiver = await receiveTls(['localhost', '127.0.0.1', 'name.example']);
+    const sender = newSender({ loopbackCa: receiver.ca, resolveHost: async () => ['127.0.0.1'] });
+    for (const host of ['localhost', '127.0.0.1', 'name.example']) {
+      const outcome = await sender.send(outgoing(`https://${host}:${receiver.port}/`));
+      expect(outcome).toMatchObject({ delivered: true, statusCode: 200, error: null });
+    }
+  });
+
+  it('refuses a self-signed certificate otherwise, whatever the environment says', async () => {
+    const receiver = await receiveTls(['127.0.0.1']);
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      const outcome = await newSender().send(outgoing(`https://127.0.0.1:${receiver.port}/`));
+      expect(outcome).toMatchObject({ delivered: false, statusCode: null, error: 'certificate is self-signed' });
+    } finally {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    }
+  });
+
+  it('refuses a certificate for another name and one that has expired', async () => {
+    const other = await receiveTls(['other.example']);
+    const wrongName = await newSender({ loopbackCa: other.ca }).send(outgoing(`https://127.0.0.1:${other.port}/`));
+    expect(wrongName).toMatchObject({ delivered: false, error: 'certificate is for another host name' });
+    const old = await receiveTls(['127.0.0.1'], true);
+    const expired = await newSender({ loopbackCa: old.ca }).send(outgoing(`https://127.0.0.1:${old.port}/`));
+    expect(expired).toMatchObject({ delivered: false, error: 'certificate has expired' });
+  });
+
+  it('reports a plain receiver behind https and the reverse', async () => {
+    const plain = await startOnLoopback(createPlainServer(socket => void socket.end('HTTP/1.1 200 OK\r\n\r\n')));
+    cleanups.push(plain.close);
+    const toPlain = await newSender().send(outgoing(`https://127.0.0.1:${plain.port}/`));
+    expect(toPlain).toMatchObject({ delivered: false, statusCode: null, error: 'TLS handshake failed' });
+    const receiver = await receiveTls(['127.0.0.1']);
+    const toTls = await newSender().send(outgoing(`http://127.0.0.1:${receiver.port}/`));
+    expect(toTls.delivered).toBe(false);
+  });
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global.ts'],
+    pool: 'forks',
+    // Two cores are the smallest machine this is run on; servers and node processes need the rest.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    retry: 0,
+  },
+});
