@@ -1,3 +1,175 @@
-import type { OpenApi } from './openapi.ts';
+import { hash } from 'node:crypto';
+import { type Guide, guides } from './docsGuides.ts';
+import { exampleBodyOf, exampleIds, exampleOf, fieldsOf, fieldTable, jsonMarkup, type Schema } from './docsSchema.ts';
+import { docsStyle } from './docsStyle.ts';
+import { type Html, html, markupOf } from './html.ts';
+import type { OpenApi, Operation } from './openapi.ts';
 import type { Reply } from './route.ts';
-export const renderDocs = (document: OpenApi): Reply => ({ body: JSON.stringify(document.info) });
+
+type Entry = { method: string; path: string; operation: Operation };
+
+const headers = {
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', markupOf(docsStyle), 'base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const;
+
+const sandboxUrl = 'https://localhost:8444';
+
+const entriesByTag = (document: OpenApi): Map<string, Entry[]> => {
+  const entries = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method, path, operation })),
+  );
+  return Map.groupBy(entries, ({ operation }) => operation.tags[0] ?? 'Other');
+};
+
+const pathExample = (path: string, name: string): string => {
+  if (name !== 'id') return 'base';
+  return path.startsWith('/v1/webhooks') ? exampleIds.endpoint : exampleIds.payment;
+};
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const isPost = (method: string, hasBody: boolean): boolean => method === 'post' && hasBody;
+
+/** A command that works as it stands against a start without configuration. */
+const curlOf = ({ method, path, operation }: Entry): Html => {
+  const url = `${sandboxUrl}${path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => pathExample(path, name))}`;
+  const schema = operation.requestBody?.content['application/json'].schema as Schema | undefined;
+  const isPaged = operation.parameters.some(parameter => parameter.name === 'limit');
+  const verb = method === 'get' || isPost(method, schema !== undefined) ? '' : ` -X ${method.toUpperCase()}`;
+  const lines = [`curl${verb} --cacert data/tls/ca.pem`, isPaged ? shellQuoted(`${url}?limit=20`) : url];
+  if (operation.security) lines.push('-H "Authorization: Bearer $FLORIN_KEY"');
+  if (schema) {
+    const body = JSON.stringify(exampleBodyOf(schema), null, 2).replaceAll('\n', '\n  ');
+    lines.push("-H 'Content-Type: application/json'", `-d ${shellQuoted(body)}`);
+  }
+  return html`${lines.join(' \\\n  ')}`;
+};
+
+const sampleBlock = (title: string, code: Html): Html =>
+  html`<figure class="sample"><figcaption>${title}</figcaption><pre><code>${code}</code></pre></figure>`;
+
+const badge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+
+const parameterTable = ({ path, operation }: Entry): Html | null =>
+  operation.parameters.length === 0
+    ? null
+    : fieldTable(
+        'Parameters',
+        operation.parameters.map(parameter => ({
+          path: parameter.name,
+          schema: parameter.schema as Schema,
+          required: parameter.required,
+          description:
+            parameter.in === 'path'
+              ? `In the path, such as ${pathExample(path, parameter.name)}.`
+              : `${parameter.description ?? 'Only those with this value.'}${parameter.in === 'header' ? ' Sent as a header.' : ''}`,
+        })),
+        'request',
+      );
+
+const errorList = ({ responses }: Operation): Html => {
+  const failures = Object.entries(responses).filter(([status]) => status >= '400');
+  return html`<h4>Errors</h4>
+<ul class="failures">${failures.map(([status, { description }]) => {
+    const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code!);
+    return html`<li><span class="status">${status}</span> ${codes.map(
+      code => html`<a href="#error-${code}"><code>${code}</code></a> `,
+    )}</li>`;
+  })}</ul>`;
+};
+
+const permissionLine = ({ security }: Operation): Html =>
+  security
+    ? html`<p class="permission">Needs a key with ${security.flatMap(({ apiKey }) => apiKey).map(scope => html`<code>${scope}</code>`)}</p>`
+    : html`<p class="permission">No key needed</p>`;
+
+const operationSection = (entry: Entry): Html => {
+  const { method, path, operation } = entry;
+  const body = operation.requestBody;
+  const answer = operation.responses['200']?.content?.['application/json']?.schema as Schema | undefined;
+  return html`<article class="pair" id="${operation.operationId}" aria-labelledby="${operation.operationId}-title">
+<div class="prose">
+<h3 id="${operation.operationId}-title"><a class="anchor" href="#${operation.operationId}">${operation.summary}</a></h3>
+<p class="endpoint">${badge(method)} <code>${path.split('/').map((part, i) => (i === 0 ? part : [html`<wbr>`, `/${part}`]))}</code></p>
+${permissionLine(operation)}
+${parameterTable(entry)}
+${body ? fieldTable(body.required ? 'Request body' : 'Request body, optional', fieldsOf(body.content['application/json'].schema as Schema), 'request') : null}
+${answer ? html`<details><summary>Fields of the answer</summary>${fieldTable('Answer', fieldsOf(answer), 'answer')}</details>` : null}
+${errorList(operation)}
+</div>
+<div class="samples">${sampleBlock('Request', curlOf(entry))}${answer ? sampleBlock('Answer, 200', jsonMarkup(exampleOf(answer))) : null}</div>
+</article>
+`;
+};
+
+const guideSection = ({
+  id,
+  title,
+  text,
+  sample,
+}: Guide): Html => html`<section class="pair" id="${id}" aria-labelledby="${id}-title">
+<div class="prose"><h2 id="${id}-title"><a class="anchor" href="#${id}">${title}</a></h2>
+${text}</div>
+${sample ? html`<div class="samples">${sampleBlock(sample.title, sample.code)}</div>` : null}
+</section>
+`;
+
+/** What a summary says before it goes into detail. */
+const shortTitle = ({ summary }: Operation): string => summary.split(/[,;:]/, 1)[0]!;
+
+const groupId = (tag: string): string => `group-${tag.toLowerCase()}`;
+
+const navigation = (groups: Map<string, Entry[]>): Html => html`<nav id="contents" aria-label="Contents">
+<p class="group">Guide</p>
+<ul>${guides.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+${[...groups].map(
+  ([tag, entries]) => html`<p class="group"><a href="#${groupId(tag)}">${tag}</a></p>
+<ul>${entries.map(
+    ({ method, operation }) =>
+      html`<li><a class="call" href="#${operation.operationId}">${badge(method)}<span>${shortTitle(operation)}</span></a></li>`,
+  )}</ul>
+`,
+)}</nav>`;
+
+const page = (document: OpenApi): Html => {
+  const { title, version, description } = document.info;
+  const environment = document.servers[0]?.description ?? '';
+  const groups = entriesByTag(document);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} API reference</title>
+<style>${docsStyle}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the reference</a>
+<header><a class="brand" href="#main">${title}</a><span class="version">API ${version}</span><span class="environment ${environment}">${environment}</span></header>
+<input type="checkbox" id="menu"><label for="menu">Contents</label>
+${navigation(groups)}
+<main id="main" tabindex="-1">
+<div class="intro"><h1>API reference</h1>
+<p>${description}</p>
+<p class="permission">JSON over HTTPS. Also as an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p></div>
+${guides.map(guideSection)}
+${[...groups].map(
+  ([tag, entries]) => html`<section class="group" id="${groupId(tag)}" aria-labelledby="${groupId(tag)}-title">
+<h2 id="${groupId(tag)}-title">${tag}</h2>
+${entries.map(operationSection)}</section>
+`,
+)}</main>
+</body>
+</html>
+`;
+};
+
+/** The reference as one page without script: what it says of operations comes from the document that it is given. */
+export const renderDocs = (document: OpenApi): Reply => ({
+  body: markupOf(page(document)),
+  contentType: 'text/html; charset=utf-8',
+  headers,
+});

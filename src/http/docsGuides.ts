@@ -26,7 +26,7 @@ const planRow = (plan: Plan): Html => {
   )}${usual}</td><td>${burst.toLocaleString('en-US')}</td></tr>`;
 };
 
-const verification = `import { createHmac, timingSafeEqual } from 'node:crypto';
+export const verification = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
 // rawBody: the bytes as they arrived, before any JSON parsing.
 export function verify(rawBody, headers, secret) {
@@ -37,7 +37,7 @@ export function verify(rawBody, headers, secret) {
   const expected = createHmac('sha256', key)
     .update(\`\${id}.\${time}.\`).update(rawBody).digest();
   // Two signatures are sent while a secret is being rotated.
-  return headers['webhook-signature'].split(' ').some(part => {
+  return (headers['webhook-signature'] ?? '').split(' ').some(part => {
     const given = Buffer.from(part.replace('v1,', ''), 'base64');
     return given.length === 32 && timingSafeEqual(given, expected);
   });
@@ -79,7 +79,8 @@ and the message names the permission.</p>${definitions(permissionMeaning)}`,
       code: html`# The first start prints a sandbox key.
 export FLORIN_KEY=sk_test_…
 
-curl --cacert data/tls/ca.pem https://localhost:8444/v1/payments \\
+curl --cacert data/tls/ca.pem \\
+  https://localhost:8444/v1/payments \\
   -H "Authorization: Bearer $FLORIN_KEY"`,
     },
   },
@@ -117,11 +118,16 @@ a timeout or a 5xx, simply repeat the request. The same key with another body is
 <a href="#error-idempotency_mismatch">422</a>. A key that says what it is for, such as your order's number, is best.</p>`,
     sample: {
       title: 'Safe to repeat',
-      code: html`curl --cacert data/tls/ca.pem https://localhost:8444/v1/payments \\
+      code: html`curl --cacert data/tls/ca.pem \\
+  https://localhost:8444/v1/payments \\
   -H "Authorization: Bearer $FLORIN_KEY" \\
   -H 'Idempotency-Key: order-6735' \\
   -H 'Content-Type: application/json' \\
-  -d '{"amount":"25.00","currency":"USDC","network":"base"}'`,
+  -d '{
+    "amount": "25.00",
+    "currency": "USDC",
+    "network": "base"
+  }'`,
     },
   },
   {
