@@ -9,11 +9,12 @@ import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
+import { createClientAddress } from '../http/clientAddress.ts';
 import { createListener, type Listener } from '../http/listener.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
 import type { Route } from '../http/route.ts';
-import { createRequestHandler, type Incoming } from '../http/server.ts';
+import { type AccessLine, createRequestHandler, type Incoming } from '../http/server.ts';
 import { systemRoutes } from '../http/systemRoutes.ts';
 import { webhookRoutes } from '../http/webhookRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
@@ -88,12 +89,15 @@ const listen = async (
   options: { tls: { key: string; cert: string }; requestId: () => string; log: Log },
 ): Promise<{ listeners: Listener[]; ports: Record<Environment, number> }> => {
   const listeners: Listener[] = [];
+  const clientAddress = createClientAddress(config.trustedProxies);
+  // A trusted proxy that ends TLS may speak plain HTTP to us, as long as it vouches for the client's side.
+  const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
   const bind = async (port: number, environmentOf: (request: Incoming) => Environment): Promise<number> => {
     const tagged: RequestListener = (request, response) => {
       (request as Incoming).environment = environmentOf(request);
       handler(request, response);
     };
-    const listener = createListener({ ...options, handler: tagged });
+    const listener = createListener({ ...options, handler: tagged, servePlain });
     listeners.push(listener);
     return listener.listen(port, config.hosts);
   };
@@ -113,7 +117,11 @@ const listen = async (
  * Brings everything up in order, and takes down whatever is up when a step fails. The addresses are settings of payments
  * (checkoutUrl), and with port 0 they are known only once the listeners are bound, so the context fills them in late.
  */
-export const startFlorin = async (config: Config, log: Log): Promise<Florin> => {
+export const startFlorin = async (
+  config: Config,
+  log: Log,
+  access: (line: AccessLine) => void = line => log.info(line, 'request'),
+): Promise<Florin> => {
   const stack = createStack(log);
   try {
     await makeDataDir(config);
@@ -142,7 +150,7 @@ export const startFlorin = async (config: Config, log: Log): Promise<Florin> => 
       log,
     };
     for (const loop of startLoops(config, context)) stack.push('background loop', () => loop.stop());
-    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, log, stack });
+    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, log, stack });
     return { urls, caPath: tls.caPath, firstRun, devChainPid: () => chain?.pid() ?? null, stop: stack.unwind };
   } catch (error) {
     await stack.unwind();
@@ -185,6 +193,7 @@ const startApi = async (parts: {
   tls: { key: string; cert: string };
   urls: Record<Environment, string>;
   bound: { address: string; port: number }[];
+  access: (line: AccessLine) => void;
   log: Log;
   stack: ReturnType<typeof createStack>;
 }): Promise<void> => {
@@ -208,6 +217,7 @@ const startApi = async (parts: {
     ),
   ];
   const requestId = createRequestIds();
+  const isStrict = { production: false, sandbox: false };
   const server = await createRequestHandler({
     routes,
     callers: createCallers(context.db, monotonicMs),
@@ -216,13 +226,15 @@ const startApi = async (parts: {
     nowMs: context.clock.nowMs,
     publicUrl: environment => urls[environment],
     trustedProxies: config.trustedProxies,
-    strictTransport: environment => !isLoopbackHost(new URL(urls[environment]).hostname),
+    strictTransport: environment => isStrict[environment],
+    access: parts.access,
     requestId,
     log,
   });
   const { listeners, ports } = await listen(config, server.handler, { tls, requestId, log });
   for (const environment of environments) {
     urls[environment] = config.publicUrls[environment] ?? `https://localhost:${ports[environment]}`;
+    isStrict[environment] = !isLoopbackHost(new URL(urls[environment]).hostname);
     for (const address of config.hosts) parts.bound.push({ address, port: ports[environment] });
   }
   stack.push('listeners', async () => {

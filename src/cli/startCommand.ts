@@ -1,25 +1,10 @@
 import type { Command } from 'commander';
-import pino from 'pino';
 import type { Log } from '../core/log.ts';
 import { type Config, loadConfig } from './config.ts';
 import { addConfigOptions } from './configOptions.ts';
 import { writeFirstRun } from './firstRun.ts';
 import { type Florin, startFlorin } from './florin.ts';
-
-/** Buffered, because a write for each request would cost a fifth of the request; flushed every second and at the end. */
-export const createLog = (level: string): { log: Log; flush: () => void } => {
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 1_000 });
-  const log = pino(
-    {
-      level,
-      base: {},
-      timestamp: pino.stdTimeFunctions.isoTime,
-      redact: ['authorization', 'key', 'secret', 'password', '*.authorization', '*.key', '*.secret', '*.password'],
-    },
-    destination,
-  );
-  return { log, flush: () => destination.flushSync() };
-};
+import { createLog } from './log.ts';
 
 const announce = async (config: Config, florin: Florin): Promise<void> => {
   const lines = [
@@ -64,9 +49,9 @@ export const addStartCommand = (program: Command): void => {
   const command = program.command('start').description('Start Florin: both environments, all roles.');
   addConfigOptions(command).action(async (flags: Record<string, string>) => {
     const config = await loadConfig({ flags });
-    const { log, flush } = createLog(config.logLevel);
+    const { log, access, flush } = createLog(config.logLevel);
     try {
-      const starting = startFlorin(config, log);
+      const starting = startFlorin(config, log, access);
       const stopped = stopOnSignal(starting, log);
       await announce(config, await starting);
       await stopped;

@@ -1,3 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const gatherMs = 1;
+
 /**
  * Coalesces concurrent calls: while one flight is in the air, the next gathers. Under load each statement carries many
  * rows; alone, a call leaves at once. Measured against one statement a call: 0.66 against 0.22 of the database's own
@@ -15,9 +19,14 @@ export const createBatcher = <Item, Result>(options: {
   let flying = false;
 
   const fly = async (): Promise<void> => {
+    let carried = 0;
     while (waiting.length > 0) {
+      // The callers just answered will ask again at once: a millisecond's wait gathers them into one statement, which
+      // costs the database little more than a single row does. A lone caller never waits.
+      if (carried > 1 && waiting.length < carried) await pause(gatherMs);
       const batch = waiting.slice(0, options.maxItems);
       waiting = waiting.slice(options.maxItems);
+      carried = batch.length;
       try {
         const results = await options.run(batch.map(each => each.item));
         batch.forEach((each, i) => {

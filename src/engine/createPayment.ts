@@ -92,6 +92,48 @@ const checkUrls = (context: Context, request: PaymentRequest, environment: Envir
   }
 };
 
+/** What is asked for, checked and resolved; refusals come in the order of the cheapest check. */
+const termsOf = async (
+  context: Context,
+  caller: Caller,
+  request: PaymentRequest,
+): Promise<{ network: Network; currency: Currency; amount: bigint; wallet: WalletRow }> => {
+  const { environment } = caller;
+  checkUrls(context, request, environment);
+  const configured = context.networks.configured(environment, request.network);
+  const currency = configured && findCurrency(configured, request.currency);
+  if (configured && !currency) {
+    const known = configured.currencies.map(c => c.symbol).join(', ');
+    throw invalid('currency', `${configured.slug} does not carry this currency. It carries: ${known}.`);
+  }
+  const amount = currency ? amountOf(request.amount, currency) : 0n;
+  // Refuses a network that is not configured, so from here on there is a currency.
+  const network = await watchedNetwork(context.networks, environment, request.network);
+  return { network, currency: currency!, amount, wallet: walletOf(context, caller, network) };
+};
+
+const nextAddress = async (
+  context: Context,
+  indexes: DerivationIndexes,
+  scope: Scope,
+  wallet: WalletRow,
+): Promise<{ derivationIndex: bigint; address: string }> => {
+  const { kind: walletKind, destination: treasury } = wallet;
+  const series = walletKind === 'forwarder' ? `${scope.accountId}/${scope.environment}` : `xpub/${treasury}`;
+  const derivationIndex = await indexes.next(series, walletKind);
+  return {
+    derivationIndex,
+    address: deriveAddress(context.vault, { scope, walletKind, treasury, index: derivationIndex }),
+  };
+};
+
+const createdEvent = (context: Context, environment: Environment, atMs: number, data: string) => {
+  const { id } = context.ids.next('event', atMs);
+  const previous = { status: null, exception: null };
+  const eventBody = renderEvent({ id, type: 'payment.created', atMs, environment, sequence: 1, data, previous });
+  return { eventId: id, eventBody };
+};
+
 /** Everything about a payment but its place in the database. */
 const build = async (
   context: Context,
@@ -102,27 +144,11 @@ const build = async (
 ): Promise<{ row: NewPayment; body: string }> => {
   const { accountId, environment } = caller;
   const scope: Scope = { accountId, environment };
-  checkUrls(context, request, environment);
-  const configured = context.networks.configured(environment, request.network);
-  const currency = configured && findCurrency(configured, request.currency);
-  if (configured && !currency) {
-    const known = configured.currencies.map(c => c.symbol).join(', ');
-    throw invalid('currency', `${configured.slug} does not carry this currency. It carries: ${known}.`);
-  }
-  const amount = currency ? amountOf(request.amount, currency) : 0n;
-  const network = await watchedNetwork(context.networks, environment, request.network);
-  const wallet = walletOf(context, caller, network);
-  const series = wallet.kind === 'forwarder' ? `${accountId}/${environment}` : `xpub/${wallet.destination}`;
-  const derivationIndex = await indexes.next(series, wallet.kind);
-  const address = deriveAddress(context.vault, {
-    scope,
-    walletKind: wallet.kind,
-    treasury: wallet.destination,
-    index: derivationIndex,
-  });
+  const { network, currency, amount, wallet } = await termsOf(context, caller, request);
+  const { derivationIndex, address } = await nextAddress(context, indexes, scope, wallet);
   const { id, ms: createdAtMs } = context.ids.next('payment', context.clock.nowMs());
-  const { symbol, decimals, contractAddress: contract } = currency!;
-  const tiers = tiersOf(network, currency!);
+  const { symbol, decimals, contractAddress: contract } = currency;
+  const tiers = tiersOf(network, currency);
   const common = {
     environment,
     id,
@@ -144,7 +170,6 @@ const build = async (
   const state = { status: 'pending', exception: null, amountReceived: 0n, amountConfirmed: 0n } as const;
   const view = { ...common, ...state, tiers, completedAtMs: null, canceledAtMs: null };
   const body = renderPayment(view, context.environments[environment]);
-  const event = context.ids.next('event', createdAtMs);
   return {
     body,
     row: {
@@ -167,16 +192,7 @@ const build = async (
       toleranceBps: caller.toleranceBps,
       latePolicy: caller.latePolicy,
       lateWindowSeconds: caller.lateWindowSeconds,
-      eventId: event.id,
-      eventBody: renderEvent({
-        id: event.id,
-        type: 'payment.created',
-        atMs: createdAtMs,
-        environment,
-        sequence: 1,
-        data: body,
-        previous: { status: null, exception: null },
-      }),
+      ...createdEvent(context, environment, createdAtMs, body),
       idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },
     },
   };

@@ -1,3 +1,4 @@
+import { parseEvmAddress } from '../chains/evm/address.ts';
 import { deriveForwarder } from '../chains/evm/forwarder.ts';
 import { deriveXpubAddress } from '../chains/evm/xpub.ts';
 import type { Scope } from '../core/environment.ts';
@@ -17,6 +18,9 @@ export const deriveAddress = (vault: Vault, origin: AddressOrigin): string =>
   origin.walletKind === 'forwarder'
     ? deriveForwarder({ treasury: origin.treasury, salt: vault.salt(origin.scope, origin.index) })
     : deriveXpubAddress(origin.treasury, Number(origin.index));
+
+/** An address as it is stored, however the caller spells it. */
+export const canonicalAddress = (text: string): string => parseEvmAddress(text) ?? text;
 
 /** The row an address came from does not carry our seal: somebody changed it in the database. */
 export class TamperedPayment extends Error {}
@@ -41,8 +45,9 @@ export const assertAuthentic = (context: Pick<Context, 'vault' | 'log'>, row: Pa
     },
     row.mac,
   );
-  const derived = deriveAddress(context.vault, { scope, walletKind: row.walletKind, treasury: row.treasury, index });
-  if (sealed && derived === row.address) return;
+  // Derived only once the seal holds: a treasury that somebody else wrote need not even be an address.
+  const origin = { scope, walletKind: row.walletKind, treasury: row.treasury, index };
+  if (sealed && deriveAddress(context.vault, origin) === row.address) return;
   context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
   throw new TamperedPayment('the payment does not match its seal');
 };

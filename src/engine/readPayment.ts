@@ -1,7 +1,7 @@
 import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
-import { type PaymentRow, readPayments } from '../storage/payments.ts';
+import { type PaymentRow, type ReadPayment, readPayments } from '../storage/payments.ts';
 import { createBatcher } from './batch.ts';
 import type { Context } from './context.ts';
 import { assertAuthentic } from './paymentAddress.ts';
@@ -15,21 +15,29 @@ export const presentPayment = (context: Context, row: PaymentRow): string => {
   return renderPayment(viewOfRow(row), context.environments[row.environment]);
 };
 
+const maximumKept = 20_000;
+
+/**
+ * Payments are asked for again and again while they are pending. Each answer is kept with the version of the row it was
+ * made from, and the database, asked every time, sends the row only if it has changed since.
+ */
 export const createPaymentReader = (context: Context): ((scope: Scope, id: string) => Promise<string>) => {
-  const read = createBatcher<{ scope: Scope; id: string }, PaymentRow | null>({
+  const kept = new Map<string, { version: string; body: string }>();
+  const read = createBatcher<{ scope: Scope; id: string; version: string | null }, ReadPayment | null>({
     maxItems: 200,
     maxWaiting: 10_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many requests are waiting. Try again shortly.'),
-    async run(wanted) {
-      const rows = await readPayments(context.db, wanted);
-      const found = new Map(rows.map(row => [`${row.accountId}/${row.environment}/${row.id}`, row]));
-      return wanted.map(w => found.get(`${w.scope.accountId}/${w.scope.environment}/${w.id}`) ?? null);
-    },
+    run: wanted => readPayments(context.db, wanted),
   });
   return async (scope, id) => {
     if (!isId('payment', id)) throw noSuchPayment();
-    const row = await read({ scope, id });
-    if (!row) throw noSuchPayment();
-    return presentPayment(context, row);
+    const known = kept.get(id);
+    const found = await read({ scope, id, version: known?.version ?? null });
+    if (!found) throw noSuchPayment();
+    if (!found.row) return known!.body;
+    const body = presentPayment(context, found.row);
+    if (kept.size >= maximumKept) kept.clear();
+    kept.set(id, { version: found.version, body });
+    return body;
   };
 };

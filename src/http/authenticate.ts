@@ -23,15 +23,24 @@ export type AuthenticationOptions = {
 
 export type Authentication = {
   /** The caller, counted and permitted; or the refusal, thrown. */
-  require(request: FastifyRequest, reply: FastifyReply, at: Arrival, permission: Permission): Promise<Caller>;
+  require(request: FastifyRequest, reply: FastifyReply, at: Arrival, permission: Permission): Eventually<Caller>;
   /** On public routes: a valid key is counted as the account's, anything else by its address. */
-  admitPublic(request: FastifyRequest, reply: FastifyReply, at: Arrival): Promise<Caller | null>;
+  admitPublic(request: FastifyRequest, reply: FastifyReply, at: Arrival): Eventually<Caller | null>;
 };
+
+/** Now or later. Nearly every request is answered from memory, and each promise on the way costs it about a microsecond. */
+type Eventually<T> = T | Promise<T>;
+
+const then = <A, B>(value: Eventually<A>, next: (value: A) => Eventually<B>): Eventually<B> =>
+  value instanceof Promise ? value.then(next) : next(value);
 
 export type Arrival = { environment: Environment; address: string };
 
 const publicRate: RateLimit = { perMinute: 600, burst: 0 };
 const failureRate: RateLimit = { perMinute: 60, burst: 0 };
+
+/** More than this many and the memory is emptied: it only saves work. */
+const maximumHeaders = 10_000;
 
 const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
 
@@ -56,58 +65,85 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return matcher(address);
   };
 
-  /** The living key behind the header, or why there is none. */
-  const identify = async (request: FastifyRequest, environment: Environment): Promise<Caller | string> => {
-    const header = request.headers.authorization;
-    if (header === undefined) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
+  /** Headers seen before, taken apart: checksum and hash are the same each time. */
+  const headers = new Map<string, ParsedKey>();
+  const keyOf = (header: string): ParsedKey | null => {
+    const known = headers.get(header);
+    if (known) return known;
     const text = bearer.exec(header)?.[1];
     const key = text === undefined ? null : parseKey(text);
-    if (!key) return 'The API key is not valid.';
-    if (key.environment !== environment) {
-      return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
-    }
-    const caller = await callers.find(key.hash);
+    if (!key) return null;
+    if (headers.size >= maximumHeaders) headers.clear();
+    headers.set(header, key);
+    return key;
+  };
+
+  const judge = (caller: Caller | null, environment: Environment): Caller | string => {
     if (!caller || caller.environment !== environment) return 'The API key is not valid.';
     if (caller.revokedAt) return 'The API key was revoked.';
     if (caller.expiresAt && caller.expiresAt.getTime() <= nowMs()) return 'The API key has expired.';
     return caller;
   };
 
-  const count = async (caller: Caller, reply: FastifyReply): Promise<void> => {
-    const rate = rateLimitOf(caller, caller.environment);
-    const decision = await limiter.take(`${caller.accountId}/${caller.environment}`, rate);
-    reply.header('x-ratelimit-limit', decision.limit);
-    reply.header('x-ratelimit-remaining', decision.remaining);
-    reply.header('x-ratelimit-reset', decision.resetSeconds);
-    if (!decision.allowed) throw tooMany(reply, decision, 'The rate limit of this account is used up.');
+  /** The living key behind the header, or why there is none. */
+  const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
+    const header = request.headers.authorization;
+    if (header === undefined) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
+    const key = keyOf(header);
+    if (!key) return 'The API key is not valid.';
+    if (key.environment !== environment) {
+      return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
+    }
+    return then(callers.find(key.hash), caller => judge(caller, environment));
   };
 
-  return {
-    async require(request, reply, { environment, address }, permission) {
-      const caller = await identify(request, environment);
-      if (typeof caller === 'string') {
-        const decision = await limiter.take(`failures/${limitSubject(address)}`, failureRate);
-        if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests without a valid key.');
-        throw new FlorinError('unauthorized', caller);
-      }
-      await count(caller, reply);
-      if (!isAllowedFrom(caller, address)) {
-        throw new FlorinError('permission_denied', 'This key may not be used from your address.');
-      }
-      if (!caller.scopes.includes(permission)) {
-        throw new FlorinError('permission_denied', `This key lacks the permission ${permission}.`);
-      }
+  const count = (caller: Caller, reply: FastifyReply): Eventually<Caller> => {
+    const rate = rateLimitOf(caller, caller.environment);
+    return then(limiter.take(`${caller.accountId}/${caller.environment}`, rate), decision => {
+      reply.header('x-ratelimit-limit', decision.limit);
+      reply.header('x-ratelimit-remaining', decision.remaining);
+      reply.header('x-ratelimit-reset', decision.resetSeconds);
+      if (!decision.allowed) throw tooMany(reply, decision, 'The rate limit of this account is used up.');
       return caller;
-    },
-    async admitPublic(request, reply, { environment, address }) {
-      const caller = request.headers.authorization === undefined ? null : await identify(request, environment);
-      if (caller !== null && typeof caller !== 'string' && isAllowedFrom(caller, address)) {
-        await count(caller, reply);
-        return caller;
-      }
-      const decision = await limiter.take(`public/${limitSubject(address)}`, publicRate);
+    });
+  };
+
+  const refuse = (reply: FastifyReply, address: string, why: string): Eventually<never> =>
+    then(limiter.take(`failures/${limitSubject(address)}`, failureRate), decision => {
+      if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests without a valid key.');
+      throw new FlorinError('unauthorized', why);
+    });
+
+  const permit = (caller: Caller, address: string, permission: Permission): Caller => {
+    if (!isAllowedFrom(caller, address)) {
+      throw new FlorinError('permission_denied', 'This key may not be used from your address.');
+    }
+    if (!caller.scopes.includes(permission)) {
+      throw new FlorinError('permission_denied', `This key lacks the permission ${permission}.`);
+    }
+    return caller;
+  };
+
+  const admitUnknown = (reply: FastifyReply, address: string): Eventually<null> =>
+    then(limiter.take(`public/${limitSubject(address)}`, publicRate), decision => {
       if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests from your address.');
       return null;
+    });
+
+  return {
+    require: (request, reply, { environment, address }, permission) =>
+      then(identify(request, environment), caller =>
+        typeof caller === 'string'
+          ? refuse(reply, address, caller)
+          : then(count(caller, reply), () => permit(caller, address, permission)),
+      ),
+    admitPublic(request, reply, { environment, address }) {
+      if (request.headers.authorization === undefined) return admitUnknown(reply, address);
+      return then(identify(request, environment), caller =>
+        typeof caller === 'string' || !isAllowedFrom(caller, address)
+          ? admitUnknown(reply, address)
+          : count(caller, reply),
+      );
     },
   };
 };

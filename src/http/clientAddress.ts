@@ -29,14 +29,17 @@ export const createClientAddress = (trustedProxies: readonly string[]) => {
     const header = (name: string): string[] =>
       String(request.headers[name] ?? '')
         .split(',')
-        .map(hop => hop.trim());
-    const hops = header('x-forwarded-for').filter(hop => hop !== '');
+        .map(hop => hop.trim())
+        .filter(hop => hop !== '');
+    const hops = header('x-forwarded-for');
     let address = peer;
     for (let i = hops.length - 1; i >= 0 && isTrusted(address); i--) {
       if (!ipaddr.isValid(hops[i]!)) break;
       address = hops[i]!;
     }
-    return { address, proto: header('x-forwarded-proto').at(-1) || null };
+    const protos = header('x-forwarded-proto').map(proto => proto.toLowerCase());
+    // One stretch of the way without TLS is one too many, wherever it was.
+    return { address, proto: protos.find(proto => proto !== 'https') ?? protos[0] ?? null };
   };
 };
 

@@ -99,7 +99,7 @@ ${body ? fieldTable(body.required ? 'Request body' : 'Request body, optional', f
 ${answer ? html`<details><summary>Fields of the answer</summary>${fieldTable('Answer', fieldsOf(answer), 'answer')}</details>` : null}
 ${errorList(operation)}
 </div>
-<div class="samples">${sampleBlock('Request', curlOf(entry))}${answer ? sampleBlock('Answer, 200', jsonMarkup(exampleOf(answer))) : null}</div>
+<div class="samples" role="group" aria-label="Examples" tabindex="0">${sampleBlock('Request', curlOf(entry))}${answer ? sampleBlock('Answer, 200', jsonMarkup(exampleOf(answer))) : null}</div>
 </article>
 `;
 };

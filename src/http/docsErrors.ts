@@ -33,7 +33,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { when: string; remedy: stri
   },
   wallet_required: {
     when: 'A live payment was asked for on a network without a receiving wallet.',
-    remedy: 'Set the wallet of this network first.',
+    remedy: 'Set the wallet of this network first, then ask with a new Idempotency-Key.',
   },
   idempotency_in_progress: {
     when: 'A request with this Idempotency-Key is still running.',

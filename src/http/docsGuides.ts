@@ -28,18 +28,24 @@ const planRow = (plan: Plan): Html => {
 
 export const verification = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
-// rawBody: the bytes as they arrived, before any JSON parsing.
-export function verify(rawBody, headers, secret) {
+// body: the bytes as they arrived, not yet parsed.
+export function verify(body, headers, secret) {
   const id = headers['webhook-id'];
   const time = headers['webhook-timestamp'];
-  if (!(Math.abs(Date.now() / 1000 - time) <= 300)) return false;
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const expected = createHmac('sha256', key)
-    .update(\`\${id}.\${time}.\`).update(rawBody).digest();
-  // Two signatures are sent while a secret is being rotated.
-  return (headers['webhook-signature'] ?? '').split(' ').some(part => {
-    const given = Buffer.from(part.replace('v1,', ''), 'base64');
-    return given.length === 32 && timingSafeEqual(given, expected);
+  const given = headers['webhook-signature'] ?? '';
+  const ageSeconds = Math.abs(Date.now() / 1000 - time);
+  if (!(ageSeconds <= 300)) return false;
+
+  const key = Buffer.from(secret.slice(6), 'base64');
+  const mac = createHmac('sha256', key);
+  mac.update(\`\${id}.\${time}.\`).update(body);
+  const expected = mac.digest();
+
+  // There are two while a secret is being rotated.
+  return given.split(' ').some(signature => {
+    const bytes = Buffer.from(signature.slice(3), 'base64');
+    return bytes.length === expected.length
+      && timingSafeEqual(bytes, expected);
   });
 }`;
 
@@ -63,8 +69,8 @@ const statusMeaning: Readonly<Record<(typeof paymentStatuses)[number], string>> 
   reversed: 'The chain took back funds of a completed payment.',
 };
 
-const definitions = (meanings: Readonly<Record<string, string>>): Html =>
-  html`<dl>${Object.entries(meanings).map(([name, said]) => html`<div><dt><code>${name}</code></dt><dd>${said}</dd></div>`)}</dl>`;
+const definitions = (meanings: Readonly<Record<string, string | Html>>): Html =>
+  html`<dl>${Object.entries(meanings).map(([name, said]) => html`<div><dt>${/^[A-Z]/.test(name) ? name : html`<code>${name}</code>`}</dt><dd>${said}</dd></div>`)}</dl>`;
 
 export const guides: readonly Guide[] = [
   {
@@ -89,11 +95,11 @@ curl --cacert data/tls/ca.pem \\
     title: 'Environments',
     text: html`<p>Production and sandbox have an address, keys and data of their own; nothing of one is visible in the other. Going live
 changes the key and the address, nothing else.</p>
-<table class="plain"><caption>Addresses of a start without configuration</caption>
-<thead><tr><th scope="col">Environment</th><th scope="col">Address</th><th scope="col">Key</th></tr></thead>
-<tbody><tr><th scope="row">Sandbox</th><td><code>https://localhost:8444</code></td><td><code>sk_test_</code></td></tr>
-<tr><th scope="row">Production</th><td><code>https://localhost:8443</code></td><td><code>sk_live_</code></td></tr></tbody></table>
-<p>Such a start signs its own certificates; <code>--cacert data/tls/ca.pem</code> tells curl to trust them. With a certificate of
+<p>A start without configuration serves them at:</p>${definitions({
+      Sandbox: html`<code>https://localhost:8444</code>, keys begin with <code>sk_test_</code>`,
+      Production: html`<code>https://localhost:8443</code>, keys begin with <code>sk_live_</code>`,
+    })}
+<p>It signs its own certificates; <code>--cacert data/tls/ca.pem</code> tells curl to trust them. With a certificate of
 your own you leave it out.</p>`,
   },
   {
@@ -179,7 +185,7 @@ joined by dots. Verify the raw bytes before parsing them, compare in constant ti
       code: jsonMarkup({
         error: {
           code: 'invalid_request',
-          message: 'amount must be a positive decimal.',
+          message: 'amount must be a positive number.',
           param: 'amount',
           requestId: 'req_8sKq0Zr4xWtB00001f',
         },

@@ -78,7 +78,7 @@ const describe = ({ schema, description }: Field): Html => {
   return html`${said === undefined ? null : html`<p>${said}</p>`}${
     choices === undefined
       ? null
-      : html`<p class="choices">One of ${choices.map(choice => html`<code>${String(choice)}</code> `)}</p>`
+      : html`<p class="choices">${inner.items ? 'Any of' : 'One of'} ${choices.map(choice => html`<code>${String(choice)}</code> `)}</p>`
   }${pattern === undefined ? null : html`<p class="limits">Matches <code>${pattern}</code></p>`}${
     limits === '' ? null : html`<p class="limits">${limits[0]!.toUpperCase() + limits.slice(1)}</p>`
   }`;

@@ -13,14 +13,14 @@ export const docsStyle = html`
   --get-ink: #9cc3ff; --get: #16294a; --post-ink: #86d9a0; --post: #12331f;
   --patch-ink: #f3c27a; --patch: #3a2a10; --delete-ink: #ffa6a6; --delete: #431b1e;
   --key: #9cc3ff; --text: #86d9a0; --value: #f3c27a; } }
-*, *::before, *::after { box-sizing: border-box; }
+*, *::before, *::after { box-sizing: border-box; scrollbar-width: thin; }
 html { scroll-padding-top: calc(var(--bar) + 1rem); text-size-adjust: 100%; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.6 system-ui, -apple-system, Segoe UI, Roboto, sans-serif; }
 a { color: var(--link); text-underline-offset: 0.18em; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
 main:focus { outline: none; }
 code, pre { font-family: var(--mono); font-size: 0.875em; }
-p code, dt code { background: var(--panel); padding: 0.1em 0.3em; border-radius: 4px; }
+p code { background: var(--panel); padding: 0.1em 0.25em; border-radius: 4px; }
 p, dl, ul { margin: 0 0 1rem; }
 h1, h2, h3, h4 { line-height: 1.25; margin: 0 0 0.75rem; letter-spacing: -0.012em; }
 h1 { font-size: 2.125rem; } h2 { font-size: 1.5rem; } h3 { font-size: 1.25rem; } h4 { font-size: 0.9375rem; margin-top: 1.5rem; }
@@ -94,9 +94,8 @@ pre .key { color: var(--key); } pre .text { color: var(--text); } pre .value { c
   .fields tr { border-top: 1px solid var(--line); padding: 0.625rem 0; }
   .fields tbody th, .fields tbody td, .fields .type { width: auto; border: 0; padding: 0; }
   .required, .optional { display: inline; margin-left: 0.25rem; }
-  .plain th, .plain td { overflow-wrap: anywhere; padding-right: 0.625rem; }
   dl div { grid-template-columns: 1fr; gap: 0; }
-  h1 { font-size: 1.75rem; }
+  h1 { font-size: 1.75rem; } pre { padding: 0.75rem; }
 }
 @media (min-width: 60rem) {
   #menu, label { display: none; }
@@ -110,7 +109,6 @@ pre .key { color: var(--key); } pre .text { color: var(--text); } pre .value { c
   .pair { grid-template-columns: minmax(0, 1.1fr) minmax(0, 1fr); gap: 3rem; }
   .samples { position: sticky; top: calc(var(--bar) + 1rem); align-self: start; max-height: calc(100vh - var(--bar) - 2rem); overflow-y: auto; }
 }
-@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media (forced-colors: active) { .method, .environment { border: 1px solid; } }
 @media print {
   header, nav, label, #menu, .skip { display: none !important; }

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import type { Log } from '../core/log.ts';
@@ -35,6 +35,8 @@ export type ListenerOptions = {
   readonly tls: { readonly key: string; readonly cert: string };
   readonly handler: RequestListener;
   readonly limits?: Partial<ListenerLimits>;
+  /** Which requests without TLS are served all the same; none by default. */
+  readonly servePlain?: (request: IncomingMessage) => boolean;
   readonly requestId: () => string;
   readonly log: Log;
 };
@@ -50,16 +52,16 @@ export type Listener = {
 const tlsHandshakeByte = 0x16;
 
 /**
- * One port for HTTPS that also answers plain HTTP, with a refusal. The first byte of a connection tells which it is;
+ * One port for HTTPS that also answers plain HTTP, as a rule with a refusal. The first byte of a connection tells which it is;
  * the socket is then handed over whole, so TLS runs on the native handle and not on a stream in JavaScript.
  */
 export const createListener = (options: ListenerOptions): Listener => {
-  const { requestId, log } = options;
+  const { log, servePlain = () => false } = options;
   const limits = { ...defaultListenerLimits, ...options.limits };
   const secure = createSecureServer({ ...options, limits });
-  const plainServer = createPlainServer(limits, requestId);
+  const plain = createPlainServer({ ...options, limits, servePlain });
   // Neither server listens itself, and their time limits and connection lists start with this event.
-  for (const server of [secure.server, plainServer]) server.emit('listening');
+  for (const { server } of [secure, plain]) server.emit('listening');
 
   const sockets = new Set<Socket>();
   const silentSockets = new Set<Socket>();
@@ -73,7 +75,7 @@ export const createListener = (options: ListenerOptions): Listener => {
     });
     peek(socket, limits.peekTimeoutMs, firstByte => {
       silentSockets.delete(socket);
-      (firstByte === tlsHandshakeByte ? secure.server : plainServer).emit('connection', socket);
+      (firstByte === tlsHandshakeByte ? secure : plain).server.emit('connection', socket);
     });
   };
 
@@ -94,9 +96,9 @@ export const createListener = (options: ListenerOptions): Listener => {
       }, limits.closeTimeoutMs);
       for (const socket of silentSockets) socket.destroy();
       secure.finish();
-      plainServer.closeAllConnections();
+      plain.finish();
       // Ends their time limits. That they never listened is reported to the callback alone.
-      for (const server of [secure.server, plainServer]) server.close(() => {});
+      for (const { server } of [secure, plain]) server.close(() => {});
       await Promise.all(closed);
       clearTimeout(deadline);
     },

@@ -1,9 +1,9 @@
-import { parseEvmAddress } from '../chains/evm/address.ts';
 import type { Scope } from '../core/environment.ts';
 import { invalid } from '../core/errors.ts';
 import { cancelPayment, resolvePayment } from '../engine/cancelPayment.ts';
 import type { Context } from '../engine/context.ts';
 import type { CreatePayment } from '../engine/createPayment.ts';
+import { canonicalAddress } from '../engine/paymentAddress.ts';
 import { presentPayment } from '../engine/readPayment.ts';
 import { listPayments, type PaymentFilter } from '../storage/listPayments.ts';
 import { metadataSource } from './body.ts';
@@ -18,7 +18,7 @@ const filterOf = (query: schemas.PaymentQuery): PaymentFilter => {
     ...(status === undefined ? {} : { status }),
     ...(network === undefined ? {} : { network }),
     ...(currency === undefined ? {} : { currency: currency.toUpperCase() }),
-    ...(address === undefined ? {} : { address: parseEvmAddress(address) ?? address }),
+    ...(address === undefined ? {} : { address: canonicalAddress(address) }),
     ...(externalId === undefined ? {} : { externalId }),
     ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),
     ...(query.to === undefined ? {} : { toMs: parseTime('to', query.to) }),

@@ -1,7 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { FlorinError, invalid } from '../core/errors.ts';
 import type { ListenerLimits } from './listener.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
+import { complain } from './secureServer.ts';
+
+export type PlainServer = {
+  readonly server: Server;
+  /** Lets served requests finish and closes every other connection, now and from now on. */
+  finish(): void;
+};
+
+type PlainServerOptions = {
+  readonly limits: ListenerLimits;
+  readonly requestId: () => string;
+  readonly handler: RequestListener;
+  /** True for a request that reached us without TLS because a proxy we trust has ended it. */
+  readonly servePlain: (request: IncomingMessage) => boolean;
+};
 
 const httpsRequired = (): FlorinError =>
   new FlorinError(
@@ -9,29 +25,71 @@ const httpsRequired = (): FlorinError =>
     'Only HTTPS is served here. Nothing was executed; replace any key that was sent with this request.',
   );
 
-/** Refuses everything that arrives without TLS, and reads no more of it than it must. */
-export const createPlainServer = (limits: ListenerLimits, requestId: () => string): Server => {
+/** Refuses what arrives without TLS, and reads no more of it than it must; only `servePlain` makes exceptions. */
+export const createPlainServer = ({ limits, requestId, handler, servePlain }: PlainServerOptions): PlainServer => {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.headerSizeBytes,
     connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
     requireHostHeader: false,
   });
-  const refuse = (request: IncomingMessage, response: ServerResponse): void =>
-    refuseRequest(request, response, httpsRequired(), requestId());
-  server.on('request', refuse);
-  server.on('checkContinue', refuse);
-  server.on('checkExpectation', refuse);
+  const { track, isServing, finish } = trackServed(server);
+
+  const refuse = (request: IncomingMessage, response: ServerResponse, error = httpsRequired()): void =>
+    refuseRequest(request, response, error, requestId());
+  const serve: RequestListener = (request, response) => {
+    const complaint = complain(request);
+    if (complaint !== null) return refuse(request, response, invalid(undefined, complaint));
+    track(request, response);
+    handler(request, response);
+  };
+  server.on('request', (request, response) => (servePlain(request) ? serve : refuse)(request, response));
+  server.on('checkContinue', (request, response) => {
+    if (!servePlain(request)) return refuse(request, response);
+    response.writeContinue();
+    serve(request, response);
+  });
+  server.on('checkExpectation', (request, response) => refuse(request, response));
   server.on('connect', (_request, socket) => refuseSocket(socket, httpsRequired(), requestId()));
 
   const refused = new WeakSet<object>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Every further chunk after one that could not be parsed comes here again, and is thrown away by that.
     if (refused.has(socket)) return;
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    if (error.code === 'ECONNRESET' || !socket.writable || isServing(socket)) return void socket.destroy();
     refused.add(socket);
     refuseSocket(socket, invalid(undefined, 'This is neither TLS nor a well-formed HTTP request.'), requestId());
   });
-  return server;
+  return { server, finish };
+};
+
+const trackServed = (server: Server) => {
+  const sockets = new Set<Duplex>();
+  const running = new Set<ServerResponse>();
+  let finishing = false;
+  const isServing = (socket: Duplex): boolean => [...running].some(response => response.req.socket === socket);
+
+  server.on('connection', socket => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return {
+    isServing,
+    track: (request: IncomingMessage, response: ServerResponse): void => {
+      running.add(response);
+      if (finishing) response.shouldKeepAlive = false;
+      response.once('close', () => {
+        running.delete(response);
+        if (finishing && !isServing(request.socket)) request.socket.destroySoon();
+      });
+    },
+    finish: (): void => {
+      finishing = true;
+      for (const socket of sockets) if (!isServing(socket)) socket.destroy();
+      // Tells the proxy with the answer that the connection ends.
+      for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
+    },
+  };
 };

@@ -66,7 +66,8 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     connection.condemned = true;
     const running = [...connection.running];
     if (running.some(response => response.req.complete)) return;
-    if (running.some(response => response.headersSent)) return void socket.destroy();
+    // An answer that is on its way, a refusal mostly, is still let out.
+    if (running.some(response => response.headersSent)) return (socket as TLSSocket).destroySoon();
     refuseSocket(socket, invalid(undefined, message), requestId());
   };
   server.on('connect', (_request, socket) => giveUpOn(socket, 'CONNECT is not supported.'));
@@ -110,9 +111,15 @@ const complaintByCode: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
 };
 
-const complain = (request: IncomingMessage): string | null => {
+/** What makes a request one that is not served, whatever it asks for. */
+export const complain = (request: IncomingMessage): string | null => {
   const hosts = request.headersDistinct.host?.length ?? 0;
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) return 'A request has exactly one Host header.';
   if (request.headers.upgrade !== undefined) return 'Upgrade is not supported.';
+  if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1)
+    return 'Only HTTP/1.1 and HTTP/1.0 are spoken here.';
+  // The parser undoes the last coding only, so the body of any other would be read as what it is not.
+  const coding = request.headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only transfer coding taken is chunked.';
   return null;
 };

@@ -4,11 +4,12 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Environment } from '../core/environment.ts';
 import { errorBody, FlorinError, invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Caller } from '../storage/accounts.ts';
 import { isUnavailable } from '../storage/database.ts';
 import { type Authentication, type AuthenticationOptions, createAuthentication } from './authenticate.ts';
 import { type Body, readJsonBody } from './body.ts';
 import { createClientAddress } from './clientAddress.ts';
-import type { Call, Reply, Route } from './route.ts';
+import type { Reply, Route } from './route.ts';
 import { describeInvalid } from './validation.ts';
 
 export type ServerOptions = AuthenticationOptions & {
@@ -16,8 +17,22 @@ export type ServerOptions = AuthenticationOptions & {
   trustedProxies: readonly string[];
   requestId: () => string;
   log: Log;
-  /** For answers about anything but loopback names; null for those. */
+  access: (line: AccessLine) => void;
+  /** Whether answers ask browsers to use HTTPS only; not on loopback names. */
   strictTransport: (environment: Environment) => boolean;
+};
+
+/** What is kept of every request. The route's pattern, not its URL: nothing a client wrote reaches the log. */
+export type AccessLine = {
+  requestId: string;
+  environment: Environment | null;
+  method: string;
+  route: string | null;
+  status: number;
+  durationMs: number | null;
+  address: string | null;
+  accountId: string | null;
+  keyId: string | null;
 };
 
 /** The environment is decided by the listener, or by the Host header where two share one. */
@@ -27,8 +42,7 @@ type State = {
   startedMs: number;
   environment: Environment;
   address: string;
-  accountId: string | null;
-  keyId: string | null;
+  caller: Caller | null;
 };
 
 const stateKey = Symbol('state');
@@ -79,7 +93,7 @@ const sendError = (reply: FastifyReply, error: FlorinError, requestId: string): 
   reply.send(errorBody(error, requestId));
 };
 
-const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}/?$`);
+const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}$`);
 
 /** Unknown paths are 404; a known path with another method is 405 and says which it takes. */
 const refuseUnknown = (routes: readonly Route[]) => {
@@ -94,7 +108,6 @@ const refuseUnknown = (routes: readonly Route[]) => {
 };
 
 const register = (app: FastifyInstance, route: Route, authentication: Authentication): void => {
-  const callers = new WeakMap<FastifyRequest, Call['caller']>();
   app.route({
     method: route.method,
     url: route.path,
@@ -103,21 +116,29 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
       ...(route.query ? { querystring: route.query } : {}),
       ...(route.body ? { body: route.body } : {}),
     },
-    onRequest: async (request: Carrier, reply) => {
+    onRequest: (request: Carrier, reply, done) => {
       const state = request[stateKey]!;
-      if (route.access === 'probe') return;
-      const caller =
-        route.access === 'public'
-          ? await authentication.admitPublic(request, reply, state)
-          : await authentication.require(request, reply, state, route.access);
-      if (!caller) return;
-      state.accountId = caller.accountId;
-      state.keyId = caller.keyId;
-      callers.set(request, caller);
+      const admitted = (caller: Caller | null): void => {
+        state.caller = caller;
+        done();
+      };
+      try {
+        const caller =
+          route.access === 'probe'
+            ? null
+            : route.access === 'public'
+              ? authentication.admitPublic(request, reply, state)
+              : authentication.require(request, reply, state, route.access);
+        if (caller instanceof Promise) caller.then(admitted, done);
+        else admitted(caller);
+      } catch (error) {
+        done(error as Error);
+      }
     },
-    preValidation: async request => {
-      readQueryNumbers(request.query as Record<string, unknown>);
+    preValidation: (request, _reply, done) => {
+      if (route.query) readQueryNumbers(request.query as Record<string, unknown>);
       if (route.bodyOptional) request.body ??= {};
+      done();
     },
     handler: async (request: Carrier, reply) => {
       const answer = await route.handle({
@@ -126,7 +147,7 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
         params: request.params as Record<string, string>,
         query: request.query,
         body: request[bodyKey],
-        caller: callers.get(request) ?? null,
+        caller: request[stateKey]!.caller,
         request,
       });
       return sendReply(reply, answer);
@@ -175,7 +196,7 @@ export const createRequestHandler = async (
   app.addHook('onRequest', (request: Carrier, reply, done) => {
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
-    request[stateKey] = { startedMs: performance.now(), environment, address, accountId: null, keyId: null };
+    request[stateKey] = { startedMs: performance.now(), environment, address, caller: null };
     reply.header('x-request-id', request.id);
     if (options.strictTransport(environment)) reply.header('strict-transport-security', 'max-age=31536000');
     if (proto !== null && proto !== 'https') {
@@ -186,27 +207,27 @@ export const createRequestHandler = async (
   });
   app.addHook('onResponse', (request: Carrier, reply, done) => {
     const state = request[stateKey];
-    log.info(
-      {
-        requestId: request.id,
-        environment: state?.environment,
-        method: request.method,
-        // The pattern, not the URL: nothing a client put into it reaches the log.
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        durationMs: state ? Math.round((performance.now() - state.startedMs) * 100) / 100 : null,
-        address: state?.address,
-        accountId: state?.accountId,
-        keyId: state?.keyId,
-      },
-      'request',
-    );
+    options.access({
+      requestId: request.id,
+      environment: state?.environment ?? null,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      durationMs: state ? Math.round((performance.now() - state.startedMs) * 100) / 100 : null,
+      address: state?.address ?? null,
+      accountId: state?.caller?.accountId ?? null,
+      keyId: state?.caller?.keyId ?? null,
+    });
     done();
   });
   app.setErrorHandler((error, request, reply) => {
     sendError(reply, answerFor(error, log, request.id), request.id);
   });
-  app.setNotFoundHandler(refuseUnknown(options.routes));
+  const refuse = refuseUnknown(options.routes);
+  app.setNotFoundHandler(async (request: Carrier, reply) => {
+    await authentication.admitPublic(request, reply, request[stateKey]!);
+    refuse(request, reply);
+  });
   for (const route of options.routes) register(app, route, authentication);
   await app.ready();
   return { handler, close: () => app.close() };

@@ -59,18 +59,37 @@ const classify = (error: unknown): unknown => {
   return error;
 };
 
+/** Only what pg itself throws is classified: a fault in a transaction's own work says nothing about the database. */
+const classified = async <T>(asked: Promise<T>): Promise<T> => {
+  try {
+    return await asked;
+  } catch (error) {
+    throw classify(error);
+  }
+};
+
 const onClient = (client: pg.ClientBase): Queryable => ({
   async query(statement, values) {
-    const result = await client.query({
-      name: statement.name,
-      text: statement.text,
-      values: (values ?? []) as unknown[],
-    });
-    return result.rows;
+    const { name, text } = statement;
+    return (await classified(client.query({ name, text, values: (values ?? []) as unknown[] }))).rows;
   },
 });
 
 const transactionAttempts = 5;
+
+const timestamptz = 1184;
+const readTime = pg.types.getTypeParser(timestamptz) as (text: string) => Date;
+
+/** The usual form, UTC with a four-digit year, read by the engine itself: a third of the library's time, many a row. */
+const readUtcTime = (text: string): Date => {
+  const isUsual = text.endsWith('+00') && text.charCodeAt(4) === 45;
+  return isUsual ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : readTime(text);
+};
+
+const columnTypes = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === timestamptz && format !== 'binary' ? readUtcTime : pg.types.getTypeParser(oid, format as 'text'),
+} as pg.CustomTypesConfig;
 
 export const openDatabase = (
   connection: ConnectionSettings,
@@ -83,29 +102,22 @@ export const openDatabase = (
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: options.applicationName ?? 'florin',
+    types: columnTypes,
   });
   pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
 
   const query: Database['query'] = async (statement, values) => {
-    try {
-      const result = await pool.query({
-        name: statement.name,
-        text: statement.text,
-        values: (values ?? []) as unknown[],
-      });
-      return result.rows;
-    } catch (error) {
-      throw classify(error);
-    }
+    const { name, text } = statement;
+    return (await classified(pool.query({ name, text, values: (values ?? []) as unknown[] }))).rows;
   };
 
   const attempt = async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
+    const client = await classified(pool.connect());
     let broken: Error | undefined;
     try {
-      await client.query('begin');
+      await classified(client.query('begin'));
       const result = await work(onClient(client));
-      await client.query('commit');
+      await classified(client.query('commit'));
       return result;
     } catch (error) {
       await client.query('rollback').catch(rollbackError => {
@@ -125,7 +137,7 @@ export const openDatabase = (
           return await attempt(work);
         } catch (error) {
           if (tried < transactionAttempts && isRetryable(error)) continue;
-          throw classify(error);
+          throw error;
         }
       }
     },

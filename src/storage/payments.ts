@@ -54,16 +54,35 @@ export const paymentColumns = `p.account_id as "accountId", p.environment, p.id,
 
 const readPaymentsStatement = {
   name: 'payments-read',
-  text: `select ${paymentColumns} from unnest($1::text[], $2::environment[], $3::text[]) as wanted(account_id, environment, id)
-    join payments p using (account_id, environment, id)`,
+  text: `select wanted.position::int, v.version, c.*
+    from unnest($1::text[], $2::environment[], $3::text[], $4::text[])
+      with ordinality as wanted(account_id, environment, id, version, position)
+    join payments p using (account_id, environment, id)
+    cross join lateral (select p.xmin::text || p.ctid::text as version) v
+    left join lateral (select ${paymentColumns}) c on v.version is distinct from wanted.version`,
 };
-/** Many callers' payments in one round trip; each only within its own scope. */
-export const readPayments = (db: Queryable, wanted: readonly { scope: Scope; id: string }[]): Promise<PaymentRow[]> =>
-  db.query<PaymentRow>(readPaymentsStatement, [
+
+/** A row as it was read: `version` changes with every write to it, whoever wrote. `row` is null when it is the one known. */
+export type ReadPayment = { version: string; row: PaymentRow | null };
+
+/**
+ * Many callers' payments in one round trip, each only within its own scope; null where there is none. Who names the
+ * version it has is sent the row only if that is not the current one.
+ */
+export const readPayments = async (
+  db: Queryable,
+  wanted: readonly { scope: Scope; id: string; version: string | null }[],
+): Promise<(ReadPayment | null)[]> => {
+  const found: (ReadPayment | null)[] = wanted.map(() => null);
+  const rows = await db.query<PaymentRow & { position: number; version: string }>(readPaymentsStatement, [
     wanted.map(w => w.scope.accountId),
     wanted.map(w => w.scope.environment),
     wanted.map(w => w.id),
+    wanted.map(w => w.version),
   ]);
+  for (const row of rows) found[row.position - 1] = { version: row.version, row: row.id === null ? null : row };
+  return found;
+};
 
 const lockPaymentStatement = {
   name: 'payment-lock',

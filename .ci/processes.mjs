@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Every temporary file of a run is made below one directory, which others may pass: PostgreSQL drops root's rights. */
+export const makeRoom = () => {
+  const room = mkdtempSync(join(realpathSync(tmpdir()), 'florin-ci-'));
+  chmodSync(room, 0o755);
+  return room;
+};
+
+/** No setting of this shell may leak into what is tested. */
+const cleanEnvironment = room => {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(?:FLORIN_|PG|npm_)|^(?:TEST_)?DATABASE_URL$|^REDIS_URL$|^(?:NODE_OPTIONS|FORCE_COLOR)$/.test(name),
+  );
+  return { ...Object.fromEntries(kept), TMPDIR: room, NO_COLOR: '1' };
+};
+
+/** Runs a command with its output passed on. */
+export const run = (command, args, { cwd, room, env = {} }) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...cleanEnvironment(room), ...env },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+
+/** Starts a command that keeps running; `output()` is what it has said so far. */
+export const start = (command, args, { cwd, room, env = {}, uid, gid }) => {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...cleanEnvironment(room), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid }),
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', text => {
+      output = (output + text).slice(-100_000);
+    });
+  }
+  const exited = new Promise(resolve => {
+    child.once('error', error => resolve({ code: null, signal: String(error) }));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  return { pid: child.pid, exited, output: () => output, kill: signal => child.kill(signal) };
+};
+
+const readOrEmpty = read => {
+  try {
+    return String(read());
+  } catch {
+    return '';
+  }
+};
+
+/** Processes that were started below this room and still run, by their environment, command line or directory. */
+export const findLeftovers = room => {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap(pid => {
+      const commandLine = readOrEmpty(() => readFileSync(`/proc/${pid}/cmdline`)).replaceAll('\0', ' ');
+      const environment = readOrEmpty(() => readFileSync(`/proc/${pid}/environ`));
+      const directory = readOrEmpty(() => readlinkSync(`/proc/${pid}/cwd`));
+      const isOurs = [commandLine, environment, directory].some(text => text.includes(room));
+      return isOurs ? [`${pid} ${commandLine}`] : [];
+    });
+};

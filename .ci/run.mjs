@@ -1,0 +1,133 @@
+// Plain JavaScript for the machine's own Node (20 or newer): this is what installs the newer one.
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lockfileProblems, missingBinaries } from './lockfile.mjs';
+import { startPostgres } from './postgres.mjs';
+import { findLeftovers, makeRoom, run } from './processes.mjs';
+import { trySmallInstall } from './smoke.mjs';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const counts = { passed: 0, failed: 0 };
+const failures = [];
+const startedMs = performance.now();
+
+const say = text => console.log(`\n=== ${text} (${Math.round((performance.now() - startedMs) / 1000)} s)`);
+
+const count = (name, problems) => {
+  if (problems.length === 0) {
+    counts.passed += 1;
+    return;
+  }
+  counts.failed += 1;
+  failures.push(name);
+  console.log(`FAILED: ${name}\n${problems.map(each => `  ${each}`).join('\n')}`);
+};
+
+/** A check is a function that answers its problems; one that throws has failed. */
+const check = async (name, work) => {
+  say(name);
+  try {
+    count(name, (await work()) ?? []);
+  } catch (error) {
+    count(name, [String(error?.stack ?? error)]);
+  }
+};
+
+const command = async (args, options) => {
+  const { code, signal } = await run('npx', ['--no-install', ...args], options);
+  return code === 0 ? [] : [`${args.join(' ')} ended with ${signal ?? code}`];
+};
+
+/** Adds up what vitest reports. A file that could not be run at all counts as one failure. */
+const vitest = async (name, args, options) => {
+  say(name);
+  const report = join(options.room, `${name.replaceAll(/\W+/g, '-')}.json`);
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const { code, signal } = await run('npm', ['test', '--', ...args, ...reporters], options);
+  let result;
+  try {
+    result = JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    count(name, [`npm test ended with ${signal ?? code} and left no report`]);
+    return;
+  }
+  const broken = result.testResults.filter(
+    file => file.status === 'failed' && !file.assertionResults.some(each => each.status === 'failed'),
+  );
+  const failed = result.numFailedTests + broken.length;
+  counts.passed += result.numPassedTests;
+  counts.failed += failed;
+  if (failed > 0) failures.push(`${name}: ${failed}`);
+  // Errors outside of any test end the run with a code of its own.
+  else if (code !== 0) count(name, [`npm test ended with ${signal ?? code}`]);
+};
+
+/** Test files that need a database, found by what they import. */
+const databaseTests = () =>
+  readdirSync(join(root, 'test'), { recursive: true })
+    .filter(path => path.endsWith('.test.ts'))
+    .filter(path => /\/support\/(?:florin|databases)\.ts'/.test(readFileSync(join(root, 'test', path), 'utf8')))
+    .map(path => `test/${path}`)
+    .sort();
+
+const main = async room => {
+  const options = { cwd: root, room };
+  say('npm ci');
+  const installed = await run('npm', ['ci'], options);
+  count('npm ci', installed.code === 0 ? [] : [`npm ci ended with ${installed.code}`]);
+  if (installed.code !== 0) return;
+
+  await vitest('the tests, on the embedded PostgreSQL', [], options);
+  await check('types', () => command(['tsc', '--noEmit'], options));
+  await check('format and lint', () => command(['biome', 'ci', '.'], options));
+
+  let postgres;
+  await check('a PostgreSQL of the system', async () => {
+    postgres = await startPostgres(room);
+  });
+  if (postgres) {
+    try {
+      const name = `the tests that use a database, on PostgreSQL ${postgres.version}`;
+      await vitest(name, databaseTests(), { ...options, env: { TEST_DATABASE_URL: postgres.url } });
+    } finally {
+      await postgres.stop();
+    }
+  }
+
+  await check('the lockfile serves every platform and names no addresses', () => lockfileProblems(root));
+  await check('the binaries of this platform are installed', () => missingBinaries(root));
+  await check('a small install starts and takes a payment', () => trySmallInstall(root, room));
+  await check('no process is left over', () => findLeftovers(room));
+};
+
+/** Outside of CI the checkout may hold changes and a node_modules in use, so a clone is tested instead. */
+const cloneAndRun = async () => {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'florin-clone-'));
+  try {
+    const cloned = await run('git', ['clone', '--quiet', root, join(folder, 'florin')], { cwd: root, room: folder });
+    if (cloned.code !== 0) throw new Error('git clone failed');
+    const { code } = await run('bash', ['.ci/run'], { cwd: join(folder, 'florin'), room: folder, env: { CI: 'true' } });
+    process.exitCode = code ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+if (process.env.CI) {
+  const room = makeRoom();
+  try {
+    await main(room);
+  } catch (error) {
+    count('the run itself', [String(error?.stack ?? error)]);
+  } finally {
+    rmSync(room, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+  say('done');
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.map(name => `  ${name}`).join('\n')}`);
+  console.log(`\n${counts.passed} passed, ${counts.failed} failed`);
+  process.exitCode = counts.failed === 0 ? 0 : 1;
+} else {
+  await cloneAndRun();
+}

@@ -1,0 +1,68 @@
+import { fork } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { call } from './client.ts';
+import { cpuSeconds, median, quantile, round } from './figures.ts';
+import { requestBytes, runLoad } from './load.ts';
+import type { Scene } from './scene.ts';
+
+const bar = 0.4;
+const payments = 500;
+
+const startBare = async (scene: Scene, body: string): Promise<{ port: number; pid: number; stop(): void }> => {
+  const bodyFile = join(scene.dataDir, 'bare-body.json');
+  await writeFile(bodyFile, body);
+  const child = fork(
+    new URL('./bareServer.ts', import.meta.url),
+    [join(scene.dataDir, 'tls', 'server.pem'), bodyFile],
+    {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    },
+  );
+  const port = await new Promise<number>(resolve => child.stdout!.once('data', data => resolve(Number(data))));
+  return { port, pid: child.pid!, stop: () => child.disconnect() };
+};
+
+/** Retrieving over TLS against a bare server that answers the same bytes, turn by turn. */
+export const benchGet = async (scene: Scene, options: { rounds: number; seconds: number }): Promise<boolean> => {
+  const requests: Buffer[] = [];
+  let body = '';
+  for (let i = 0; i < payments; i++) {
+    const payment = await call(scene, 'POST', '/v1/payments', { amount: '12.5', currency: 'USDC', network: 'base' });
+    requests.push(requestBytes('GET', `/v1/payments/${payment.id}`, scene.key));
+    body = JSON.stringify(payment);
+  }
+  const bare = await startBare(scene, body);
+  let turn = 0;
+  const next = (): Buffer => requests[turn++ % payments]!;
+  const load = (port: number, seconds: number) => runLoad({ port, ca: scene.ca, connections: 64, seconds, next });
+  await load(scene.sandboxPort, 2);
+  await load(bare.port, 2);
+  const ratios: number[] = [];
+  const rates: number[] = [];
+  const limits: number[] = [];
+  const latencies: number[] = [];
+  const cpuMicros: number[] = [];
+  for (let i = 0; i < options.rounds; i++) {
+    const limit = await load(bare.port, options.seconds);
+    const before = cpuSeconds([scene.pid]);
+    const run = await load(scene.sandboxPort, options.seconds);
+    const spent = cpuSeconds([scene.pid]) - before;
+    if (run.refused + limit.refused > 0) throw new Error(`${run.refused + limit.refused} reads were refused`);
+    ratios.push(run.perSecond / limit.perSecond);
+    rates.push(run.perSecond);
+    limits.push(limit.perSecond);
+    cpuMicros.push((spent * 1e6) / run.answered);
+    latencies.push(...run.latenciesMs);
+    console.log(
+      `  round ${i + 1}: florin ${round(run.perSecond, 0)}/s, bare ${round(limit.perSecond, 0)}/s, ratio ${round(run.perSecond / limit.perSecond)}`,
+    );
+  }
+  bare.stop();
+  const ratio = median(ratios);
+  console.log(
+    `get: ${round(median(rates), 0)}/s over TLS, bare node:https ${round(median(limits), 0)}/s, ratio ${round(ratio)} (bar ${bar}); ` +
+      `p50 ${round(median(latencies))} ms, p99 ${round(quantile(latencies, 0.99))} ms, ${round(median(cpuMicros), 0)} µs CPU a request`,
+  );
+  return ratio >= bar;
+};

@@ -1,0 +1,99 @@
+import { createIdSource } from '../../src/core/ids.ts';
+import type { PaymentStatus } from '../../src/core/payment/states.ts';
+import { legalPath } from '../../src/core/payment/walk.ts';
+import { testTreasury } from '../../src/engine/accounts.ts';
+import { deriveAddress } from '../../src/engine/paymentAddress.ts';
+import { moveTotal } from '../../src/storage/events.ts';
+import { insertPayments, type NewPayment } from '../../src/storage/insertPayments.ts';
+import { updatePayment } from '../../src/storage/payments.ts';
+import type { TestAccount, TestFlorin } from '../support/florin.ts';
+
+export type Wanted = { createdMs: number; currency: string; network: string; status: PaymentStatus };
+export type Written = Wanted & { id: string; address: string };
+
+const hourMs = 3_600_000;
+const batchSize = 500;
+
+/** Numbers that look random and are the same in every run. */
+export const createSequence = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
+
+const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId: string, index: number, w: Wanted) => {
+  const scope = { accountId: account.id, environment: 'sandbox' } as const;
+  const treasury = testTreasury(account.id);
+  const derivationIndex = BigInt(index);
+  const address = deriveAddress(scene.admin.vault, {
+    scope,
+    walletKind: 'forwarder',
+    treasury,
+    index: derivationIndex,
+  });
+  const terms = { caip2: 'eip155:31337', contract: null, amount: BigInt(index + 1), treasury, address };
+  const row: NewPayment = {
+    ...scope,
+    ...terms,
+    id,
+    decimals: 18,
+    currency: w.currency,
+    network: w.network,
+    walletKind: 'forwarder',
+    derivationIndex,
+    mac: scene.admin.vault.paymentMac({ ...scope, ...terms, id, index: derivationIndex }),
+    tiers: JSON.stringify([{ atLeast: '0', kind: 'depth', depth: 2 }]),
+    toleranceBps: 0,
+    latePolicy: 'accept',
+    lateWindowSeconds: 0,
+    description: null,
+    metadata: '{}',
+    callbackUrl: null,
+    redirectUrl: null,
+    externalId: null,
+    createdAtMs: w.createdMs,
+    expiresAtMs: w.createdMs + hourMs,
+    eventId,
+    eventBody: '{}',
+    idempotency: null,
+  };
+  return row;
+};
+
+const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status }: Written): Promise<void> =>
+  scene.admin.db.transaction(async tx => {
+    const scope = { accountId: account.id, environment: 'sandbox' } as const;
+    const path =
+      status === 'reversed' ? (['confirming', 'completed', 'reversed'] as const) : legalPath('pending', status);
+    let from: PaymentStatus = 'pending';
+    for (const [step, to] of path.entries()) {
+      const completedAt = to === 'completed' || to === 'reversed' ? new Date(createdMs + 1) : null;
+      const canceledAt = to === 'canceled' ? new Date(createdMs + 1) : null;
+      const amounts = { exception: null, amountReceived: 0n, amountConfirmed: 0n, wakeAt: null };
+      await updatePayment(tx, scope, id, { ...amounts, status: to, completedAt, canceledAt, sequence: step + 2 });
+      await moveTotal(tx, scope, id, from, to);
+      from = to;
+    }
+  });
+
+/** Writes payments of any time and status, sealed as the service would, oldest first. */
+export const writePayments = async (
+  scene: TestFlorin,
+  account: TestAccount,
+  wanted: readonly Wanted[],
+): Promise<Written[]> => {
+  const ids = createIdSource(() => Math.floor(Math.random() * 2 ** 40));
+  const ordered = [...wanted].sort((a, b) => a.createdMs - b.createdMs);
+  const rows = ordered.map((w, index) => {
+    const { id } = ids.next('payment', w.createdMs);
+    return newPayment(scene, account, id, ids.next('event', w.createdMs).id, index, w);
+  });
+  for (let at = 0; at < rows.length; at += batchSize) {
+    await insertPayments(scene.admin.db, rows.slice(at, at + batchSize));
+  }
+  const written = ordered.map((w, i) => ({ ...w, id: rows[i]!.id, address: rows[i]!.address }));
+  for (const each of written) if (each.status !== 'pending') await moveTo(scene, account, each);
+  return written;
+};

@@ -1,0 +1,67 @@
+import { expect, vi } from 'vitest';
+import type { Environment } from '../../src/core/environment.ts';
+import type { Answer, Sending } from '../support/client.ts';
+import type { TestAccount, TestFlorin } from '../support/florin.ts';
+
+/** A request that nothing is wrong with. */
+export const ordinary = { amount: '25', currency: 'USDC', network: 'base' };
+
+export type PaymentCalls = {
+  create(body?: unknown, sending?: Sending): Promise<Answer>;
+  /** Creates and expects success; the payment object. */
+  made(fields?: object): Promise<Answer['json']>;
+  read(id: string): Promise<Answer>;
+  list(query?: string): Promise<Answer>;
+  act(id: string, action: string, sending?: Sending): Promise<Answer>;
+};
+
+/** The payment endpoints as one account sees them in one environment. */
+export const paymentCalls = (
+  scene: TestFlorin,
+  account: TestAccount,
+  environment: Environment = 'sandbox',
+): PaymentCalls => {
+  const as = { key: account.keys[environment], environment };
+  const create: PaymentCalls['create'] = (body = ordinary, sending = {}) =>
+    scene.client.call('POST', '/v1/payments', { ...as, body, ...sending });
+  return {
+    create,
+    async made(fields = {}) {
+      const answer = await create({ ...ordinary, ...fields });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.json;
+    },
+    read: id => scene.client.call('GET', `/v1/payments/${id}`, as),
+    list: (query = '') => scene.client.call('GET', `/v1/payments${query === '' ? '' : `?${query}`}`, as),
+    act: (id, action, sending = {}) => scene.client.call('POST', `/v1/payments/${id}/${action}`, { ...as, ...sending }),
+  };
+};
+
+/** An error of the closed form: code, message, requestId, and param where one is named. */
+export const expectError = (answer: Answer, status: number, code: string, param?: string): void => {
+  expect(answer.json, answer.text).toEqual({
+    error: {
+      code,
+      message: expect.stringMatching(/\S/),
+      requestId: answer.headers['x-request-id'],
+      ...(param === undefined ? {} : { param }),
+    },
+  });
+  expect(answer.status, answer.text).toBe(status);
+};
+
+export const expectInvalid = (answer: Answer, param?: string): void =>
+  expectError(answer, 400, 'invalid_request', param);
+
+/** Asks again until the answer is as wanted; the bound only ends a test that has failed. */
+export const until = async <T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> => {
+  let latest: T | undefined;
+  await vi.waitFor(
+    async () => {
+      latest = await ask();
+      expect(isWanted(latest), JSON.stringify(latest)).toBe(true);
+    },
+    { timeout: 40_000, interval: 100 },
+  );
+  return latest as T;
+};

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer } from '../support/client.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { expectError } from './paymentCalls.ts';
+
+// A trusted proxy on loopback lets each case come from an address of its own.
+let scene: TestFlorin;
+let account: TestAccount;
+beforeAll(async () => {
+  scene = await startTestFlorin({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
+  account = await scene.account();
+});
+afterAll(() => scene.stop());
+
+const from = (address: string, path: string, key?: string) =>
+  scene.client.call('GET', path, { ...(key ? { key } : {}), headers: { 'x-forwarded-for': address } });
+
+/** Asks until refused, some at a time; how many were let through, and the refusal. Bounded by what the rule can allow. */
+const spend = async (
+  perMinute: number,
+  ask: () => Promise<Answer>,
+): Promise<{ passed: Answer[]; refused: Answer; elapsedSeconds: number }> => {
+  const startedMs = performance.now();
+  const passed: Answer[] = [];
+  for (;;) {
+    const answers = await Promise.all(Array.from({ length: 20 }, ask));
+    const elapsedSeconds = (performance.now() - startedMs) / 1_000;
+    passed.push(...answers.filter(answer => answer.status !== 429));
+    const refused = answers.find(answer => answer.status === 429);
+    if (refused) return { passed, refused, elapsedSeconds };
+    expect(passed.length).toBeLessThanOrEqual(perMinute + (elapsedSeconds * perMinute) / 60 + 1);
+  }
+};
+
+const expectRefusal = (answer: Answer): void => {
+  expectError(answer, 429, 'rate_limit_exceeded');
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+};
+
+describe('failed authentication', () => {
+  test('60 a minute from an address are 401; past that 429, for failing requests only', async () => {
+    const { passed, refused, elapsedSeconds } = await spend(60, () =>
+      from('198.51.100.1', '/v1/payments', 'sk_test_no'),
+    );
+    expect(passed.length).toBeGreaterThanOrEqual(60);
+    expect(passed.length).toBeLessThanOrEqual(60 + elapsedSeconds + 1);
+    expect(new Set(passed.map(answer => answer.status))).toEqual(new Set([401]));
+    expectRefusal(refused);
+
+    // A valid key passes all the while, and its passing does not forgive the failures.
+    for (let i = 0; i < 5; i++)
+      expect((await from('198.51.100.1', '/v1/payments', account.keys.sandbox)).status).toBe(200);
+    const statuses = await Promise.all(Array.from({ length: 5 }, () => from('198.51.100.1', '/v1/webhooks')));
+    expect(
+      statuses.some(answer => answer.status === 429),
+      'all kinds of failure count together',
+    ).toBe(true);
+    expect((await from('198.51.100.2', '/v1/payments')).status, 'another address').toBe(401);
+    expect((await from('198.51.100.1', '/v1/networks')).status, 'public routes').toBe(200);
+  });
+
+  test('an IPv6 client is its /64', async () => {
+    let host = 0;
+    const { refused } = await spend(60, () => from(`2001:db8:1:2::${(++host).toString(16)}`, '/v1/payments'));
+    expectRefusal(refused);
+    expect((await from('2001:db8:1:3::1', '/v1/payments')).status).toBe(401);
+  });
+
+  test('a key that lacks permission is no failed authentication', async () => {
+    const { key } = await scene.key(account.id, 'sandbox', ['payments:read']);
+    for (let i = 0; i < 70; i++) expect((await from('198.51.100.3', '/v1/webhooks', key)).status).toBe(403);
+  });
+});
+
+describe('public routes', () => {
+  test('600 a minute from an address', async () => {
+    const { passed, refused, elapsedSeconds } = await spend(600, () => from('198.51.100.4', '/v1/networks/base'));
+    expect(passed.length).toBeGreaterThanOrEqual(600);
+    expect(passed.length).toBeLessThanOrEqual(600 + 10 * elapsedSeconds + 1);
+    expect(new Set(passed.map(answer => answer.status))).toEqual(new Set([200]));
+    expectRefusal(refused);
+    expect((await from('198.51.100.5', '/v1/networks')).status, 'another address').toBe(200);
+    expect((await from('198.51.100.4', '/v1/networks', account.keys.sandbox)).status, 'a valid key').toBe(200);
+    expect((await from('198.51.100.4', '/healthz')).status, 'probes are not limited').toBe(200);
+  });
+
+  test('a valid key sent along is counted as the account’s and gets its headers', async () => {
+    // Five a minute: nothing worth counting comes back meanwhile.
+    const { keys } = await scene.account({ rateLimit: 5, burst: 0 });
+    const first = await from('198.51.100.6', '/v1/networks', keys.sandbox);
+    expect([first.status, first.headers['x-ratelimit-limit']]).toEqual([200, '5']);
+    expect(first.headers['x-ratelimit-remaining']).toBe('4');
+    expect(first.headers['x-ratelimit-reset']).toMatch(/^\d{10}$/);
+    const second = await from('198.51.100.6', '/v1/networks/base', keys.sandbox);
+    expect(second.headers['x-ratelimit-remaining']).toBe('3');
+    expect((await from('198.51.100.6', '/v1/payments', keys.sandbox)).headers['x-ratelimit-remaining']).toBe('2');
+  });
+
+  test.each([
+    ['none', undefined],
+    ['a malformed one', 'sk_test_x'],
+    ['one of the other environment', 'live'],
+  ])('an invalid key is ignored: %s', async (_name, given) => {
+    const key = given === 'live' ? account.keys.production : given;
+    const answer = await from('198.51.100.7', '/v1/networks', key);
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.headers).filter(name => name.startsWith('x-ratelimit'))).toEqual([]);
+  });
+
+  test('an invalid key on a public route is no failed authentication', async () => {
+    for (let i = 0; i < 70; i++) await from('198.51.100.8', '/v1/networks/base', 'sk_test_x');
+    expect((await from('198.51.100.8', '/v1/payments')).status).toBe(401);
+  });
+});

@@ -1,0 +1,228 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount } from '../support/florin.ts';
+import { expectError, expectInvalid } from './paymentCalls.ts';
+import { type Received, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
+
+let scene: TestFlorin;
+let account: TestAccount;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  scene = await startTestFlorin();
+  account = await scene.account();
+});
+afterAll(async () => {
+  await scene.stop();
+  await receiver.close();
+});
+afterEach(() => {
+  receiver.received.length = 0;
+  receiver.answer = response => response.end();
+});
+
+const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  scene.client.call(method, `/v1/webhooks${path}`, { key: account.keys.sandbox, body, headers });
+const endpointAt = async (url: string): Promise<{ id: string; secret: string }> => {
+  const answer = await call('POST', '', { url });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+};
+const testOf = (id: string, body?: unknown, headers?: Record<string, string>) =>
+  call('POST', `/${id}/test`, body, headers);
+
+/** As a merchant would: the independent library, with the endpoint's secret. */
+const verify = (secret: string, { body, headers }: Received): unknown =>
+  new Webhook(secret).verify(body, headers as Record<string, string>);
+
+describe('a test event', () => {
+  test('is a signed POST sent at once, and the answer tells how it went', async () => {
+    const { id, secret } = await endpointAt(`${receiver.url}/hooks?a=1`);
+    const answer = await testOf(id);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.json).toEqual({
+      eventId: expect.stringMatching(/^evt_[0-9a-hjkmnp-tv-z]{26}$/),
+      delivered: true,
+      statusCode: 200,
+      durationMs: expect.any(Number),
+      error: null,
+    });
+    expect(answer.json.durationMs).toBeGreaterThanOrEqual(0);
+    expect(Number.isInteger(answer.json.durationMs)).toBe(true);
+
+    expect(receiver.received).toHaveLength(1);
+    const [received] = receiver.received as [Received];
+    expect([received.method, received.path]).toEqual(['POST', '/hooks?a=1']);
+    expect(received.headers['content-type']).toMatch(/^application\/json/);
+    expect(received.headers['webhook-id']).toBe(answer.json.eventId);
+    expect(received.headers['webhook-timestamp']).toMatch(/^\d{10}$/);
+    expect(received.headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+    expect(received.headers.authorization).toBeUndefined();
+    expect(verify(secret, received)).toEqual({
+      id: answer.json.eventId,
+      type: 'webhook.test',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      apiVersion: 'v1',
+      environment: 'sandbox',
+      sequence: expect.any(Number),
+      data: expect.any(Object),
+      previous: { status: null, exception: null },
+    });
+  });
+
+  test('changed by one byte, or checked with another secret, does not verify', async () => {
+    const { id, secret } = await endpointAt(receiver.url);
+    const other = await endpointAt(receiver.url);
+    await testOf(id);
+    const [received] = receiver.received as [Received];
+    expect(() => verify(other.secret, received)).toThrow();
+    expect(() => verify(secret, { ...received, body: received.body.replace('v1', 'v2') })).toThrow();
+    const headers = { ...received.headers, 'webhook-id': 'evt_other' };
+    expect(() => verify(secret, { ...received, headers })).toThrow();
+  });
+
+  test('has a new id each time', async () => {
+    const { id } = await endpointAt(receiver.url);
+    expect((await testOf(id)).json.eventId).not.toBe((await testOf(id)).json.eventId);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test.each([
+    'payment.created',
+    'payment.detected',
+    'payment.underpaid',
+    'payment.confirming',
+    'payment.completed',
+    'payment.overpaid',
+    'payment.expired',
+    'payment.late',
+    'payment.canceled',
+    'payment.reverted',
+    'payment.reversed',
+    'payment.stray',
+    'webhook.test',
+  ])('can be of the type %s', async type => {
+    const { id, secret } = await endpointAt(receiver.url);
+    expect((await testOf(id, { type })).json.delivered).toBe(true);
+    const event = verify(secret, receiver.received[0]!) as { type: string; data: { id?: string; status?: string } };
+    expect(event.type).toBe(type);
+    if (type !== 'webhook.test') {
+      expect(event.data.id).toMatch(/^pay_/);
+      expect(event.data.status).toMatch(/^(pending|confirming|completed|expired|canceled|reversed)$/);
+    }
+  });
+
+  test('of an unknown type, or with more than a type, is refused and nothing is sent', async () => {
+    const { id } = await endpointAt(receiver.url);
+    expectInvalid(await testOf(id, { type: 'payment.paid' }), 'type');
+    expectInvalid(await testOf(id, { kind: 'webhook.test' }), 'kind');
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('under an Idempotency-Key is sent once', async () => {
+    const { id } = await endpointAt(receiver.url);
+    const headers = { 'idempotency-key': 'test-1' };
+    const first = await testOf(id, {}, headers);
+    const second = await testOf(id, {}, headers);
+    expect([second.text, second.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('during a rotation', () => {
+  test('both secrets sign; when the day is over, the new one alone', async () => {
+    const { id, secret: old } = await endpointAt(receiver.url);
+    const { secret: fresh } = (await call('POST', `/${id}/rotate`)).json;
+    await testOf(id);
+    const [during] = receiver.received as [Received];
+    expect(String(during.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    expect(verify(fresh, during)).toBeTruthy();
+    expect(verify(old, during)).toBeTruthy();
+    const [row] = await scene.admin.db.query<{ hours: number }>(
+      {
+        name: 'test-overlap',
+        text: `select extract(epoch from previous_secret_until - clock_timestamp())::float8 / 3600 as hours
+          from webhook_endpoints where id = $1`,
+      },
+      [id],
+    );
+    expect(row!.hours).toBeGreaterThan(23.9);
+    expect(row!.hours).toBeLessThanOrEqual(24);
+
+    await scene.admin.db.query(
+      {
+        name: 'test-end-rotation',
+        text: `update webhook_endpoints set previous_secret_until = clock_timestamp() - interval '1 second' where id = $1`,
+      },
+      [id],
+    );
+    await testOf(id);
+    const after = receiver.received[1]!;
+    expect(String(after.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    expect(verify(fresh, after)).toBeTruthy();
+    expect(() => verify(old, after)).toThrow();
+  });
+});
+
+describe('an undelivered test event is an answer, not an error', () => {
+  test.each([400, 404, 410, 500, 503])('the receiver answers %i', async statusCode => {
+    receiver.answer = response => response.writeHead(statusCode).end('no');
+    const { id } = await endpointAt(receiver.url);
+    const answer = await testOf(id);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ delivered: false, statusCode, error: expect.stringMatching(/\S/) });
+  });
+
+  test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async statusCode => {
+    receiver.answer = response => response.writeHead(statusCode, { location: `${receiver.url}/elsewhere` }).end();
+    const { id } = await endpointAt(`${receiver.url}/hooks`);
+    expect((await testOf(id)).json).toMatchObject({ delivered: false, statusCode, error: expect.stringMatching(/\S/) });
+    expect(receiver.received.map(each => each.path)).toEqual(['/hooks']);
+  });
+
+  test('nobody listens there', async () => {
+    const gone = await startWebhookReceiver();
+    await gone.close();
+    const { id } = await endpointAt(gone.url);
+    expect((await testOf(id)).json).toMatchObject({
+      delivered: false,
+      statusCode: null,
+      error: expect.stringMatching(/refused/),
+    });
+  });
+
+  test('the receiver hangs up without an answer', async () => {
+    receiver.answer = response => response.socket!.destroy();
+    const { id } = await endpointAt(receiver.url);
+    expect((await testOf(id)).json).toMatchObject({ delivered: false, statusCode: null, error: expect.any(String) });
+  });
+
+  test('a disabled endpoint can be tested', async () => {
+    const { id } = await endpointAt(receiver.url);
+    await call('PATCH', `/${id}`, { status: 'disabled' });
+    expect((await testOf(id)).json.delivered).toBe(true);
+  });
+
+  test('Florin never calls its own listeners, however they are written', async () => {
+    const ports = (['production', 'sandbox'] as const).map(each => new URL(scene.florin.urls[each]).port);
+    for (const port of ports) {
+      for (const host of ['localhost', '127.0.0.1', '127.1', '[::1]', 'x.localhost']) {
+        for (const scheme of ['https', 'http']) {
+          const { id } = await endpointAt(`${scheme}://${host}:${port}/healthz`);
+          const { delivered, statusCode, error } = (await testOf(id)).json;
+          expect({ delivered, statusCode }, `${scheme}://${host}`).toEqual({ delivered: false, statusCode: null });
+          expect(error).toMatch(/own/);
+        }
+      }
+    }
+  });
+
+  test('an endpoint of somebody else is 404 and nothing is sent', async () => {
+    const { id } = await endpointAt(receiver.url);
+    const stranger = await scene.account();
+    const answer = await scene.client.call('POST', `/v1/webhooks/${id}/test`, { key: stranger.keys.sandbox });
+    expectError(answer, 404, 'not_found');
+    expect(receiver.received).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { isPostmasterOf, sendSignal } from '../../../src/local/postgres/processes.ts';
+
+const florinPath = fileURLToPath(new URL('../../../bin/florin.js', import.meta.url));
+const run = promisify(execFile);
+
+export type Ready = { readonly sandboxUrl: string; readonly productionUrl: string; readonly ca: string };
+
+/** A Florin as an operator would start it, in a process of its own. */
+export type FlorinProcess = {
+  readonly pid: number;
+  /** Settles when it says that it is ready; fails when it ends before that. */
+  readonly ready: Promise<Ready>;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** The end of what it wrote, for people. */
+  output(): string;
+};
+
+const outputCharacters = 20_000;
+
+/** Only what a start needs; nothing of the caller's own settings. */
+const environmentOf = (dataDir: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  FLORIN_DATA_DIR: dataDir,
+  FLORIN_LOG_LEVEL: 'warn',
+});
+
+const readAnnouncement = async (stdout: string): Promise<Ready | null> => {
+  if (!stdout.includes('Florin is ready')) return null;
+  const line = (name: string): string | undefined => new RegExp(`^  ${name} +(\\S.*)$`, 'm').exec(stdout)?.[1];
+  const [sandboxUrl, productionUrl, caPath] = [line('sandbox'), line('production'), line('local CA')];
+  if (!sandboxUrl || !productionUrl || !caPath) return null;
+  return { sandboxUrl, productionUrl, ca: await readFile(caPath, 'utf8') };
+};
+
+const watchReady = (child: ChildProcess, exited: Promise<unknown>, output: () => string): Promise<Ready> =>
+  new Promise((resolve, reject) => {
+    let stdout = '';
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      stdout = (stdout + text).slice(-outputCharacters);
+      void readAnnouncement(stdout).then(ready => ready && resolve(ready), reject);
+    });
+    void exited.then(how => reject(new Error(`Florin ended before it was ready: ${JSON.stringify(how)}\n${output()}`)));
+  });
+
+export const launchFlorin = (dataDir: string): FlorinProcess => {
+  const child = spawn(process.execPath, [florinPath, 'start', '--port', '0', '--sandbox-port', '0'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environmentOf(dataDir),
+  });
+  let written = '';
+  const keep = (text: string): void => {
+    written = (written + text).slice(-outputCharacters);
+  };
+  child.stdout.setEncoding('utf8').on('data', keep);
+  child.stderr.setEncoding('utf8').on('data', keep);
+  const exited: FlorinProcess['exited'] = new Promise(resolve => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', () => resolve({ code: null, signal: null }));
+  });
+  const output = (): string => written;
+  const ready = watchReady(child, exited, output);
+  // One that is killed on purpose before it is ready is no failure of whoever does not wait for it.
+  ready.catch(() => {});
+  return { pid: child.pid!, ready, exited, output };
+};
+
+/** A promise with an end: `null` when the time is over first. */
+export const within = async <T>(work: Promise<T>, timeoutMs: number): Promise<T | null> => {
+  const giveUp = new AbortController();
+  const late = pause(timeoutMs, null, { signal: giveUp.signal }).catch(() => null);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    giveUp.abort();
+  }
+};
+
+/** A command beside the server; its answer as JSON. */
+export const runFlorin = async (dataDir: string, args: readonly string[]): Promise<Record<string, unknown>> => {
+  const { stdout } = await run(process.execPath, [florinPath, ...args, '--json'], {
+    env: environmentOf(dataDir),
+    timeout: 60_000,
+  });
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+/** The server process of the data directory, or null where none runs. */
+export const findPostmaster = async (dataDir: string): Promise<number | null> => {
+  const cluster = join(await realpath(dataDir), 'postgres', 'cluster');
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  return pid > 0 && (await isPostmasterOf(pid, cluster)) ? pid : null;
+};
+
+/** Ends the server of the data directory without ceremony, by its process id. */
+export const killPostmaster = async (dataDir: string): Promise<boolean> => {
+  const pid = await findPostmaster(dataDir);
+  return pid !== null && sendSignal(pid, 'SIGKILL');
+};
+
+/** Asks it to stop, and ends it when it does not. True when it stopped by itself. */
+export const stopFlorin = async (florin: FlorinProcess, dataDir: string): Promise<boolean> => {
+  sendSignal(florin.pid, 'SIGTERM');
+  const how = await within(florin.exited, 60_000);
+  if (how === null) sendSignal(florin.pid, 'SIGKILL');
+  await florin.exited;
+  await killPostmaster(dataDir);
+  return how?.code === 0;
+};

@@ -1,0 +1,188 @@
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Value } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { errorStatus } from '../../src/core/errors.ts';
+import { renderDocs } from '../../src/http/docs.ts';
+import { errorGuide } from '../../src/http/docsErrors.ts';
+import { verification } from '../../src/http/docsGuides.ts';
+import { exampleBodyOf, exampleOf, type Schema } from '../../src/http/docsSchema.ts';
+import { networkRoutes } from '../../src/http/networkRoutes.ts';
+import { type OpenApi, openApiDocument } from '../../src/http/openapi.ts';
+import { paymentRoutes } from '../../src/http/paymentRoutes.ts';
+import type { Route } from '../../src/http/route.ts';
+import { systemRoutes } from '../../src/http/systemRoutes.ts';
+import { webhookRoutes } from '../../src/http/webhookRoutes.ts';
+import { signWebhook } from '../../src/webhooks/sign.ts';
+
+// No handler is called here: only what the table of routes says is looked at.
+const unused = null as never;
+const routes: Route[] = [
+  ...paymentRoutes(unused, unused, unused),
+  ...webhookRoutes(unused),
+  ...networkRoutes(unused),
+  ...systemRoutes(unused, unused, unused),
+];
+const document = openApiDocument(routes, 'sandbox');
+const page = renderDocs(document);
+
+const unescaped = (text: string): string =>
+  text
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+describe('the closed table of errors', () => {
+  const rows = Object.entries(errorStatus).map(([code, status]) => {
+    const { when, remedy } = errorGuide[code as keyof typeof errorStatus];
+    return [code, String(status), when, remedy];
+  });
+
+  it('is the same in docs/errors.md', () => {
+    const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+    const written = text
+      .split('\n')
+      .filter(line => line.startsWith('| `'))
+      .map(line => line.slice(2, -2).split(' | '));
+    expect(written).toEqual(rows.map(([code, ...rest]) => [`\`${code}\``, ...rest]));
+  });
+
+  it('is the same in the OpenAPI document', () => {
+    const { properties } = document.components.schemas.Error as {
+      properties: { error: { properties: { code: Schema } } };
+    };
+    expect(properties.error.properties.code.enum).toEqual(Object.keys(errorStatus));
+    for (const { responses } of Object.values(document.paths).flatMap(
+      Object.values,
+    ) as OpenApi['paths'][string][string][]) {
+      for (const [status, { description }] of Object.entries(responses).filter(([status]) => status !== '200')) {
+        const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code as keyof typeof errorStatus);
+        expect(codes.map(code => errorStatus[code])).toEqual(codes.map(() => Number(status)));
+      }
+    }
+  });
+
+  it('is the same on the page', () => {
+    const shown = [...page.body.matchAll(/<tr id="error-[a-z_]+">(.*?)<\/tr>/gs)].map(([, row]) =>
+      [...row!.matchAll(/<code>(.*?)<\/code>|<td class="type">(.*?)<\/td>|<p[^>]*>(.*?)<\/p>/g)].map(match =>
+        unescaped(match.slice(1).join('')),
+      ),
+    );
+    expect(shown).toEqual(rows);
+  });
+});
+
+describe('the reference page', () => {
+  it('allows its own style and nothing else', () => {
+    const style = /<style>(.*?)<\/style>/s.exec(page.body)![1]!;
+    expect(page.contentType).toBe('text/html; charset=utf-8');
+    expect(page.headers).toEqual({
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(page.body).not.toMatch(/<script|\son[a-z]+=|\sstyle=|\ssrc=|<link|@import|url\(/i);
+    expect([...page.body.matchAll(/href="([^"]*)"/g)].filter(([, to]) => !/^(#|\/openapi\.json$)/.test(to!))).toEqual(
+      [],
+    );
+  });
+
+  it('shows every operation, with its permission, and every link leads somewhere', () => {
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, { operationId, security }] of Object.entries(operations)) {
+        const article = new RegExp(`<article class="pair" id="${operationId}".*?</article>`, 's').exec(page.body)![0];
+        expect(unescaped(article)).toContain(`${method.toUpperCase()} ${path}`);
+        expect(unescaped(article)).toContain(security ? `Needs a key with ${security[0]!.apiKey[0]}` : 'No key needed');
+      }
+    }
+    const ids = [...page.body.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, target] of page.body.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+  });
+
+  it('escapes whatever the document says', () => {
+    const hostile = `</style><script>alert("1")</script><b a='&amp;'>`;
+    const text = JSON.stringify(document, (key, value) =>
+      ['summary', 'description', 'title', 'version'].includes(key) && typeof value === 'string' ? hostile : value,
+    );
+    const { body } = renderDocs(JSON.parse(text) as OpenApi);
+    expect(body).not.toMatch(/<script|<b a/);
+    expect(body.match(/<\/style>/g)).toHaveLength(1);
+    expect(body).toContain(
+      '&lt;/style&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&lt;b a=&#39;&amp;amp;&#39;&gt;',
+    );
+  });
+});
+
+describe('examples', () => {
+  it.each(routes.map(route => [`${route.method} ${route.path}`, route] as const))('%s fits its schema', (_, route) => {
+    if (route.answer) expect([...Value.Errors(route.answer, exampleOf(route.answer as Schema))]).toEqual([]);
+    if (route.body) expect([...Value.Errors(route.body, exampleBodyOf(route.body as Schema))]).toEqual([]);
+  });
+
+  it('are commands that a shell reads as they are meant', () => {
+    const blocks = [...page.body.matchAll(/<pre><code>(curl.*?)<\/code>/gs)].map(([, code]) => unescaped(code!));
+    expect(blocks.length).toBeGreaterThan(routes.length - 1);
+    for (const block of blocks) {
+      const script = `curl() { printf '%s\\0' "$@"; }\n${block}`;
+      const words = execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { FLORIN_KEY: 'sk_test_1' } }).split(
+        '\0',
+      );
+      expect(words.slice(words.indexOf('--cacert')).slice(1, 3)).toEqual([
+        'data/tls/ca.pem',
+        expect.stringMatching(/^https:\/\/localhost:8444\/[^{}]*$/),
+      ]);
+      const at = words.indexOf('-d');
+      if (at !== -1) expect(JSON.parse(words[at + 1]!)).toBeTypeOf('object');
+    }
+  });
+
+  it('verify what is really sent, and nothing else', async () => {
+    const { verify } = (await import(`data:text/javascript,${encodeURIComponent(verification)}`)) as {
+      verify(body: Buffer, headers: object, secret: string): boolean;
+    };
+    const [old, fresh, other] = [1, 2, 3].map(byte => `whsec_${Buffer.alloc(32, byte).toString('base64')}`) as [
+      string,
+      string,
+      string,
+    ];
+    const body = Buffer.from('{"id":"evt_1"}');
+    const timestampSeconds = Math.floor(Date.now() / 1000);
+    const headers = signWebhook({ secrets: [old, fresh], id: 'evt_1', timestampSeconds, body });
+    expect([old, fresh, other].map(secret => verify(body, headers, secret))).toEqual([true, true, false]);
+    expect(verify(Buffer.from('{"id":"evt_2"}'), headers, old)).toBe(false);
+    expect(verify(body, {}, old)).toBe(false);
+    const stale = signWebhook({ secrets: [old], id: 'evt_1', timestampSeconds: timestampSeconds - 3_600, body });
+    expect(verify(body, stale, old)).toBe(false);
+  });
+});
+
+describe('colours', () => {
+  const schemes = [...page.body.matchAll(/:root \{(.*?)\}/gs)].map(([, block]) =>
+    Object.fromEntries([...block!.matchAll(/--([a-z-]+): (#[0-9a-f]{6})/g)].map(([, name, value]) => [name!, value!])),
+  );
+  const luminance = (colour: string): number => {
+    const [red, green, blue] = [1, 3, 5].map(at => {
+      const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    }) as [number, number, number];
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (a: string, b: string): number => {
+    const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const onPage = ['ink', 'muted', 'link', 'delete-ink'].map(ink => [ink, 'page']);
+  const onPanel = ['ink', 'muted', 'link', 'key', 'text', 'value'].map(ink => [ink, 'panel']);
+  const onTarget = ['ink', 'muted'].map(ink => [ink, 'patch']);
+  const badges = ['get', 'post', 'patch', 'delete'].map(name => [`${name}-ink`, name]);
+
+  it.each([...onPage, ...onPanel, ...onTarget, ...badges])('%s on %s is readable, light and dark', (ink, ground) => {
+    expect(schemes).toHaveLength(2);
+    for (const scheme of schemes) expect(contrast(scheme[ink!]!, scheme[ground!]!)).toBeGreaterThanOrEqual(4.5);
+  });
+});

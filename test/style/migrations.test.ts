@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { allFiles } from './sourceTree.ts';
+
+/**
+ * A migration never changes once it has landed: databases remember its checksum and refuse another. A new migration adds
+ * a line here; no line is ever edited.
+ */
+const landed: Readonly<Record<string, string>> = {
+  '0001_foundations.sql': '2289984d15a3ac73ba4833f379144617f373f132ff657ab058803afcfabf7390',
+};
+
+const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+test('migrations are as they landed', () => {
+  const found = migrations.map(file => [nameOf(file.path), createHash('sha256').update(file.text).digest('hex')]);
+  expect(Object.fromEntries(found)).toEqual(landed);
+});
+
+test('migrations are numbered without gaps', () => {
+  const names = migrations.map(file => nameOf(file.path)).sort();
+  expect(
+    names.filter((name, index) => !new RegExp(`^${String(index + 1).padStart(4, '0')}_[a-z_]+\\.sql$`).test(name)),
+  ).toEqual([]);
+});

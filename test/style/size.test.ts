@@ -1,0 +1,75 @@
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { allFiles, at, codeFiles, lineOf, parse, type SourceFile, sourceFiles } from './sourceTree.ts';
+
+const longestFile = 300;
+const longestFileEver = 500;
+const longestFunction = 70;
+
+/** Longer than the rule, each with a reason a reader would accept. */
+const longFiles: Readonly<Record<string, string>> = {
+  'src/cli/config.ts': 'the table of settings and its parsers are one artefact',
+  'test/cli/config.test.ts': 'a case for each setting and each contradiction',
+};
+
+const measured = [...codeFiles, ...allFiles.filter(file => /\.(?:sql|sol)$/.test(file.path))];
+
+test(`files have at most ${longestFile} lines, or a reason`, () => {
+  const long = measured.filter(file => file.lines > longestFile && !(file.path in longFiles));
+  expect(long.map(file => `${file.path} ${file.lines}`)).toEqual([]);
+});
+
+test(`no file has more than ${longestFileEver} lines, whatever the reason`, () => {
+  expect(measured.filter(file => file.lines > longestFileEver).map(file => file.path)).toEqual([]);
+});
+
+test('reasons are kept for long files only', () => {
+  const short = Object.keys(longFiles).filter(
+    path => !measured.some(file => file.path === path && file.lines > longestFile),
+  );
+  expect(short).toEqual([]);
+});
+
+const nameOf = (node: ts.Node): string => {
+  if (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node)) return node.name?.getText() ?? 'default';
+  const { parent } = node;
+  if (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)) return parent.name.getText();
+  return 'anonymous';
+};
+
+type Measured = { readonly name: string; readonly line: number; readonly lines: number };
+
+const isFunctionWithBody = (node: ts.Node): boolean => ts.isFunctionLike(node) && 'body' in node && Boolean(node.body);
+
+/**
+ * A factory is not as long as the functions it returns together: those are measured alone. So the lines of functions
+ * directly inside another do not count towards it.
+ */
+const functionsOf = (file: SourceFile): Measured[] => {
+  const tree = parse(file);
+  const found: Measured[] = [];
+  const lastLineOf = (node: ts.Node): number => tree.getLineAndCharacterOfPosition(node.getEnd()).line + 1;
+  /** Answers how many lines of this node belong to functions inside it. */
+  const measure = (node: ts.Node): number => {
+    let inner = 0;
+    ts.forEachChild(node, child => {
+      inner += measure(child);
+    });
+    if (!isFunctionWithBody(node)) return inner;
+    const all = lastLineOf(node) - lineOf(node) + 1;
+    found.push({ name: nameOf(node), line: lineOf(node), lines: all - inner });
+    // The first line is shared with the function outside.
+    return all - 1;
+  };
+  measure(tree);
+  return found;
+};
+
+test(`functions have at most ${longestFunction} lines of their own`, () => {
+  const long = sourceFiles.flatMap(file =>
+    functionsOf(file)
+      .filter(({ lines }) => lines > longestFunction)
+      .map(({ name, line, lines }) => `${at(file, line)} ${name} ${lines}`),
+  );
+  expect(long).toEqual([]);
+});

@@ -1,0 +1,67 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { connect } from 'node:tls';
+import type { Answer } from './client.ts';
+
+export type Outgoing = {
+  ca?: string;
+  key?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Without a length, in chunks. */
+  chunked?: boolean;
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** One request on a connection of its own, to exactly the address that is written; http: and https: alike. */
+export const send = (base: string, method: string, path: string, outgoing: Outgoing = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { ca, key, body, headers = {}, chunked = false } = outgoing;
+    const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const request = base.startsWith('https:') ? requestHttps : requestHttp;
+    const sent = request(
+      new URL(path, base),
+      {
+        method,
+        agent: false,
+        ...(ca === undefined ? {} : { ca }),
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(bytes === null ? {} : { 'content-type': 'application/json' }),
+          ...(bytes === null || chunked ? {} : { 'content-length': String(bytes.length) }),
+          ...headers,
+        },
+      },
+      incoming => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', chunk => chunks.push(chunk));
+        incoming.once('error', reject);
+        incoming.once('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({ status: incoming.statusCode!, headers: incoming.headers, text, json: parse(text) });
+        });
+      },
+    );
+    sent.once('error', reject);
+    sent.end(bytes ?? undefined);
+  });
+
+/** The bytes as they are, over TLS, then our half closed; everything that comes back. */
+export const sendRaw = (url: string, ca: string, bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(url);
+    const socket = connect({ host, port: Number(port), ca, servername: 'localhost' }, () => socket.end(bytes));
+    let text = '';
+    socket.setEncoding('utf8').on('data', chunk => {
+      text += chunk;
+    });
+    socket.once('error', reject);
+    socket.once('close', () => resolve(text));
+  });
