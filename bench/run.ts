@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { closeClient } from './client.ts';
 import { benchCreate } from './create.ts';
 import { benchGet } from './get.ts';
+import { benchList } from './list.ts';
 import { startScene } from './scene.ts';
 
 const usage = `npm run bench -- [create] [get] [list] [options]
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
 const benches = {
   create: benchCreate,
   get: benchGet,
+  list: benchList,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {

@@ -25,6 +25,15 @@ export const canonicalAddress = (text: string): string => parseEvmAddress(text) 
 /** The row an address came from does not carry our seal: somebody changed it in the database. */
 export class TamperedPayment extends Error {}
 
+/** A treasury that cannot be read as this kind of wallet is a broken row, never a fault of the caller. */
+const derivesTo = (vault: Vault, origin: AddressOrigin, address: string): boolean => {
+  try {
+    return deriveAddress(vault, origin) === address;
+  } catch {
+    return false;
+  }
+};
+
 /**
  * Called wherever an address is about to be shown. The key is outside the database, so a changed address, treasury or
  * amount, or a row copied from elsewhere, is caught here.
@@ -45,9 +54,8 @@ export const assertAuthentic = (context: Pick<Context, 'vault' | 'log'>, row: Pa
     },
     row.mac,
   );
-  // Derived only once the seal holds: a treasury that somebody else wrote need not even be an address.
   const origin = { scope, walletKind: row.walletKind, treasury: row.treasury, index };
-  if (sealed && deriveAddress(context.vault, origin) === row.address) return;
+  if (sealed && derivesTo(context.vault, origin, row.address)) return;
   context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
   throw new TamperedPayment('the payment does not match its seal');
 };

@@ -54,10 +54,11 @@ export const revokeKey = async (db: Queryable, id: string): Promise<KeyRow | nul
 const succeedKeyStatement = {
   name: 'key-succeed',
   text: `update api_keys set successor_id = $2,
-      expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $3))
+      expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $3)),
+      revoked_at = case when $3 = 0 then clock_timestamp() end
     where id = $1`,
 };
-/** The old key lives on for the overlap, or until its own expiry if that comes first. */
+/** The old key lives on for the overlap, or until its own expiry if that comes first; without an overlap it is revoked. */
 export const succeedKey = async (
   db: Queryable,
   id: string,

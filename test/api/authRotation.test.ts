@@ -2,21 +2,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKey, endKey, rotateKey, rotationOverlaps } from '../../src/engine/accounts.ts';
 import { listKeys } from '../../src/storage/keys.ts';
-import type { TestClient } from '../support/client.ts';
+import { createClient, type TestClient } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
 
 const env = { FLORIN_MASTER_KEY: '5e'.repeat(32) };
 let scene: TestFlorin;
 let second: Awaited<ReturnType<typeof startSecondFlorin>>;
+let secondClient: TestClient;
 let account: TestAccount;
 beforeAll(async () => {
   scene = await startTestFlorin({ env });
   account = await scene.account();
   second = await startSecondFlorin(scene.config.database!.url, env);
+  secondClient = await createClient(second.florin);
 });
 afterAll(async () => {
-  await second?.stop();
+  await secondClient.close();
+  await second.stop();
   await scene.stop();
 });
 
@@ -57,7 +60,7 @@ describe('rotation', () => {
     await scene.admin.db.query(
       {
         name: 'test-end-overlap',
-        text: `update api_keys set expires_at = clock_timestamp() - interval '1 ms' where id = $1`,
+        text: `update api_keys set expires_at = clock_timestamp() - interval '1 minute' where id = $1`,
       },
       [old.id],
     );
@@ -103,14 +106,14 @@ describe('on two processes over one database', () => {
     const body = { amount: '1', currency: 'USDC', network: 'base' };
     const made = await scene.client.call('POST', '/v1/payments', { key: account.keys.sandbox, body });
     expect(made.status, made.text).toBe(200);
-    const read = await second.client.call('GET', `/v1/payments/${made.json.id}`, { key: account.keys.sandbox });
+    const read = await secondClient.call('GET', `/v1/payments/${made.json.id}`, { key: account.keys.sandbox });
     expect(read.status, read.text).toBe(200);
     expect(read.json.id).toBe(made.json.id);
   });
 
   test('a revoked key in constant use is refused by both from one second after the revocation on', async () => {
     const { id, key } = await scene.key(account.id, 'sandbox');
-    const clients = [scene.client, second.client];
+    const clients = [scene.client, secondClient];
     for (const client of clients) expect(await statusOf(key, client)).toBe(200);
     await endKey(scene.admin, id);
     const revokedMs = performance.now();

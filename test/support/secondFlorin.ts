@@ -4,22 +4,18 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/cli/config.ts';
 import { type Florin, startFlorin } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createClient, type TestClient } from './client.ts';
 
 /** Another Florin on the same database, with a data directory of its own; serves the API only. */
 export const startSecondFlorin = async (
   databaseUrl: string,
   env: Record<string, string>,
-): Promise<{ florin: Florin; client: TestClient; stop(): Promise<void> }> => {
+): Promise<{ florin: Florin; stop(): Promise<void> }> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-test-'));
   const settings = { DATABASE_URL: databaseUrl, FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', FLORIN_ROLES: 'api' };
   const florin = await startFlorin(await loadConfig({ env: { ...settings, ...env }, cwd: room }), silentLog);
-  const client = await createClient(florin);
   return {
     florin,
-    client,
     async stop() {
-      await client.close();
       await florin.stop();
       await rm(room, { recursive: true, force: true });
     },

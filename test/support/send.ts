@@ -1,6 +1,8 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
+import { bareHost } from '../../src/webhooks/guard.ts';
 import type { Answer } from './client.ts';
 
 export type Outgoing = {
@@ -25,13 +27,15 @@ export const send = (base: string, method: string, path: string, outgoing: Outgo
   new Promise((resolve, reject) => {
     const { ca, key, body, headers = {}, chunked = false } = outgoing;
     const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const { hostname } = new URL(base);
     const request = base.startsWith('https:') ? requestHttps : requestHttp;
     const sent = request(
       new URL(path, base),
       {
         method,
         agent: false,
-        ...(ca === undefined ? {} : { ca }),
+        // Node would take it from the Host header.
+        ...(ca === undefined ? {} : { ca, servername: isIP(bareHost(hostname)) === 0 ? hostname : '' }),
         headers: {
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
           ...(bytes === null ? {} : { 'content-type': 'application/json' }),

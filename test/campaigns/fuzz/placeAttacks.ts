@@ -175,7 +175,6 @@ const httpMethods = [
   'REPORT',
   'PURGE',
   'LINK',
-  'QUERY',
   'BIND',
   'M-SEARCH',
   'ACL',

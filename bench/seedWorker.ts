@@ -1,0 +1,46 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createIds } from '../src/cli/compose.ts';
+import { deriveAddress } from '../src/engine/paymentAddress.ts';
+import { loadMasterKey } from '../src/vault/masterKey.ts';
+import { createVault } from '../src/vault/vault.ts';
+import { type Chunk, combinationOf, type SeedPlan, timeOf } from './seedPlan.ts';
+
+const plan = workerData as SeedPlan;
+const vault = createVault(await loadMasterKey({ dataDir: plan.dataDir }));
+const scope = { accountId: plan.accountId, environment: 'sandbox' } as const;
+
+const caip2 = 'eip155:31337';
+const contract = '0xC8f69cfAFe638A2Cb93D8c9dd8E61D0326989727';
+const absent = '\\N';
+
+const rowOf = (n: number, ids: ReturnType<typeof createIds>): string => {
+  const ms = timeOf(plan, n);
+  const { id } = ids.next('payment', ms);
+  const { status, currency, network } = combinationOf(n);
+  const index = BigInt(plan.firstIndex + n);
+  const amount = BigInt(1_000_000 + (n % 99_000_000));
+  const address = deriveAddress(vault, { scope, walletKind: 'forwarder', treasury: plan.treasury, index });
+  const seal = { ...scope, id, caip2, contract, amount, treasury: plan.treasury, index, address };
+  const at = new Date(ms).toISOString();
+  const end = new Date(ms + 3_600_000).toISOString();
+  return [
+    plan.accountId, 'sandbox', id, status, absent, amount, status === 'completed' ? amount : 0, status === 'completed' ? amount : 0,
+    6, currency, network, caip2, contract, address, 'forwarder', plan.treasury, index, `\\\\x${vault.paymentMac(seal).toString('hex')}`,
+    '[{"atLeast":"0","kind":"depth","depth":2}]', 0, 'accept', 2_592_000, `{"order":"${n}"}`, at, end,
+    status === 'completed' ? end : absent, status === 'canceled' ? end : absent, 1, absent,
+  ].join('\t'); // biome-ignore format: one row
+};
+
+/** Writes rows as COPY reads them: real addresses and real seals, so that every one of them can be listed. */
+parentPort!.on('message', ({ file, first, count }: Chunk) => {
+  const ids = createIds();
+  const out = openSync(file, 'w', 0o644);
+  for (let i = 0; i < count; i += 2_000) {
+    const lines: string[] = [];
+    for (let n = first + i; n < first + Math.min(i + 2_000, count); n++) lines.push(rowOf(n, ids));
+    writeSync(out, `${lines.join('\n')}\n`);
+  }
+  closeSync(out);
+  parentPort!.postMessage(file);
+});
