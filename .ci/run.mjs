@@ -81,7 +81,7 @@ const main = async room => {
 
   await vitest('the tests, on the embedded PostgreSQL', [], options);
   await check('types', () => command(['tsc', '--noEmit'], options));
-  await check('format and lint', () => command(['biome', 'ci', '.'], options));
+  await check('format and lint', () => command(['biome', 'ci', '--colors=off', '.'], options));
 
   let postgres;
   await check('a PostgreSQL of the system', async () => {

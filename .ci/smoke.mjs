@@ -34,7 +34,7 @@ const waitUntilReady = async florin => {
   }
 };
 
-/** The first sandbox payment; the network behind it may need a moment before its first poll. */
+/** The first sandbox payment, at once: whoever is told that Florin is ready may create one. */
 const firstPayment = async (florin, dataDir) => {
   const url = /sandbox\s+(https:\S+)/.exec(florin.output())[1];
   const key = /^sandbox_key (\S+)$/m.exec(readFileSync(join(dataDir, 'first-run'), 'utf8'))[1];

@@ -63,24 +63,27 @@ const refuseUnfit = async (db: Database): Promise<void> => {
   if (problems.length > 0) throw new ConfigError(problems);
 };
 
+/** The role to grant rows to, where migrations run as another. */
+export const serviceRoleOf = (database: NonNullable<Config['database']>): string | null =>
+  database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
+
 /** The database of a server: embedded or given, migrated and checked. */
 export const startStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
   let embedded: EmbeddedPostgres | null = null;
   let owner: ConnectionSettings;
   let service: ConnectionSettings;
-  let serviceRole: string | undefined;
+  let serviceRole: string | null;
   if (config.database) {
     owner = { connectionString: config.database.migrateUrl };
     service = { connectionString: config.database.url };
-    const role = decodeURIComponent(new URL(config.database.url).username);
-    if (config.database.migrateUrl !== config.database.url && role !== '') serviceRole = role;
+    serviceRole = serviceRoleOf(config.database);
   } else {
     embedded = await startPostgres({ dataDir: config.dataDir, log, probe: probeConnection });
     ({ owner, service } = embedded);
     serviceRole = embedded.service.user;
   }
   try {
-    await migrate(owner, { log, ...(serviceRole === undefined ? {} : { serviceRole }) });
+    await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) });
     const db = openDatabase(service, { log });
     await refuseUnfit(db);
     return {

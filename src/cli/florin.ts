@@ -149,7 +149,10 @@ export const startFlorin = async (
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       log,
     };
-    for (const loop of startLoops(config, context)) stack.push('background loop', () => loop.stop());
+    const { loops, localMeasured } = startLoops(config, context);
+    for (const loop of loops) stack.push('background loop', () => loop.stop());
+    // Whoever is told that it runs may create a payment at once.
+    await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, log, stack });
     return { urls, caPath: tls.caPath, firstRun, devChainPid: () => chain?.pid() ?? null, stop: stack.unwind };
   } catch (error) {
@@ -174,17 +177,13 @@ const environmentSettings = (
   return { production: settingsOf('production'), sandbox: settingsOf('sandbox') };
 };
 
-const startLoops = (config: Config, context: Context): Loop[] => {
-  const loops = [startClockKeeper(context)];
-  if (!config.roles.includes('watch')) return loops;
+const startLoops = (config: Config, context: Context): { loops: Loop[]; localMeasured: Promise<unknown> } => {
+  const clock = startClockKeeper(context);
+  if (!config.roles.includes('watch')) return { loops: [clock], localMeasured: Promise.resolve() };
   const networks = context.networks.all();
-  return [
-    ...loops,
-    startHeadPollers({ db: context.db, networks, intervalMs: headPollMs, log: context.log }),
-    startSweeper(context),
-    startFolder(context),
-    startPurger(context),
-  ];
+  const pollers = startHeadPollers({ db: context.db, networks, intervalMs: headPollMs, log: context.log });
+  const loops = [clock, pollers, startSweeper(context), startFolder(context), startPurger(context)];
+  return { loops, localMeasured: pollers.localMeasured };
 };
 
 const startApi = async (parts: {

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { addAccountCommands } from './accountCommands.ts';
 import { ConfigError } from './config.ts';
+import { addMigrateCommand } from './migrateCommand.ts';
 import { addStartCommand } from './startCommand.ts';
 
 const program = new Command('florin')
@@ -12,6 +13,7 @@ const program = new Command('florin')
 
 addStartCommand(program);
 addAccountCommands(program);
+addMigrateCommand(program);
 
 /** People get a sentence; a stack is for bugs. */
 const explain = (error: unknown): string => {

@@ -65,17 +65,24 @@ export const createListener = (options: ListenerOptions): Listener => {
 
   const sockets = new Set<Socket>();
   const silentSockets = new Set<Socket>();
+  // By their ends, because the TLS server does not say which connection a session came of.
+  const handshakes = new Map<string, Socket>();
+  secure.server.on('secureConnection', session => handshakes.delete(endsOf(session)));
   const accept = (socket: Socket): void => {
     if (sockets.size >= limits.connections) return void socket.destroy();
     sockets.add(socket);
     silentSockets.add(socket);
+    const ends = endsOf(socket);
     socket.once('close', () => {
       sockets.delete(socket);
       silentSockets.delete(socket);
+      if (handshakes.get(ends) === socket) handshakes.delete(ends);
     });
     peek(socket, limits.peekTimeoutMs, firstByte => {
       silentSockets.delete(socket);
-      (firstByte === tlsHandshakeByte ? secure : plain).server.emit('connection', socket);
+      const isTls = firstByte === tlsHandshakeByte;
+      if (isTls) handshakes.set(ends, socket);
+      (isTls ? secure : plain).server.emit('connection', socket);
     });
   };
 
@@ -94,7 +101,7 @@ export const createListener = (options: ListenerOptions): Listener => {
         log.warn({ connections: sockets.size }, 'connections were cut at the deadline of closing');
         for (const socket of sockets) socket.destroy();
       }, limits.closeTimeoutMs);
-      for (const socket of silentSockets) socket.destroy();
+      for (const socket of [...silentSockets, ...handshakes.values()]) socket.destroy();
       secure.finish();
       plain.finish();
       // Ends their time limits. That they never listened is reported to the callback alone.
@@ -104,6 +111,8 @@ export const createListener = (options: ListenerOptions): Listener => {
     },
   };
 };
+
+const endsOf = (socket: Socket): string => `${socket.localAddress} ${socket.remoteAddress} ${socket.remotePort}`;
 
 const peek = (socket: Socket, timeoutMs: number, handOver: (firstByte: number) => void): void => {
   const timer = setTimeout(() => socket.destroy(), timeoutMs);

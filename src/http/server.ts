@@ -76,7 +76,7 @@ const unsupported = (): FlorinError =>
 const readQueryNumbers = (query: Record<string, unknown>): void => {
   for (const name of ['limit', 'offset']) {
     const text = query[name];
-    if (typeof text === 'string' && /^\d{1,15}$/.test(text)) query[name] = Number(text);
+    if (typeof text === 'string' && /^\d{1,16}$/.test(text)) query[name] = Number(text);
   }
 };
 
@@ -101,7 +101,8 @@ const refuseUnknown = (routes: readonly Route[]) => {
   return (request: FastifyRequest, reply: FastifyReply): never => {
     const path = request.url.split('?', 1)[0]!;
     const allowed = known.filter(route => route.pattern.test(path)).map(route => route.method);
-    if (allowed.length === 0) throw new FlorinError('not_found', 'There is nothing at this path.');
+    if (allowed.length === 0 || allowed.some(method => method === request.method))
+      throw new FlorinError('not_found', 'There is nothing at this path.');
     reply.header('allow', [...new Set(allowed)].join(', '));
     throw new FlorinError('method_not_allowed', `This path does not take ${request.method}.`);
   };
@@ -137,7 +138,8 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
     },
     preValidation: (request, _reply, done) => {
       if (route.query) readQueryNumbers(request.query as Record<string, unknown>);
-      if (route.bodyOptional) request.body ??= {};
+      // Absent is allowed; null is a body, and of the wrong type.
+      if (route.bodyOptional && request.body === undefined) request.body = {};
       done();
     },
     handler: async (request: Carrier, reply) => {
@@ -180,7 +182,8 @@ export const createRequestHandler = async (
     logger: false,
     genReqId: requestId,
     bodyLimit: 1024 ** 3,
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false, caseSensitive: true },
+    // Longer than any request line: an id that is too long is one that nothing has, 404 like any other.
+    routerOptions: { maxParamLength: 65_536, ignoreTrailingSlash: false, caseSensitive: true },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     frameworkErrors: (error, request, reply) =>
       sendError(reply as unknown as FastifyReply, answerFor(error, log, request.id), request.id),

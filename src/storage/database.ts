@@ -31,6 +31,8 @@ const connectionFaults = new Set([
 
 /** SQLSTATE classes of a database that cannot serve now: connection, resources (a full disk), operator, system. */
 const unavailableClasses = new Set(['08', '53', '57', '58']);
+/** Read-only after a failover; and refusals while connecting: closed to connections, not there, or not for this role. */
+const unavailableStates = new Set(['25006', '55000', '3D000', '28000', '28P01']);
 
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -38,7 +40,7 @@ const codeOf = (error: unknown): string =>
 /** Node's own "Connection terminated" errors carry no code; pg marks neither, so they are the ones without SQLSTATE. */
 export const isUnavailable = (error: unknown): boolean => {
   const code = codeOf(error);
-  if (code === '25006') return true;
+  if (unavailableStates.has(code)) return true;
   if (code.length === 5 && unavailableClasses.has(code.slice(0, 2))) return true;
   return connectionFaults.has(code) || error instanceof ConnectionLost;
 };

@@ -22,7 +22,7 @@ const keyColumns = `id, account_id as "accountId", environment, name, hint, scop
 const insertKeyStatement = {
   name: 'key-insert',
   text: `insert into api_keys (account_id, environment, id, name, hash, hint, scopes, ip_allow, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8::text[]::cidr[], $9, $10) returning ${keyColumns}`,
+    values ($1, $2, $3, $4, $5, $6, $7, (select array_agg(network(block::inet)) from unnest($8::text[]) block), $9, $10) returning ${keyColumns}`,
 };
 export const insertKey = async (
   db: Queryable,

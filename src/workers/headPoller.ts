@@ -37,6 +37,13 @@ export const createHysteresis = () => {
   };
 };
 
+type Hysteresis = ReturnType<typeof createHysteresis>;
+
+export type HeadPollers = Loop & {
+  /** Settles when the local chain has been asked once: from then on it can be paid on. Others are not waited for. */
+  readonly localMeasured: Promise<unknown>;
+};
+
 /** The first URL that answers for the right chain. */
 const readFromAny = async (network: Network, signal: AbortSignal): Promise<ChainHead | string> => {
   let reason = 'no node answers';
@@ -80,41 +87,47 @@ export const startHeadPollers = (options: {
   networks: readonly Network[];
   intervalMs: number;
   log: Log;
-}): Loop => {
+}): HeadPollers => {
   const { db, intervalMs, log } = options;
+  const localRounds: Promise<void>[] = [];
   const configured = options.networks.filter(network => network.rpcUrls.length > 0);
+  const measure = async (group: Network[], settle: Hysteresis, signal: AbortSignal): Promise<boolean> => {
+    const [first] = group as [Network];
+    const begunAt = await readNow(db);
+    const head = await readFromAny(first, signal);
+    if (signal.aborted) return false;
+    const { lagSeconds, ...measured } = judge(first, head, begunAt.getTime());
+    const verdict = settle(measured);
+    const block = typeof head === 'string' ? null : head;
+    for (const network of group) {
+      await writeNetworkStatus(db, {
+        environment: network.environment,
+        network: network.slug,
+        caip2: network.caip2,
+        ...verdict,
+        latestBlock: block?.number ?? null,
+        latestBlockHash: block?.hash ?? null,
+        latestBlockAt: block ? new Date(block.timestamp * 1000) : null,
+        lagSeconds,
+        caughtUpAt: block ? begunAt : null,
+      });
+    }
+    return false;
+  };
   const loops = groupByChain(configured).map(group => {
     const settle = createHysteresis();
     const [first] = group as [Network];
+    const firstRound = Promise.withResolvers<void>();
+    if (first.backing === 'devchain') localRounds.push(firstRound.promise);
     return startLoop({
       name: `head ${first.caip2}`,
       intervalMs,
       log,
-      async work(signal) {
-        const begunAt = await readNow(db);
-        const head = await readFromAny(first, signal);
-        if (signal.aborted) return false;
-        const { lagSeconds, ...measured } = judge(first, head, begunAt.getTime());
-        const verdict = settle(measured);
-        const block = typeof head === 'string' ? null : head;
-        for (const network of group) {
-          await writeNetworkStatus(db, {
-            environment: network.environment,
-            network: network.slug,
-            caip2: network.caip2,
-            ...verdict,
-            latestBlock: block?.number ?? null,
-            latestBlockHash: block?.hash ?? null,
-            latestBlockAt: block ? new Date(block.timestamp * 1000) : null,
-            lagSeconds,
-            caughtUpAt: block ? begunAt : null,
-          });
-        }
-        return false;
-      },
+      work: signal => measure(group, settle, signal).finally(firstRound.resolve),
     });
   });
   return {
+    localMeasured: Promise.all(localRounds),
     async stop() {
       await Promise.all(loops.map(loop => loop.stop()));
     },

@@ -5,8 +5,13 @@ import { expectInvalid, ordinary, type PaymentCalls, paymentCalls } from './paym
 let scene: TestFlorin;
 let calls: PaymentCalls;
 beforeAll(async () => {
+  const tiers = [
+    { currency: 'USDC', from: '1000', rule: { kind: 'depth', depth: 5 } },
+    { currency: 'USDC', from: '50000.5', rule: { kind: 'finalized' } },
+  ];
+  const minAmounts = { USDC: '5.50', AVAX: '0.01' };
   scene = await startTestFlorin({
-    configFile: { networks: { sandbox: { avalanche: { rpcUrls: [], minAmounts: { USDC: '5.50', AVAX: '0.01' } } } } },
+    configFile: { networks: { sandbox: { avalanche: { rpcUrls: [], minAmounts, tiers } } } },
   });
   calls = paymentCalls(scene, await scene.account());
 });
@@ -132,3 +137,18 @@ describe('the least amount', () => {
     expect(least).toMatchObject({ USDC: '5.50', AVAX: '0.01', USDT: '0.000001' });
   });
 });
+
+test.each([
+  ['USDC', '999.999999', 2, 'depth'],
+  ['USDC', '1000', 5, 'depth'],
+  ['USDC', '50000.499999', 5, 'depth'],
+  ['USDC', '50000.5', null, 'finalized'],
+  ['USDT', '50000.5', 2, 'depth'],
+])(
+  '%s %s needs %s confirmations by the rule %s, by the tiers of its currency',
+  async (currency, amount, required, rule) => {
+    const payment = await calls.made({ network: 'avalanche', currency, amount });
+    expect(payment.confirmations).toEqual({ current: 0, required, rule });
+    expect((await calls.read(payment.id)).json.confirmations).toEqual({ current: 0, required, rule });
+  },
+);

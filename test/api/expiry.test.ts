@@ -52,6 +52,8 @@ test('never before its time: the event of expiry is not earlier than expiresAt',
 test('a stopped chain holds expiry and creation back; both go on once it answers again', async () => {
   const pid = scene.florin.devChainPid();
   expect(pid).not.toBeNull();
+  const keyed = { headers: { 'idempotency-key': 'before-the-stop' } };
+  const earlier = await calls.create(ordinary, keyed);
   const waiting = await calls.made({ expiresIn: 2 });
   process.kill(pid!, 'SIGSTOP');
   try {
@@ -73,8 +75,12 @@ test('a stopped chain holds expiry and creation back; both go on once it answers
     );
     expect((await calls.read(waiting.id)).json).toEqual(waiting);
     expect((await scene.client.call('GET', '/v1/networks/base')).json.status).toBe('down');
-    // What is already there can still be read, listed and called off.
+    // What is already there can still be listed, called off and replayed.
     expect((await calls.list('limit=1')).status).toBe(200);
+    expect((await calls.act(earlier.json.id, 'cancel')).json.status).toBe('canceled');
+    const replayed = await calls.create(ordinary, keyed);
+    expect(replayed).toMatchObject({ status: 200, text: earlier.text });
+    expect(replayed.headers['idempotent-replayed']).toBe('true');
   } finally {
     process.kill(pid!, 'SIGCONT');
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timeOfId } from '../../src/core/ids.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { expectError, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
+import { expectError, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 let account: TestAccount;
@@ -142,6 +142,8 @@ describe('retrieval', () => {
     ['of an upper-case id', 'pay_01K3ZJPKQ8E5D0V6M0F1X2Y3Z4'],
     ['of an encoded slash', 'pay_%2F'],
     ['of an encoded zero byte', 'pay_%00'],
+    ['of an id that is far too long', `pay_${'0'.repeat(7_000)}`],
+    ['of nothing', ''],
   ])('%s is 404', async (_, id) => {
     expectError(await calls.read(id), 404, 'not_found');
   });
@@ -158,6 +160,27 @@ describe('retrieval', () => {
     const live = paymentCalls(scene, account, 'production');
     expectError(await live.read((await calls.made()).id), 404, 'not_found');
   });
+});
+
+test('tolerance and late policy are frozen at creation; a change of settings touches new payments only', async () => {
+  const stored = {
+    name: 'test-terms',
+    text: 'select tolerance_bps, late_policy, late_window_seconds from payments where id = $1',
+  };
+  const before = { tolerance_bps: 0, late_policy: 'accept', late_window_seconds: 2_592_000 };
+  const after = { tolerance_bps: 150, late_policy: 'manual', late_window_seconds: 60 };
+  const merchant = await scene.account();
+  const merchantCalls = paymentCalls(scene, merchant);
+  const { id } = await merchantCalls.made();
+  expect(await scene.admin.db.query(stored, [id])).toEqual([before]);
+  await scene.admin.db.script(`update account_settings set tolerance_bps = 150, late_policy = 'manual',
+    late_window_seconds = 60 where account_id = '${merchant.id}'`);
+  await until(
+    async () => (await scene.admin.db.query(stored, [(await merchantCalls.made()).id]))[0]!,
+    terms => terms.late_policy === 'manual',
+  );
+  expect(await scene.admin.db.query(stored, [(await merchantCalls.made()).id])).toEqual([after]);
+  expect(await scene.admin.db.query(stored, [id])).toEqual([before]);
 });
 
 test('a payment needs a key that may write, and reading one that may read', async () => {

@@ -26,6 +26,8 @@ const only = values.only === undefined ? null : Number(values.only);
 const startTimeoutMs = 120_000;
 /** How much more memory the second half may leave resident than the first, in MiB. */
 const growthBound = 48;
+/** A small heap is collected often, so that what grows is what is kept and not what nobody has swept up yet. */
+const smallHeap = ['--max-old-space-size=96'];
 
 type Scene = { readonly target: Target; readonly api: Api };
 
@@ -121,7 +123,7 @@ const afterwards = async (
 const main = async (): Promise<number> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-fuzz-'));
   const startedMs = performance.now();
-  const florin = launchFlorin(room);
+  const florin = launchFlorin(room, smallHeap);
   try {
     const scene = await prepare(florin, room);
     const before = await everything(scene.api);

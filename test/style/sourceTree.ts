@@ -70,8 +70,7 @@ const namesOf = (clause: ts.ImportClause | undefined): string[] => {
   return [...named, ...everything, ...(clause?.name ? ['default'] : [])];
 };
 
-/** Static imports, re-exports and dynamic imports of a literal. */
-export const importsOf = (file: SourceFile): Import[] => {
+const findImports = (file: SourceFile): Import[] => {
   const found: Import[] = [];
   const add = (node: ts.Node, specifier: ts.Node | undefined, names: string[]) => {
     if (specifier && ts.isStringLiteral(specifier))
@@ -85,6 +84,17 @@ export const importsOf = (file: SourceFile): Import[] => {
     }
     if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node, node.argument.literal, ['*']);
   });
+  return found;
+};
+
+const imports = new Map<string, Import[]>();
+
+/** Static imports, re-exports and dynamic imports of a literal. */
+export const importsOf = (file: SourceFile): Import[] => {
+  const known = imports.get(file.path);
+  if (known) return known;
+  const found = findImports(file);
+  imports.set(file.path, found);
   return found;
 };
 

@@ -48,11 +48,9 @@ const watchReady = (child: ChildProcess, exited: Promise<unknown>, output: () =>
     void exited.then(how => reject(new Error(`Florin ended before it was ready: ${JSON.stringify(how)}\n${output()}`)));
   });
 
-export const launchFlorin = (dataDir: string): FlorinProcess => {
-  const child = spawn(process.execPath, [florinPath, 'start', '--port', '0', '--sandbox-port', '0'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: environmentOf(dataDir),
-  });
+export const launchFlorin = (dataDir: string, nodeOptions: readonly string[] = []): FlorinProcess => {
+  const args = [...nodeOptions, florinPath, 'start', '--port', '0', '--sandbox-port', '0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environmentOf(dataDir) });
   let written = '';
   const keep = (text: string): void => {
     written = (written + text).slice(-outputCharacters);

@@ -217,6 +217,6 @@ export const contentType = (random: Random, target: Target): Attack => {
       headers: isAbsent ? [] : [[isEncoding ? 'Content-Encoding' : 'Content-Type', value]],
     }),
     // A control character is no content type but a broken header.
-    statuses: value.includes('\x0b') ? [400] : [415],
+    statuses: !isAbsent && value.includes('\x0b') ? [400] : [415],
   };
 };

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { migrate } from '../storage/migrate.ts';
+import { serviceRoleOf } from './compose.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { createLog } from './log.ts';
+
+/** For deployments that migrate as a step of their own, before the new version starts. */
+export const addMigrateCommand = (program: Command): void => {
+  program
+    .command('migrate')
+    .description('Bring the database named by DATABASE_URL up to date. A start does the same.')
+    .option('--json', 'Print JSON.')
+    .action(async (options: { json?: boolean }) => {
+      const config = await loadConfig();
+      if (!config.database)
+        throw new ConfigError(['DATABASE_URL is not set; the embedded database is migrated by a start.']);
+      const { log, flush } = createLog(config.logLevel);
+      const serviceRole = serviceRoleOf(config.database);
+      const owner = { connectionString: config.database.migrateUrl };
+      const result = await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) }).finally(flush);
+      const text = result.applied === 0 ? 'Nothing to do' : `Applied ${result.applied}`;
+      console.log(options.json ? JSON.stringify(result) : `${text}: the schema is at version ${result.version}.`);
+    });
+};

@@ -1,0 +1,123 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
+import { type Api, type ApiAnswer, createApi } from '../campaigns/chaos/api.ts';
+import { type FlorinProcess, launchFlorin, runFlorin, stopFlorin } from '../campaigns/chaos/florinProcess.ts';
+import { eventually, isRoot, query } from '../local/postgresScene.ts';
+
+/** A small disk is a mount, which is root's to make, and not in every sandbox either. */
+const canMount = isRoot && process.platform === 'linux' && spawnSync('unshare', ['-m', 'true']).status === 0;
+const diskMb = 224;
+const limit = { timeout: 240_000 };
+/** Large, so that a full disk is noticed soon. */
+const metadata = { filler: 'x'.repeat(12_000) };
+
+const undo: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+const makeSmallDisk = async (): Promise<string> => {
+  const room = await mkdtemp(join(tmpdir(), 'florin-disk-'));
+  undo.push(() => rm(room, { recursive: true, force: true }));
+  const dataDir = join(room, 'data');
+  await mkdir(dataDir);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m,mode=0755`, 'tmpfs', dataDir]);
+  undo.push(() => execFileSync('umount', [dataDir]));
+  return dataDir;
+};
+
+/** Takes all the room that is left. */
+const fillDisk = async (path: string): Promise<void> => {
+  const file = await open(path, 'w');
+  try {
+    for (const size of [2 ** 20, 4_096]) {
+      for (let written = 0; written <= diskMb * 2 ** 20; written += size) {
+        try {
+          await file.write(Buffer.alloc(size, 1));
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'ENOSPC' });
+          break;
+        }
+      }
+    }
+  } finally {
+    await file.close();
+  }
+};
+
+const startMerchant = async (dataDir: string): Promise<{ florin: FlorinProcess; api: Api }> => {
+  const florin = launchFlorin(dataDir);
+  undo.push(() => stopFlorin(florin, dataDir));
+  const { sandboxUrl: url, ca } = await florin.ready;
+  const wide = ['--plan', 'enterprise', '--rate-limit', '10000000', '--burst', '10000000'];
+  const { id } = await runFlorin(dataDir, ['accounts', 'create', '--name', 'Disk', ...wide]);
+  const { key } = await runFlorin(dataDir, ['keys', 'create', '--account', id as string]);
+  const api = createApi({ url, ca, key: key as string });
+  undo.push(() => api.close());
+  return { florin, api };
+};
+
+const codeOf = ({ body }: ApiAnswer): unknown => (body.error as { code?: unknown } | undefined)?.code;
+
+test.runIf(canMount)(
+  'a full disk (needs root to mount one) refuses payments, loses none, and recovers',
+  limit,
+  async () => {
+    const dataDir = await makeSmallDisk();
+    const { florin, api } = await startMerchant(dataDir);
+    const acknowledged = new Map<string, unknown>();
+    const refusals: { status: number; code: unknown }[] = [];
+    const create = async (): Promise<boolean> => {
+      const body = { amount: '25.00', currency: 'USDC', network: 'base', metadata };
+      const answer = await api.call('POST', '/v1/payments', { body });
+      if (answer.status === 200) acknowledged.set(answer.body.id as string, answer.body.address);
+      else refusals.push({ status: answer.status, code: codeOf(answer) });
+      return answer.status === 200;
+    };
+    const recovered = () => eventually(create);
+    const everyAcknowledgedPaymentIsThere = async () => {
+      for (const [id, address] of acknowledged) {
+        const { status, body } = await api.call('GET', `/v1/payments/${id}`);
+        expect({ status, id: body.id, address: body.address }).toEqual({ status: 200, id, address });
+      }
+      const { body } = await api.call('GET', '/v1/payments?limit=1');
+      const { total } = body.pagination as { total: number };
+      // One whose commit met a falling database was refused, and may have been written all the same.
+      expect(total).toBeGreaterThanOrEqual(acknowledged.size);
+      expect(total).toBeLessThanOrEqual(acknowledged.size + refusals.length);
+      expect(refusals.filter(({ status }) => status !== 503)).toEqual([]);
+    };
+    for (let count = 0; count < 20; count++) expect(await create()).toBe(true);
+    const superuser = (await findSuperuser({ dataDir }))!;
+    await query(superuser, 'select 1');
+
+    const filler = join(dataDir, 'filler');
+    await fillDisk(filler);
+    await eventually(async () => !(await create()));
+    for (let count = 0; count < 10; count++) await create();
+    expect(refusals).toContainEqual({ status: 503, code: 'service_unavailable' });
+    expect([200, 503]).toContain((await api.call('GET', '/v1/payments')).status);
+    await rm(filler);
+    await recovered();
+    await everyAcknowledgedPaymentIsThere();
+
+    // Once more, until the write-ahead log has no room either and the database falls.
+    await fillDisk(filler);
+    const writeAhead = "select pg_logical_emit_message(true, 'x', repeat('x', 900000))";
+    await eventually(async () => {
+      await query(superuser, writeAhead).catch(() => {});
+      return (await api.call('GET', '/readyz')).status === 503;
+    });
+    expect(await create()).toBe(false);
+    expect(refusals.at(-1)).toEqual({ status: 503, code: 'service_unavailable' });
+    expect((await api.call('GET', '/healthz')).status).toBe(200);
+    await rm(filler);
+    await recovered();
+    await everyAcknowledgedPaymentIsThere();
+    expect(await stopFlorin(florin, dataDir)).toBe(true);
+  },
+);

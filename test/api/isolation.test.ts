@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Environment } from '../../src/core/environment.ts';
+import { type Permission, permissions } from '../../src/core/permissions.ts';
+import { endKey } from '../../src/engine/accounts.ts';
+import type { OpenApi } from '../../src/http/openapi.ts';
+import type { Answer } from '../support/client.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { ordinary } from './paymentCalls.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
+
+type Kind = 'payment' | 'endpoint' | 'network';
+type Operation = { method: string; path: string; kind: Kind | null; scope: Permission | null; takesBody: boolean };
+/** Who asks, where and with what; and an id that is the owner's sandbox object or nobody's. */
+type Asker = { key: string | null; environment: Environment };
+
+let scene: TestFlorin;
+let receiver: WebhookReceiver;
+let owner: TestAccount;
+let other: TestAccount;
+let operations: Operation[];
+const lacking = {} as Record<Permission, string>;
+let revoked: string;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  // Many failing requests: each comes from an address of its own, so that their limit stays out of the way.
+  scene = await startTestFlorin({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
+  [owner, other] = [await scene.account(), await scene.account()];
+  for (const scope of permissions) {
+    lacking[scope] = (
+      await scene.key(
+        owner.id,
+        'sandbox',
+        permissions.filter(each => each !== scope),
+      )
+    ).key;
+  }
+  const ended = await scene.key(owner.id, 'sandbox');
+  await endKey(scene.admin, ended.id);
+  revoked = ended.key;
+  operations = operationsOf((await scene.client.call('GET', '/openapi.json')).json);
+});
+afterAll(async () => {
+  await scene.stop();
+  await receiver.close();
+});
+
+/** What stands in a path's place for an object. A new resource needs a row, or the matrix would not cover it. */
+const kinds: Record<string, Kind> = {
+  '/v1/payments': 'payment',
+  '/v1/webhooks': 'endpoint',
+  '/v1/networks': 'network',
+};
+
+const kindOf = (path: string): Kind | null => {
+  const [prefix, rest] = path.split(/\/\{\w+\}/);
+  if (rest === undefined) return null;
+  const kind = kinds[prefix!];
+  if (!kind) throw new Error(`${path} has ids of a kind that this matrix does not know; teach it how to make one`);
+  return kind;
+};
+
+const operationsOf = ({ paths }: OpenApi): Operation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security, requestBody }]) => ({
+      method: method.toUpperCase(),
+      path,
+      kind: kindOf(path),
+      scope: (security?.[0]?.apiKey[0] as Permission | undefined) ?? null,
+      takesBody: requestBody !== undefined,
+    })),
+  );
+
+const bodies: Record<string, () => object> = {
+  'POST /v1/payments': () => ordinary,
+  'POST /v1/webhooks': () => ({ url: receiver.url }),
+  'PATCH /v1/webhooks/{id}': () => ({ description: 'changed' }),
+  'POST /v1/webhooks/{id}/test': () => ({}),
+  'POST /v1/payments/{id}/resolve': () => ({ action: 'accept' }),
+};
+
+let address = 0;
+const ask = (operation: Operation, { key, environment }: Asker, id: string): Promise<Answer> => {
+  const name = `${operation.method} ${operation.path}`;
+  if (operation.takesBody && !bodies[name]) throw new Error(`${name} takes a body that this matrix does not know`);
+  address += 1;
+  return scene.client.call(operation.method, operation.path.replace(/\{\w+\}/, id), {
+    key,
+    environment,
+    body: operation.takesBody ? bodies[name]!() : undefined,
+    headers: { 'x-forwarded-for': `198.51.${address >> 8}.${address & 255}` },
+  });
+};
+
+/** A fresh object of the owner's in the sandbox, because some operations end one. */
+const freshId = async (kind: Kind | null): Promise<string> => {
+  if (kind === null || kind === 'network') return 'base';
+  const [path, body] = kind === 'payment' ? ['/v1/payments', ordinary] : ['/v1/webhooks', { url: receiver.url }];
+  const answer = await scene.client.call('POST', path, { key: owner.keys.sandbox, body });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json.id;
+};
+const unknownId: Record<Kind, string> = {
+  payment: `pay_${'0'.repeat(26)}`,
+  endpoint: `we_${'0'.repeat(26)}`,
+  network: 'base',
+};
+
+const withoutRequestId = (text: string): string => text.replace(/"requestId":"[^"]*"/, '"requestId":""');
+
+/** The rows of the matrix. A status, or null where the operation itself decides and only refusals are wrong. */
+const askers: Record<
+  string,
+  { as: (operation: Operation) => Asker; expected: (operation: Operation) => number | null }
+> = {
+  owner: { as: () => ({ key: owner.keys.sandbox, environment: 'sandbox' }), expected: () => null },
+  'other tenant': {
+    as: () => ({ key: other.keys.sandbox, environment: 'sandbox' }),
+    expected: ({ kind, scope }) => (kind !== null && scope !== null ? 404 : null),
+  },
+  'other environment': {
+    as: () => ({ key: owner.keys.production, environment: 'production' }),
+    expected: ({ kind, scope }) => (kind !== null && scope !== null ? 404 : null),
+  },
+  'wrong address': {
+    as: () => ({ key: owner.keys.sandbox, environment: 'production' }),
+    expected: ({ scope }) => (scope === null ? 200 : 401),
+  },
+  'missing scope': {
+    as: ({ scope }) => ({ key: scope === null ? lacking['payments:read'] : lacking[scope], environment: 'sandbox' }),
+    expected: ({ scope }) => (scope === null ? 200 : 403),
+  },
+  revoked: {
+    as: () => ({ key: revoked, environment: 'sandbox' }),
+    expected: ({ scope }) => (scope === null ? 200 : 401),
+  },
+  'no key': {
+    as: () => ({ key: null, environment: 'sandbox' }),
+    expected: ({ scope }) => (scope === null ? 200 : 401),
+  },
+};
+
+const stateOf = async (operation: Operation, id: string): Promise<string | null> => {
+  if (operation.kind !== 'payment' && operation.kind !== 'endpoint') return null;
+  const path = operation.kind === 'payment' ? '/v1/payments' : '/v1/webhooks';
+  return (await scene.client.call('GET', `${path}/${id}`, { key: owner.keys.sandbox })).text;
+};
+
+test.each(Object.keys(askers))('every operation as asked by: %s', async name => {
+  const { as, expected } = askers[name]!;
+  for (const operation of operations) {
+    const where = `${operation.method} ${operation.path} by ${name}`;
+    const id = await freshId(operation.kind);
+    const before = name === 'owner' ? null : await stateOf(operation, id);
+    const sent = receiver.received.length;
+    const answer = await ask(operation, as(operation), id);
+    const status = expected(operation);
+    if (status === null) expect([401, 403, 404, 405, 500], `${where} ${answer.text}`).not.toContain(answer.status);
+    else expect(answer.status, `${where} ${answer.text}`).toBe(status);
+    if (name === 'owner') continue;
+    expect(await stateOf(operation, id), `${where} changed it`).toBe(before);
+    expect(
+      answer.text.includes(id) && operation.kind !== 'network' && operation.kind !== null,
+      `${where} told of it`,
+    ).toBe(false);
+    if (status !== null && status >= 400) expect(receiver.received.length, `${where} sent something`).toBe(sent);
+    if (status === 404) {
+      const unknown = await ask(operation, as(operation), unknownId[operation.kind!]);
+      expect(withoutRequestId(answer.text), where).toBe(withoutRequestId(unknown.text));
+      expect(Object.keys(answer.headers).sort(), where).toEqual(Object.keys(unknown.headers).sort());
+    }
+  }
+});
+
+test('lists hold what is the caller’s own and nothing else', async () => {
+  const stranger = await scene.account();
+  for (const kind of ['payment', 'endpoint'] as const) await freshId(kind);
+  for (const { path, kind, scope } of operations.filter(each => each.method === 'GET')) {
+    if (scope === null || kind !== null) continue;
+    for (const asker of [
+      { key: stranger.keys.sandbox, environment: 'sandbox' },
+      { key: stranger.keys.production, environment: 'production' },
+    ] as const) {
+      const { data, pagination } = (await scene.client.call('GET', path, asker)).json;
+      expect([data, pagination.total], `${path} in ${asker.environment}`).toEqual([[], 0]);
+    }
+  }
+});
+
+test('the size of the matrix', () => {
+  const cells = operations.length * Object.keys(askers).length;
+  console.log(`isolation: ${operations.length} operations × ${Object.keys(askers).length} callers = ${cells} cells`);
+  expect(operations.length).toBeGreaterThanOrEqual(18);
+});

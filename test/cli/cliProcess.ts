@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
+const longestRunMs = 50_000;
+
+export type Ended = { code: number | null; stdout: string; stderr: string };
+
+export type CliProcess = {
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<Ended>;
+};
+
+/** A directory that an unprivileged database server may enter. */
+export const makeRoom = async (): Promise<string> => {
+  const room = await mkdtemp(join(tmpdir(), 'florin-cli-'));
+  await chmod(room, 0o755);
+  return room;
+};
+
+/** The program as a user runs it, in `room`, with none of this process's settings but the ones given. */
+export const launch = (args: readonly string[], room: string, env: Record<string, string> = {}): CliProcess => {
+  const child = spawn(process.execPath, [florin, ...args], {
+    cwd: room,
+    env: { PATH: process.env.PATH, HOME: room, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', text => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text;
+  });
+  return {
+    pid: child.pid!,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    kill: signal => void child.kill(signal),
+    ended: new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', code => resolve({ code, stdout, stderr }));
+    }),
+  };
+};
+
+/** Runs a command to its end. */
+export const run = async (args: readonly string[], room: string, env: Record<string, string> = {}): Promise<Ended> => {
+  const command = launch(args, room, env);
+  const timer = setTimeout(() => command.kill('SIGKILL'), longestRunMs);
+  try {
+    return await command.ended;
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+export type Server = CliProcess & { readonly urls: { production: string; sandbox: string }; readonly ca: string };
+
+/** `florin start` in `room`, once it says that it is ready. */
+export const startServer = async (
+  room: string,
+  options: { args?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<Server> => {
+  const args = ['start', ...(options.args ?? ['--port', '0', '--sandbox-port', '0'])];
+  const server = launch(args, room, { FLORIN_LOG_LEVEL: 'warn', ...options.env });
+  const deadline = performance.now() + longestRunMs;
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => {});
+  void server.ended.then(({ code, stderr }) => reject(new Error(`florin start ended with ${code}: ${stderr}`)));
+  const line = (name: string) => new RegExp(`^ +${name} +(\\S+)`, 'm').exec(server.stdout())?.[1];
+  while (!/Florin is ready[\s\S]*\n\n/.test(server.stdout())) {
+    if (performance.now() > deadline) {
+      server.kill('SIGKILL');
+      throw new Error(`florin start did not become ready: ${server.stdout()} ${server.stderr()}`);
+    }
+    await Promise.race([failed, new Promise(resolve => setTimeout(resolve, 20))]);
+  }
+  const urls = { production: line('production')!, sandbox: line('sandbox')! };
+  return { ...server, urls, ca: await readFile(line('local CA')!, 'utf8') };
+};
