@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,10 +45,7 @@ const generate = async (plan: SeedPlan, chunks: Chunk[], copy: (file: string) =>
     pool.map(async worker => {
       for (let chunk = queue.shift(); chunk; chunk = queue.shift()) {
         worker.postMessage(chunk);
-        await new Promise<void>((resolve, reject) => {
-          worker.once('message', () => resolve());
-          worker.once('error', reject);
-        });
+        await once(worker, 'message');
         const { file } = chunk;
         copying = copying.then(() => copy(file));
         await copying;

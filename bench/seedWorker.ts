@@ -21,7 +21,21 @@ const rowOf = (n: number, ids: ReturnType<typeof createIds>): string => {
   const index = BigInt(plan.firstIndex + n);
   const amount = BigInt(1_000_000 + (n % 99_000_000));
   const address = deriveAddress(vault, { scope, walletKind: 'forwarder', treasury: plan.treasury, index });
-  const seal = { ...scope, id, caip2, contract, amount, treasury: plan.treasury, index, address };
+  const walletKind = 'forwarder';
+  const seal = {
+    ...scope,
+    id,
+    caip2,
+    contract,
+    amount,
+    decimals: 6,
+    currency,
+    network,
+    walletKind,
+    treasury: plan.treasury,
+    index,
+    address,
+  };
   const at = new Date(ms).toISOString();
   const end = new Date(ms + 3_600_000).toISOString();
   return [

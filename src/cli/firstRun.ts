@@ -1,23 +1,45 @@
-import { writeFile } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AdminContext, allPermissions, createAccount, createKey } from '../engine/accounts.ts';
+import { type AdminContext, allPermissions, createAccount, createKey, endKey } from '../engine/accounts.ts';
+import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import { firstAccount } from '../storage/accounts.ts';
-import { hasAnyKey } from '../storage/keys.ts';
+import { hasAnyKey, listKeys } from '../storage/keys.ts';
 import type { Config } from './config.ts';
 
 export type FirstRun = { accountId: string; key: string };
 
+const keyName = 'First sandbox key';
+
+/** Stands from before the first key is made until it was handed over: a start that is killed in between makes another. */
+const unfinishedPath = (config: Config): string => join(config.dataDir, 'first-run.unfinished');
+
+const isUnfinished = (config: Config): Promise<boolean> =>
+  access(unfinishedPath(config)).then(
+    () => true,
+    () => false,
+  );
+
+/** A key that was stored and never shown can be used by nobody. */
+const endUnseenKeys = async (admin: AdminContext, accountId: string): Promise<void> => {
+  for (const key of await listKeys(admin.db, accountId)) {
+    if (key.name === keyName && !key.revokedAt) await endKey(admin, key.id);
+  }
+};
+
 /** A first account with a sandbox key, so that the first payment is one curl away. Null when there is a key. */
 export const prepareFirstRun = async (config: Config, admin: AdminContext): Promise<FirstRun | null> => {
-  if (!config.roles.includes('api') || (await hasAnyKey(admin.db))) return null;
-  // A first start that was killed between the two may have left an account without a key.
+  if (!config.roles.includes('api')) return null;
+  if ((await hasAnyKey(admin.db)) && !(await isUnfinished(config))) return null;
+  // A first start that was killed may have left an account without a key, or with one that nobody has seen.
   const account =
     (await firstAccount(admin.db)) ??
     (await createAccount(admin, { name: 'Default', plan: 'starter', rateLimit: null, burst: null }));
+  await endUnseenKeys(admin, account.id);
+  await writeFileAtomically(unfinishedPath(config), '', 0o600);
   const { key } = await createKey(admin, {
     accountId: account.id,
     environment: 'sandbox',
-    name: 'First sandbox key',
+    name: keyName,
     scopes: allPermissions,
     ipAllow: null,
     expiresAt: null,
@@ -25,10 +47,13 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
   return { accountId: account.id, key };
 };
 
+/** The key has been handed over. */
+export const finishFirstRun = (config: Config): Promise<void> => rm(unfinishedPath(config), { force: true });
+
 /** Where secrets go when nobody is looking at a terminal. */
 export const writeFirstRun = async (config: Config, firstRun: FirstRun): Promise<string> => {
   const path = join(config.dataDir, 'first-run');
-  const text = `account ${firstRun.accountId}\nsandbox_key ${firstRun.key}\n`;
-  await writeFile(path, text, { mode: 0o600, flag: 'w' });
+  await writeFileAtomically(path, `account ${firstRun.accountId}\nsandbox_key ${firstRun.key}\n`, 0o600);
+  await finishFirstRun(config);
   return path;
 };

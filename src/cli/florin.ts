@@ -26,7 +26,7 @@ import { startHeadPollers } from '../workers/headPoller.ts';
 import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { makeDataDir, monotonicMs, networksOf, openAdmin, startLocalChain, startStorage, tlsOf } from './compose.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
 
 export type Florin = {
@@ -82,6 +82,18 @@ const createDeliver =
     return { delivered, statusCode, durationMs, error };
   };
 
+const listenFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another program',
+  EACCES: 'needs privileges that this process does not have',
+  EADDRNOTAVAIL: 'cannot be had on the addresses of --host',
+};
+
+const cannotListen = (error: unknown, port: number): unknown => {
+  const fault = listenFaults[(error as NodeJS.ErrnoException).code ?? ''];
+  if (!fault) return error;
+  return new ConfigError([`Port ${port} ${fault}. Choose others with --port and --sandbox-port.`]);
+};
+
 /** One listener an environment, or one for both when they share a port and the Host header decides. */
 const listen = async (
   config: Config,
@@ -99,7 +111,12 @@ const listen = async (
     };
     const listener = createListener({ ...options, handler: tagged, servePlain });
     listeners.push(listener);
-    return listener.listen(port, config.hosts);
+    try {
+      return await listener.listen(port, config.hosts);
+    } catch (error) {
+      await Promise.all(listeners.map(each => each.close()));
+      throw cannotListen(error, port);
+    }
   };
   const { production, sandbox } = config.ports;
   if (production === sandbox && production !== 0) {

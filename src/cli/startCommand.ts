@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Log } from '../core/log.ts';
 import { type Config, loadConfig } from './config.ts';
 import { addConfigOptions } from './configOptions.ts';
-import { writeFirstRun } from './firstRun.ts';
-import { type Florin, startFlorin } from './florin.ts';
+import { finishFirstRun, writeFirstRun } from './firstRun.ts';
+import type { Florin } from './florin.ts';
 import { createLog } from './log.ts';
 
 const announce = async (config: Config, florin: Florin): Promise<void> => {
@@ -21,6 +21,7 @@ const announce = async (config: Config, florin: Florin): Promise<void> => {
     lines.push(`  first run   ${await writeFirstRun(config, florin.firstRun)} (the first sandbox key)`);
   }
   console.log(`${lines.join('\n')}\n`);
+  if (florin.firstRun && process.stdout.isTTY) await finishFirstRun(config);
 };
 
 /** A terminal's Ctrl-C may reach us twice, from the terminal and from npm, within the same moment. */
@@ -50,6 +51,8 @@ export const addStartCommand = (program: Command): void => {
   addConfigOptions(command).action(async (flags: Record<string, string>) => {
     const config = await loadConfig({ flags });
     const { log, access, flush } = createLog(config.logLevel);
+    // Only a start needs all of Florin; the other commands are ready in half the time without it.
+    const { startFlorin } = await import('./florin.ts');
     try {
       const starting = startFlorin(config, log, access);
       const stopped = stopOnSignal(starting, log);

@@ -41,19 +41,7 @@ const derivesTo = (vault: Vault, origin: AddressOrigin, address: string): boolea
 export const assertAuthentic = (context: Pick<Context, 'vault' | 'log'>, row: PaymentRow): void => {
   const index = BigInt(row.derivationIndex);
   const scope: Scope = { accountId: row.accountId, environment: row.environment };
-  const sealed = context.vault.verifyPaymentMac(
-    {
-      ...scope,
-      id: row.id,
-      caip2: row.caip2,
-      contract: row.contract,
-      amount: BigInt(row.amount),
-      treasury: row.treasury,
-      index,
-      address: row.address,
-    },
-    row.mac,
-  );
+  const sealed = context.vault.verifyPaymentMac({ ...row, amount: BigInt(row.amount), index }, row.mac);
   const origin = { scope, walletKind: row.walletKind, treasury: row.treasury, index };
   if (sealed && derivesTo(context.vault, origin, row.address)) return;
   context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');

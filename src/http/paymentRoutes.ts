@@ -17,7 +17,7 @@ const filterOf = (query: schemas.PaymentQuery): PaymentFilter => {
   const filter = {
     ...(status === undefined ? {} : { status }),
     ...(network === undefined ? {} : { network }),
-    ...(currency === undefined ? {} : { currency: currency.toUpperCase() }),
+    ...(currency === undefined ? {} : { currency: /^\w*$/.test(currency) ? currency.toUpperCase() : currency }),
     ...(address === undefined ? {} : { address: canonicalAddress(address) }),
     ...(externalId === undefined ? {} : { externalId }),
     ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),
@@ -95,6 +95,8 @@ export const paymentRoutes = (
     summary: 'Cancel a pending payment that has received nothing',
     tag: 'Payments',
     access: 'payments:write',
+    body: schemas.nothing,
+    bodyOptional: true,
     answer: schemas.payment,
     handle: call => cancelPayment(context, scopeOf(call), call.params.id!, idempotencyOf(call, call.request.url)),
   },

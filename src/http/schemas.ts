@@ -124,6 +124,9 @@ export type PaymentQuery = Static<typeof paymentQuery>;
 export const pageQuery = Type.Object(page, strict);
 export type PageQuery = Static<typeof pageQuery>;
 
+/** For calls that take no body: an empty object says the same. */
+export const nothing = Type.Object({}, strict);
+
 export const resolveRequest = Type.Object({ action: oneOf(['accept']) }, strict);
 
 const subscription = Type.Array(oneOf(['*', ...eventTypes]), {

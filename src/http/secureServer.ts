@@ -67,8 +67,8 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     const running = [...connection.running];
     if (running.some(response => response.req.complete)) return;
     // An answer that is on its way, a refusal mostly, is still let out.
-    if (running.some(response => response.headersSent)) return (socket as TLSSocket).destroySoon();
-    refuseSocket(socket, invalid(undefined, message), requestId());
+    if (running.some(response => response.headersSent)) (socket as TLSSocket).destroySoon();
+    else refuseSocket(socket, invalid(undefined, message), requestId());
   };
   server.on('connect', (_request, socket) => giveUpOn(socket, 'CONNECT is not supported.'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -14,7 +14,7 @@ import { defaultPageLimit, renderPage } from './paymentRoutes.ts';
 import { type Route, scopeOf } from './route.ts';
 import * as schemas from './schemas.ts';
 
-export const webhookRoutes = (context: Context): Route[] => [
+const managingRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/webhooks',
@@ -83,6 +83,9 @@ export const webhookRoutes = (context: Context): Route[] => [
     answer: schemas.deleted,
     handle: async call => ({ body: await removeEndpoint(context, scopeOf(call), call.params.id!) }),
   },
+];
+
+const actingRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/webhooks/:id/test',
@@ -103,7 +106,11 @@ export const webhookRoutes = (context: Context): Route[] => [
     summary: 'Give the endpoint a new secret; the old one signs along for 24 hours',
     tag: 'Webhooks',
     access: 'webhooks:write',
+    body: schemas.nothing,
+    bodyOptional: true,
     answer: schemas.endpoint,
     handle: call => rotateEndpoint(context, scopeOf(call), call.params.id!, idempotencyOf(call, call.request.url)),
   },
 ];
+
+export const webhookRoutes = (context: Context): Route[] => [...managingRoutes(context), ...actingRoutes(context)];

@@ -21,6 +21,11 @@ export type PaymentSeal = {
   /** The token's contract; null for the native coin. */
   readonly contract: string | null;
   readonly amount: bigint;
+  /** What the amount is shown in: changed, it would ask for another sum. */
+  readonly decimals: number;
+  readonly currency: string;
+  readonly network: string;
+  readonly walletKind: string;
   readonly treasury: string;
   readonly index: bigint;
   readonly address: string;
@@ -107,6 +112,10 @@ export const createVault = (masterKey: MasterKey): Vault => {
       fields.caip2,
       fields.contract,
       fields.amount,
+      BigInt(fields.decimals),
+      fields.currency,
+      fields.network,
+      fields.walletKind,
       fields.treasury,
       fields.index,
       fields.address,

@@ -66,7 +66,7 @@ const operationsOf = ({ paths }: OpenApi): Operation[] =>
       path,
       kind: kindOf(path),
       scope: (security?.[0]?.apiKey[0] as Permission | undefined) ?? null,
-      takesBody: requestBody !== undefined,
+      takesBody: requestBody?.required === true,
     })),
   );
 
@@ -74,7 +74,6 @@ const bodies: Record<string, () => object> = {
   'POST /v1/payments': () => ordinary,
   'POST /v1/webhooks': () => ({ url: receiver.url }),
   'PATCH /v1/webhooks/{id}': () => ({ description: 'changed' }),
-  'POST /v1/webhooks/{id}/test': () => ({}),
   'POST /v1/payments/{id}/resolve': () => ({ action: 'accept' }),
 };
 

@@ -33,15 +33,21 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     treasury,
     index: derivationIndex,
   });
-  const terms = { caip2: 'eip155:31337', contract: null, amount: BigInt(index + 1), treasury, address };
+  const terms = {
+    caip2: 'eip155:31337',
+    contract: null,
+    amount: BigInt(index + 1),
+    decimals: 18,
+    currency: w.currency,
+    network: w.network,
+    walletKind: 'forwarder' as const,
+    treasury,
+    address,
+  };
   const row: NewPayment = {
     ...scope,
     ...terms,
     id,
-    decimals: 18,
-    currency: w.currency,
-    network: w.network,
-    walletKind: 'forwarder',
     derivationIndex,
     mac: scene.admin.vault.paymentMac({ ...scope, ...terms, id, index: derivationIndex }),
     tiers: JSON.stringify([{ atLeast: '0', kind: 'depth', depth: 2 }]),

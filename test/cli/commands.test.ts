@@ -11,6 +11,9 @@ const xprv =
 const treasury = '0x52908400098527886E0F7030069857D2E4169EE7';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
 let room: string;
 let server: Server;
 beforeAll(async () => {

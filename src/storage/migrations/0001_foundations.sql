@@ -280,11 +280,13 @@ create trigger payments_frozen before update on payments for each row
   when (
     (old.account_id, old.environment, old.id, old.amount, old.decimals, old.currency, old.network, old.caip2, old.contract,
      old.address, old.wallet_kind, old.treasury, old.derivation_index, old.mac, old.tiers, old.tolerance_bps,
-     old.late_policy, old.late_window_seconds, old.metadata, old.external_id, old.created_at)
+     old.late_policy, old.late_window_seconds, old.description, old.metadata, old.callback_url, old.redirect_url,
+     old.external_id, old.created_at, old.expires_at)
     is distinct from
     (new.account_id, new.environment, new.id, new.amount, new.decimals, new.currency, new.network, new.caip2, new.contract,
      new.address, new.wallet_kind, new.treasury, new.derivation_index, new.mac, new.tiers, new.tolerance_bps,
-     new.late_policy, new.late_window_seconds, new.metadata, new.external_id, new.created_at)
+     new.late_policy, new.late_window_seconds, new.description, new.metadata, new.callback_url, new.redirect_url,
+     new.external_id, new.created_at, new.expires_at)
     or new.sequence < old.sequence
     or (old.canceled_at is not null and new.canceled_at is distinct from old.canceled_at)
   )

@@ -49,11 +49,11 @@ const place = async (api: Api, ledger: Ledger, order: Order): Promise<void> => {
   let answer: ApiAnswer;
   try {
     answer = await api.call('POST', '/v1/payments', { body: order.body, ...options });
-  } catch {
-    ledger.count('unanswered create');
+  } catch (error) {
     ledger.unsettled.push(order);
-    return;
+    throw error;
   }
+  if (answer.replayed || answer.status === 409) ledger.count('create carried out, its answer lost');
   if (answer.status === 200) return accept(ledger, order, answer);
   if (answer.status === 409) {
     // An earlier try was carried out and its answer lost. Without a key the list tells which payment it became.
@@ -140,6 +140,6 @@ export const drive = async (api: Api, ledger: Ledger, random: Random, signal: Ab
 export const settle = async (api: Api, ledger: Ledger): Promise<void> => {
   const bound = ledger.unsettled.length * 3;
   for (let tried = 0; tried < bound && ledger.unsettled.length > 0; tried++) {
-    await place(api, ledger, ledger.unsettled.shift()!);
+    await place(api, ledger, ledger.unsettled.shift()!).catch(() => ledger.count('unanswered'));
   }
 };

@@ -84,7 +84,7 @@ const uniqueness = async (ask: Ask): Promise<Check[]> => [
   await none(
     ask,
     'no key is doubled',
-    'select name, count(*) from api_keys group by account_id, name having count(*) > 1',
+    'select name, count(*) from api_keys where revoked_at is null group by account_id, name having count(*) > 1',
   ),
   await none(
     ask,

@@ -1,0 +1,186 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
+import { send } from '../support/send.ts';
+import { makeRoom, run, type Server, startServer } from './cliProcess.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
+let room: string;
+let receiver: WebhookReceiver;
+let server: Server;
+beforeAll(async () => {
+  room = await makeRoom();
+  receiver = await startWebhookReceiver();
+});
+afterAll(async () => {
+  server?.kill('SIGTERM');
+  await server?.ended;
+  await receiver.close();
+  await rm(room, { recursive: true, force: true });
+});
+
+const firstRunFile = () => join(room, 'data', 'first-run');
+const firstKey = async () => /^sandbox_key (sk_test_\w+)$/m.exec(await readFile(firstRunFile(), 'utf8'))![1]!;
+const call = async (method: string, path: string, body?: unknown) =>
+  send(server.urls.sandbox, method, path, { ca: server.ca, key: await firstKey(), body });
+
+/** A test delivery that the receiver has got and not answered yet: a request in flight. */
+const startRunningRequest = async () => {
+  const { id } = (await call('POST', '/v1/webhooks', { url: receiver.url })).json;
+  const arrived = Promise.withResolvers<() => void>();
+  receiver.answer = response => arrived.resolve(() => response.end());
+  const answer = call('POST', `/v1/webhooks/${id}/test`).catch((error: NodeJS.ErrnoException) => error);
+  return { answer, release: await arrived.promise };
+};
+
+const portsOf = ({ urls }: Server): string[] => [
+  '--port',
+  new URL(urls.production).port,
+  '--sandbox-port',
+  new URL(urls.sandbox).port,
+];
+
+/** In order: each goes on where the one before has left the data directory. */
+describe.sequential('florin start', () => {
+  let payment: { id: string };
+
+  test('says that it is ready and where, and puts the first key into a file that only its owner may read', async () => {
+    server = await startServer(room);
+    const output = server.stdout();
+    expect(output).toMatch(/^Florin is ready$/m);
+    expect(output).toContain(firstRunFile());
+    expect(output + server.stderr(), 'secrets are for terminals').not.toMatch(/sk_(test|live)_\w/);
+    expect((await stat(firstRunFile())).mode & 0o777).toBe(0o600);
+    for (const [environment, url] of Object.entries(server.urls)) {
+      expect(url).toMatch(/^https:\/\/localhost:\d+$/);
+      const networks = await send(url, 'GET', '/v1/networks', { ca: server.ca });
+      expect(networks.json.data[0].environment).toBe(environment);
+    }
+    const body = { amount: '5', currency: 'USDC', network: 'base', metadata: { order: 1 } };
+    const made = await vi.waitFor(
+      async () => {
+        const answer = await call('POST', '/v1/payments', body);
+        expect(answer.status, answer.text).toBe(200);
+        return answer;
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+    payment = made.json;
+  });
+
+  test('keeps what must stay private from others', async () => {
+    for (const name of ['keys/master', 'tls/authority.pem', 'tls/server.pem']) {
+      expect((await stat(join(room, 'data', name))).mode & 0o077, name).toBe(0);
+    }
+  });
+
+  test('on a directory in use says so and ends, and the first goes on', async () => {
+    const second = await run(['start', '--port', '0', '--sandbox-port', '0'], room);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/already running/);
+    expect(second.stderr).toContain(String(server.pid));
+    expect(second.stderr).not.toMatch(/\n\s+at /);
+    expect(second.stdout).not.toContain('Florin is ready');
+    expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
+  });
+
+  test('SIGTERM lets a running request finish, takes no new ones, and ends with 0', async () => {
+    const { answer, release } = await startRunningRequest();
+    server.kill('SIGTERM');
+    await vi.waitFor(() => expect(call('GET', '/healthz')).rejects.toMatchObject({ code: 'ECONNREFUSED' }), {
+      timeout: 8_000,
+      interval: 50,
+    });
+    release();
+    const finished = await answer;
+    expect(finished).toMatchObject({ status: 200, json: { delivered: true } });
+    const { code, stderr } = await server.ended;
+    expect(code, stderr).toBe(0);
+  });
+
+  test('started again it has kept payments and keys, and has nothing to say of a first run', async () => {
+    const key = await firstKey();
+    server = await startServer(room, { args: portsOf(server) });
+    expect(server.stdout()).not.toMatch(/first run|first-run/);
+    expect(await firstKey()).toBe(key);
+    expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
+    expect((await call('GET', '/v1/payments')).json.pagination.total).toBe(1);
+    expect((await call('GET', '/v1/webhooks')).json.pagination.total).toBe(1);
+  });
+
+  test('a second signal, not of the same moment, ends it at once', async () => {
+    const { answer, release } = await startRunningRequest();
+    let isOver = false;
+    const ended = server.ended.finally(() => {
+      isOver = true;
+    });
+    // What comes within half a second counts as the same key press, so it is asked until it gives up.
+    while (!isOver) {
+      server.kill('SIGINT');
+      await Promise.race([ended, new Promise(resolve => setTimeout(resolve, 100))]);
+    }
+    expect((await ended).code).toBe(1);
+    expect(await answer, 'the running request was cut').toBeInstanceOf(Error);
+    release();
+  });
+
+  test('after such an end it starts again with everything', async () => {
+    server = await startServer(room, { args: portsOf(server) });
+    expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
+    server.kill('SIGINT');
+    const { code, stderr } = await server.ended;
+    expect(code, stderr).toBe(0);
+  });
+});
+
+describe('a start that cannot be', () => {
+  test('lists every problem of its configuration, and nothing else happens', async () => {
+    const env = {
+      FLORIN_PORT: 'https',
+      FLORIN_PUBLIC_URL: 'http://pay.example',
+      FLORIN_MASTER_KEY: 'hunter2',
+      FLORIN_COLOUR: 'red',
+      FLORIN_TLS_CERT: 'cert.pem',
+    };
+    const elsewhere = join(room, 'unused');
+    const { code, stdout, stderr } = await run(['start', '--data-dir', elsewhere], room, env);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    for (const name of Object.keys(env)) expect(stderr).toContain(name);
+    expect(stderr).toContain('FLORIN_TLS_KEY');
+    expect(stderr, 'no secret is quoted').not.toContain('hunter2');
+    expect(stderr).not.toMatch(/\n\s+at /);
+    await expect(stat(elsewhere)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test.each(['--port', '--sandbox-port'])(
+    'says that the port of %s is taken, and leaves nothing behind',
+    async flag => {
+      const taken = new URL(receiver.url).port;
+      const other = await makeRoom();
+      const ports = { '--port': '0', '--sandbox-port': '0', [flag]: taken };
+      const args = ['start', '--host', '127.0.0.1', ...Object.entries(ports).flat()];
+      const { code, stdout, stderr } = await run(args, other);
+      expect(code, stderr).toBe(1);
+      expect(stderr).toContain(`Port ${taken} is taken`);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      expect(stdout).not.toContain('Florin is ready');
+      await expect(stat(join(other, 'data', 'florin.pid'))).rejects.toMatchObject({ code: 'ENOENT' });
+
+      // The failed start must not have used up the first run.
+      const free = await startServer(other);
+      expect(await readFile(join(other, 'data', 'first-run'), 'utf8')).toMatch(/^sandbox_key sk_test_\w{38}$/m);
+      free.kill('SIGTERM');
+      expect((await free.ended).code).toBe(0);
+      await rm(other, { recursive: true, force: true });
+    },
+  );
+
+  test('an unknown flag is refused', async () => {
+    const { code, stderr } = await run(['start', '--prot', '1'], room);
+    expect(code).toBe(1);
+    expect(stderr).toContain('--prot');
+  });
+});
