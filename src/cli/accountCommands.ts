@@ -126,7 +126,7 @@ const addKeys = (program: Command): void => {
         const account = await resolveAccount(admin, options.account ?? null);
         const rows = await listKeys(admin.db, account.id);
         const line = (row: KeyRow) =>
-          `${row.id}  ${row.environment.padEnd(10)}  ${row.hint}…  ${row.revokedAt ? 'revoked' : row.scopes.join(',')}`;
+          `${row.id}  ${row.environment.padEnd(10)}  ${row.hint}  ${row.revokedAt ? 'revoked' : row.scopes.join(',')}`;
         print(options, { data: rows.map(keyView) }, rows.map(line).join('\n'));
       }),
     );

@@ -106,6 +106,9 @@ export const openDatabase = (
     application_name: options.applicationName ?? 'florin',
     types: columnTypes,
   });
+  // The pool listens to idle connections only. One that ends between two statements of a transaction would end this
+  // process; the next statement on it fails anyway, and that is where the loss is told.
+  pool.on('connect', client => client.on('error', () => {}));
   pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
 
   const query: Database['query'] = async (statement, values) => {

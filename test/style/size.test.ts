@@ -12,6 +12,8 @@ const longFiles: Readonly<Record<string, string>> = {
   'test/cli/config.test.ts': 'a case for each setting and each contradiction',
 };
 
+const longFunctions: Readonly<Record<string, string>> = {};
+
 const measured = [...codeFiles, ...allFiles.filter(file => /\.(?:sql|sol)$/.test(file.path))];
 
 test(`files have at most ${longestFile} lines, or a reason`, () => {
@@ -65,10 +67,10 @@ const functionsOf = (file: SourceFile): Measured[] => {
   return found;
 };
 
-test(`functions have at most ${longestFunction} lines of their own`, () => {
+test(`functions have at most ${longestFunction} lines of their own, or a reason`, () => {
   const long = sourceFiles.flatMap(file =>
     functionsOf(file)
-      .filter(({ lines }) => lines > longestFunction)
+      .filter(({ name, lines }) => lines > longestFunction && !(`${file.path} ${name}` in longFunctions))
       .map(({ name, line, lines }) => `${at(file, line)} ${name} ${lines}`),
   );
   expect(long).toEqual([]);
