@@ -4,12 +4,16 @@ const longestUrl = 2_048;
 export const refuseUrlText = (value: string, allowLoopback: boolean): string | null => {
   if (value.length > longestUrl) return `must be at most ${longestUrl} characters`;
   // The parser silently drops tabs and newlines, so what is stored would not be what is opened.
-  if (/[\s\p{Cc}\\]/u.test(value)) return 'must not contain spaces, control characters or backslashes';
-  if (!/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) return 'must be an absolute https: URL';
-  const url = new URL(value);
-  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
-  if (url.protocol === 'http:' && !(allowLoopback && isLoopbackName(url.hostname))) return 'must use https:';
-  return null;
+  if (/[\s\p{Cc}\\]/u.test(value) || !value.isWellFormed()) {
+    return 'must not contain spaces, control characters or backslashes';
+  }
+  const scheme = allowLoopback ? 'https: (or http: to a loopback address)' : 'https:';
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(value)?.[1];
+  const url = URL.parse(value);
+  if (authority === undefined || url === null) return `must be an absolute ${scheme} URL`;
+  if (authority.includes('@')) return 'must not contain credentials';
+  const isSecure = url.protocol === 'https:' || (allowLoopback && isLoopbackName(url.hostname));
+  return isSecure ? null : `must be an absolute ${scheme} URL`;
 };
 
 /** Hostnames as the URL parser normalises them: odd spellings of IPv4 are dotted by then, IPv6 is in brackets. */

@@ -1,20 +1,26 @@
 import type { IncomingMessage } from 'node:http';
-import ipaddr from 'ipaddr.js';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 
-type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
+/** A dual-stack socket spells an IPv4 peer as ::ffff:1.2.3.4; it is the same address. */
+const unmapped = (address: string): string => {
+  const inner = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
+  return inner !== undefined && isIPv4(inner) ? inner : address;
+};
 
-const parseBlock = (text: string): Block =>
-  text.includes('/')
-    ? (ipaddr.parseCIDR(text) as Block)
-    : [ipaddr.process(text), ipaddr.process(text).kind() === 'ipv4' ? 32 : 128];
-
-const within = (address: ipaddr.IPv4 | ipaddr.IPv6, [base, bits]: Block): boolean =>
-  address.kind() === base.kind() && address.match(base as never, bits as never);
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /** True when the address lies in one of the blocks. An address that cannot be read lies in none. */
 export const createAddressMatcher = (blocks: readonly string[]): ((address: string) => boolean) => {
-  const parsed = blocks.map(parseBlock);
-  return address => ipaddr.isValid(address) && parsed.some(block => within(ipaddr.process(address), block));
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [base, bits] = block.split('/') as [string, string?];
+    const family = familyOf(base);
+    list.addSubnet(base, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
+  }
+  return text => {
+    const address = unmapped(text);
+    return isIP(address) !== 0 && list.check(address, familyOf(address));
+  };
 };
 
 /**
@@ -34,7 +40,7 @@ export const createClientAddress = (trustedProxies: readonly string[]) => {
     const hops = header('x-forwarded-for');
     let address = peer;
     for (let i = hops.length - 1; i >= 0 && isTrusted(address); i--) {
-      if (!ipaddr.isValid(hops[i]!)) break;
+      if (isIP(hops[i]!) === 0) break;
       address = hops[i]!;
     }
     const protos = header('x-forwarded-proto').map(proto => proto.toLowerCase());
@@ -43,14 +49,23 @@ export const createClientAddress = (trustedProxies: readonly string[]) => {
   };
 };
 
-/** What limits are counted by: an IPv4 address, or an IPv6 /64, the least a single subscriber has. */
-export const limitSubject = (address: string): string => {
-  if (!address.includes(':')) return address;
-  if (!ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return (parsed as ipaddr.IPv6).parts
+/** The first 64 bits of an IPv6 address, as four groups without leading zeros. */
+const prefix64 = (address: string): string => {
+  const [before, after] = address.split('%', 1)[0]!.split('::') as [string, string?];
+  const groups = (text: string | undefined): string[] => (text ? text.split(':') : []);
+  const [head, tail] = [groups(before), groups(after)];
+  const written = head.length + tail.length + (address.includes('.') ? 1 : 0);
+  const all = after === undefined ? head : [...head, ...Array(8 - written).fill('0'), ...tail];
+  return all
     .slice(0, 4)
-    .map(part => part.toString(16))
+    .map(group => Number.parseInt(group, 16).toString(16))
     .join(':');
+};
+
+/** What limits are counted by: an IPv4 address, or an IPv6 /64, the least a single subscriber has. */
+export const limitSubject = (text: string): string => {
+  const address = unmapped(text);
+  const family = isIP(address);
+  if (family === 4) return address;
+  return family === 6 ? prefix64(address) : 'unknown';
 };

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { refuseUrlText } from '../core/url.ts';
 
 export type AddressClass = 'public' | 'loopback' | 'refused';
 
@@ -89,23 +90,14 @@ export const isLocalhostName = (hostname: string): boolean => /^(?:.+\.)?localho
 export const isLoopbackHost = (hostname: string): boolean =>
   isLocalhostName(hostname) || classifyAddress(bareHost(hostname)) === 'loopback';
 
-const maxUrlLength = 2048;
-
 /**
  * Why a URL may not be a webhook's, as the end of a sentence; null where it may. A host name cannot be judged until it
  * is resolved, so the address is judged again when connecting. A fragment is allowed and never sent.
  */
 export function checkWebhookUrl(text: string, policy: { readonly allowLoopback: boolean }): string | null {
-  if (text.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
-  // The URL parser quietly drops white space and turns backslashes; what it would repair is refused instead.
-  if (hasControlOrSpace(text) || text.includes('\\') || !text.isWellFormed()) {
-    return 'must not contain spaces, control characters or backslashes';
-  }
-  const scheme = policy.allowLoopback ? 'https: (or http: to a loopback address)' : 'https:';
-  const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
-  const url = URL.parse(text);
-  if (authority === undefined || url === null) return `must be an absolute ${scheme} URL`;
-  if (authority.includes('@')) return 'must not contain credentials';
+  const refused = refuseUrlText(text, policy.allowLoopback);
+  if (refused !== null) return refused;
+  const url = new URL(text);
   if (url.hostname.endsWith('.')) return 'must not have a host that ends with a dot';
   if (url.port === '0') return 'must not have port 0';
 
@@ -113,14 +105,5 @@ export function checkWebhookUrl(text: string, policy: { readonly allowLoopback: 
   const loopback = isLoopbackHost(url.hostname);
   if (isIP(host) !== 0 && !loopback && classifyAddress(host) === 'refused') return 'must have a public address';
   if (loopback && !policy.allowLoopback) return 'must have a public address';
-  if (url.protocol === 'http:' && !loopback) return `must be an absolute ${scheme} URL`;
   return null;
-}
-
-function hasControlOrSpace(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code <= 0x20 || code === 0x7f) return true;
-  }
-  return false;
 }

@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: [],
   },
   workers: { mayImport: ['core', 'engine', 'storage', 'chains', 'webhooks'], packages: [] },
-  http: { mayImport: ['core', 'engine', 'storage'], packages: ['fastify', 'typebox', 'ipaddr.js'] },
+  http: { mayImport: ['core', 'engine', 'storage'], packages: ['fastify', 'typebox'] },
   cli: {
     mayImport: ['core', 'chains', 'vault', 'local', 'storage', 'webhooks', 'engine', 'workers', 'http'],
     packages: ['commander', 'pino'],

@@ -38,10 +38,15 @@ const accept = (ledger: Ledger, order: Order, answer: ApiAnswer): void => {
   if (order.idempotencyKey !== null) ledger.replayable.push({ order, id });
 };
 
+/** Two clients may come with one key at once; the second is told so. */
+const isInProgress = ({ body }: ApiAnswer): boolean =>
+  (body.error as { code?: unknown } | undefined)?.code === 'idempotency_in_progress';
+
 /** Faults that are allowed while things are being killed, told apart from those that never are. */
 const refused = (ledger: Ledger, what: string, answer: ApiAnswer): void => {
   ledger.count(`status ${answer.status}`);
-  if (answer.status !== 503) ledger.outrage(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 503 && !isInProgress(answer))
+    ledger.outrage(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
 };
 
 const place = async (api: Api, ledger: Ledger, order: Order): Promise<void> => {
@@ -53,9 +58,10 @@ const place = async (api: Api, ledger: Ledger, order: Order): Promise<void> => {
     ledger.unsettled.push(order);
     throw error;
   }
-  if (answer.replayed || answer.status === 409) ledger.count('create carried out, its answer lost');
+  const isTaken = answer.status === 409 && !isInProgress(answer);
+  if (answer.replayed || isTaken) ledger.count('create carried out, its answer lost');
   if (answer.status === 200) return accept(ledger, order, answer);
-  if (answer.status === 409) {
+  if (isTaken) {
     // An earlier try was carried out and its answer lost. Without a key the list tells which payment it became.
     const list = await api.call('GET', `/v1/payments?externalId=${order.externalId}`).catch(() => null);
     const found = (list?.body.data as Record<string, unknown>[] | undefined) ?? [];
