@@ -1,10 +1,9 @@
 import type { RateLimit } from '../core/plans.ts';
-import { type Bucket, fullBucket, peekTokens, type RateDecision, takeToken } from '../core/tokenBucket.ts';
+import { type Bucket, fullBucket, type RateDecision, takeToken } from '../core/tokenBucket.ts';
 
 /** Narrow on purpose: a limiter shared between nodes can stand beside the one in this process. */
 export type RateLimiter = {
   take(subject: string, rate: RateLimit): RateDecision | Promise<RateDecision>;
-  peek(subject: string, rate: RateLimit): RateDecision | Promise<RateDecision>;
 };
 
 /** Past this many subjects the longest unused are forgotten. A forgotten bucket starts full again. */
@@ -23,6 +22,5 @@ export const createRateLimiter = (nowMs: () => number): RateLimiter => {
   };
   return {
     take: (subject, rate) => takeToken(bucketOf(subject, rate), rate, nowMs()),
-    peek: (subject, rate) => peekTokens(bucketOf(subject, rate), rate, nowMs()),
   };
 };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FlorinError, invalid } from '../core/errors.ts';
-import type { ListenerLimits } from './listener.ts';
+import type { ListenerLimits } from './listenerLimits.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 import { complain } from './secureServer.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { invalid } from '../core/errors.ts';
-import type { ListenerLimits } from './listener.ts';
+import type { ListenerLimits } from './listenerLimits.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 
 export type SecureServer = {
