@@ -1,3 +1,4 @@
+import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
 import type { Environment, Scope } from '../core/environment.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
 import { formatAmount, parseAmount } from '../core/money.ts';
@@ -5,12 +6,12 @@ import { type Currency, findCurrency, type Network } from '../core/registry/netw
 import { refuseUrlText } from '../core/url.ts';
 import type { Caller, WalletRow } from '../storage/accounts.ts';
 import { isUniqueViolation } from '../storage/database.ts';
-import { insertPayments, type NewPayment } from '../storage/insertPayments.ts';
+import type { InsertedPayment, NewPayment } from '../storage/insertPayments.ts';
 import { findByExternalId, type StoredTier } from '../storage/payments.ts';
-import { createBatcher } from './batch.ts';
 import type { Context } from './context.ts';
 import type { DerivationIndexes } from './derivationIndexes.ts';
 import { type Answer, type IdempotentRequest, inProgress, keepRefusal, replay } from './idempotency.ts';
+import { createInsert } from './insertFlight.ts';
 import { watchedNetwork } from './networkDirectory.ts';
 import { deriveAddress } from './paymentAddress.ts';
 import { renderEvent, renderPayment } from './paymentObject.ts';
@@ -35,8 +36,6 @@ export type CreatePayment = (
 ) => Promise<Answer>;
 
 export const defaultExpirySeconds = 3_600;
-/** One flight's rows. More would only delay the first of them. */
-const maxBatch = 128;
 
 const amountOf = (text: string, currency: Currency): bigint => {
   const parsed = parseAmount(text, currency.decimals);
@@ -119,7 +118,8 @@ const nextAddress = async (
   wallet: WalletRow,
 ): Promise<{ derivationIndex: bigint; address: string }> => {
   const { kind: walletKind, destination: treasury } = wallet;
-  const series = walletKind === 'forwarder' ? `${scope.accountId}/${scope.environment}` : `xpub/${treasury}`;
+  const series =
+    walletKind === 'forwarder' ? `${scope.accountId}/${scope.environment}` : `xpub/${xpubIdentity(treasury)}`;
   const derivationIndex = await indexes.next(series, walletKind);
   return {
     derivationIndex,
@@ -195,51 +195,57 @@ const build = async (
   };
 };
 
-type Written = 'written' | 'key_taken';
+const externalIdTaken = (existing: string): FlorinError =>
+  new FlorinError('conflict', `externalId is already used by payment ${existing}.`, 'externalId');
 
-/** A row that the database refuses must not take the others of its flight with it: then each goes alone. */
-const insertFlight = async (context: Context, rows: NewPayment[]): Promise<(Written | Error)[]> => {
-  const insertAll = async (some: NewPayment[]): Promise<Written[]> => {
-    const written = await insertPayments(context.db, some);
-    return some.map(row => (written.has(row.id) ? 'written' : 'key_taken'));
-  };
-  try {
-    return await insertAll(rows);
-  } catch (error) {
-    const isRowsOwnFault =
-      typeof (error as { code?: unknown }).code === 'string' && /^2[0-3]/.test((error as { code: string }).code);
-    if (!isRowsOwnFault) throw error;
-    if (rows.length === 1) return [error as Error];
-  }
-  const results: (Written | Error)[] = [];
-  for (const row of rows) {
-    results.push(
-      await insertAll([row]).then(
-        ([one]) => one!,
-        (error: Error) => error,
-      ),
-    );
-  }
-  return results;
+/**
+ * Wallets that scan an extended public key stop after twenty unused addresses, so a repeated request must not use one up:
+ * what would refuse or replay it is looked for before an index is taken.
+ */
+const answerBeforeIndex = async (
+  context: Context,
+  caller: Caller,
+  request: PaymentRequest,
+  idempotency: IdempotentRequest | null,
+): Promise<Answer | null> => {
+  if (!caller.wallets.some(wallet => wallet.network === request.network && wallet.kind === 'xpub')) return null;
+  const kept = idempotency && (await replay(context, context.db, caller, idempotency));
+  if (kept || request.externalId === undefined) return kept;
+  const existing = await findByExternalId(context.db, caller, request.externalId);
+  if (existing !== null) throw externalIdTaken(existing);
+  return null;
 };
 
+/** An address that is already a payment's: another account watches the same key. The next index is as good. */
+const addressTries = 5;
+
 export const createPaymentCreator = (context: Context, indexes: DerivationIndexes): CreatePayment => {
-  const insert = createBatcher<NewPayment, Written>({
-    maxItems: maxBatch,
-    maxWaiting: 5_000,
-    overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),
-    run: rows => insertFlight(context, rows),
-  });
+  const insert = createInsert(context);
+
+  const write = async (
+    caller: Caller,
+    request: PaymentRequest,
+    idempotency: IdempotentRequest | null,
+  ): Promise<{ outcome: InsertedPayment; body: string }> => {
+    for (let tried = 1; ; tried++) {
+      const { row, body } = await build(context, indexes, caller, request, idempotency);
+      try {
+        return { outcome: await insert(row), body };
+      } catch (error) {
+        if (isUniqueViolation(error, 'payments_external_id')) {
+          throw externalIdTaken((await findByExternalId(context.db, caller, row.externalId!)) ?? 'unknown');
+        }
+        if (!isUniqueViolation(error, 'payments_address') || tried === addressTries) throw error;
+      }
+    }
+  };
 
   const create: CreatePayment = async (caller, request, idempotency) => {
-    const { row, body } = await build(context, indexes, caller, request, idempotency);
-    try {
-      if ((await insert(row)) === 'written') return { status: 200, body, replayed: false };
-    } catch (error) {
-      if (!isUniqueViolation(error, 'payments_external_id')) throw error;
-      const existing = await findByExternalId(context.db, caller, row.externalId!);
-      throw new FlorinError('conflict', `externalId is already used by payment ${existing}.`, 'externalId');
-    }
+    const early = await answerBeforeIndex(context, caller, request, idempotency);
+    if (early) return early;
+    const { outcome, body } = await write(caller, request, idempotency);
+    if (outcome.kind === 'written') return { status: 200, body, replayed: false };
+    if (outcome.kind === 'external_id_taken') throw externalIdTaken(outcome.existing);
     const kept = await replay(context, context.db, caller, idempotency!);
     if (kept) return kept;
     throw inProgress();

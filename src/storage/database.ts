@@ -21,12 +21,12 @@ export type Database = Queryable & {
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Several statements without parameters, for migrations and maintenance. */
   script(sql: string): Promise<void>;
-  listen(channel: string, heard: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 };
 
 const connectionFaults = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EACCES',
+  'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN', 'EMFILE', 'ENFILE',
 ]); // biome-ignore format: one list
 
 /** SQLSTATE classes of a database that cannot serve now: connection, resources (a full disk), operator, system. */
@@ -50,12 +50,19 @@ export class ConnectionLost extends Error {}
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   codeOf(error) === '23505' && (error as { constraint?: string }).constraint === constraint;
 
-const isRetryable = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';
+/** Another transaction was in the way: the same work may succeed when tried again. */
+export const isContention = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';
 
-/** pg raises plain Errors without a code when a connection ends under a query or none can be had in time. */
+/** The database refused the data itself (cardinality, data, integrity), not the moment. */
+export const isRowFault = (error: unknown): boolean => /^2[0-3]...$/.test(codeOf(error));
+
+/**
+ * pg raises plain Errors without a code when a connection ends under a query, none can be had in time, or an answer is
+ * overdue. A TypeError and its like are faults of our own.
+ */
 const classify = (error: unknown): unknown => {
   if (error instanceof FlorinError) return error;
-  if (error instanceof Error && !(error instanceof pg.DatabaseError) && codeOf(error) === '') {
+  if (error instanceof Error && error.constructor === Error && codeOf(error) === '') {
     return new ConnectionLost(error.message, { cause: error });
   }
   return error;
@@ -78,6 +85,8 @@ const onClient = (client: pg.ClientBase): Queryable => ({
 });
 
 const transactionAttempts = 5;
+/** Maintenance may take its time. */
+const scriptTimeoutMs = 3_600_000;
 
 const timestamptz = 1184;
 const readTime = pg.types.getTypeParser(timestamptz) as (text: string) => Date;
@@ -95,13 +104,15 @@ const columnTypes = {
 
 export const openDatabase = (
   connection: ConnectionSettings,
-  options: { log: Log; maxConnections?: number; applicationName?: string },
+  options: { log: Log; maxConnections?: number; applicationName?: string; queryTimeoutMs?: number },
 ): Database => {
   const pool = new pg.Pool({
     ...connection,
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
+    // No request may wait for ever on a server that stopped answering; the connection is given up with the query.
+    query_timeout: options.queryTimeoutMs ?? 10_000,
     keepAlive: true,
     application_name: options.applicationName ?? 'florin',
     types: columnTypes,
@@ -125,9 +136,13 @@ export const openDatabase = (
       await classified(client.query('commit'));
       return result;
     } catch (error) {
-      await client.query('rollback').catch(rollbackError => {
-        broken = rollbackError;
-      });
+      // On a connection that is lost or overdue a rollback would only wait as well; ending it rolls back.
+      if (error instanceof ConnectionLost) broken = error;
+      else {
+        await client.query('rollback').catch(rollbackError => {
+          broken = rollbackError;
+        });
+      }
       throw error;
     } finally {
       client.release(broken);
@@ -141,19 +156,14 @@ export const openDatabase = (
         try {
           return await attempt(work);
         } catch (error) {
-          if (tried < transactionAttempts && isRetryable(error)) continue;
+          if (tried < transactionAttempts && isContention(error)) continue;
           throw error;
         }
       }
     },
     async script(sql) {
-      await pool.query(sql);
-    },
-    async listen(channel, heard) {
-      const client = await pool.connect();
-      client.on('notification', heard);
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-      return async () => client.release(true);
+      const text = { text: sql, query_timeout: scriptTimeoutMs };
+      await pool.query(text as pg.QueryConfig);
     },
     close: () => pool.end(),
   };

@@ -39,7 +39,7 @@ export const createPaymentRoute = 'POST /v1/payments';
 
 /**
  * Any number of payments in one statement: key, payment, event, deliveries and delta, all or none. A row whose
- * idempotency key is taken is left out and not returned. One statement a request reached 0.40 of this one's rate.
+ * externalId or idempotency key is taken is left out. One statement a request reached 0.40 of this one's rate.
  */
 const insertPaymentsStatement = {
   name: 'payments-insert',
@@ -54,10 +54,14 @@ const insertPaymentsStatement = {
   ), stamped as materialized (
     select *, to_timestamp(created_ms / 1000.0)::timestamptz(3) as created_at,
       to_timestamp(expires_ms / 1000.0)::timestamptz(3) as expires_at from input
+  ), taken as materialized (
+    select s.id, p.id as existing from stamped s join payments p on p.account_id = s.account_id
+      and p.environment = s.environment and p.external_id = s.external_id
+    where s.external_id is not null
   ), kept as (
     insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, status, response, created_at)
     select account_id, environment, '${createPaymentRoute}', key, body_hash, id, 200, response, created_at
-    from stamped where key is not null
+    from stamped where key is not null and id not in (select id from taken)
     on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash,
       resource_id = excluded.resource_id, status = excluded.status, response = excluded.response,
       sealed_response = null, held_until = null, created_at = excluded.created_at
@@ -70,7 +74,7 @@ const insertPaymentsStatement = {
     select account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
       treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
       callback_url, redirect_url, external_id, created_at, expires_at, expires_at
-    from stamped where key is null or id in (select resource_id from kept)
+    from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
     returning account_id, environment, id, currency, network, created_at
   ), announced as (
     insert into events (account_id, environment, id, payment_id, sequence, type, status, body, created_at)
@@ -95,13 +99,22 @@ const insertPaymentsStatement = {
     select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), count(*)
     from fresh group by account_id, environment, currency, network, date_trunc('hour', created_at, 'UTC')
   )
-  select id from fresh`,
+  select id, null as existing from fresh union all select id, existing from taken`,
 };
 
-/** Returns the ids that were written; one that is missing lost its idempotency key to an earlier request. */
-export const insertPayments = async (db: Queryable, payments: readonly NewPayment[]): Promise<Set<string>> => {
+/** `key_taken`: an earlier request has the idempotency key. `external_id_taken` names the payment that has the id. */
+export type InsertedPayment =
+  | { kind: 'written' }
+  | { kind: 'key_taken' }
+  | { kind: 'external_id_taken'; existing: string };
+
+/** What became of each payment, by its id. */
+export const insertPayments = async (
+  db: Queryable,
+  payments: readonly NewPayment[],
+): Promise<Map<string, InsertedPayment>> => {
   const column = <T>(pick: (payment: NewPayment) => T): T[] => payments.map(pick);
-  const rows = await db.query<{ id: string }>(insertPaymentsStatement, [
+  const rows = await db.query<{ id: string; existing: string | null }>(insertPaymentsStatement, [
     column(p => p.accountId),
     column(p => p.environment),
     column(p => p.id),
@@ -133,5 +146,9 @@ export const insertPayments = async (db: Queryable, payments: readonly NewPaymen
     column(p => p.idempotency?.bodyHash ?? null),
     column(p => p.idempotency?.response ?? null),
   ]);
-  return new Set(rows.map(row => row.id));
+  const outcomes = new Map<string, InsertedPayment>(payments.map(payment => [payment.id, { kind: 'key_taken' }]));
+  for (const { id, existing } of rows) {
+    outcomes.set(id, existing === null ? { kind: 'written' } : { kind: 'external_id_taken', existing });
+  }
+  return outcomes;
 };

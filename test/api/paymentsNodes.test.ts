@@ -110,3 +110,18 @@ test('one cancel of many on both succeeds, and the history has it once', async (
     { type: 'payment.canceled' },
   ]);
 });
+
+test('keys and externalIds that arrive on both in opposite order never end in an error of the service', async () => {
+  for (let round = 0; round < 6; round++) {
+    const names = Array.from({ length: 40 }, (_, i) => `crossed-${round}-${i}`);
+    const send = (calls: PaymentCalls, name: string) =>
+      calls.create({ ...body, externalId: name }, { headers: { 'idempotency-key': name } });
+    const answers = await Promise.all([
+      ...names.map(name => send(first, name)),
+      ...names.toReversed().map(name => send(second, name)),
+    ]);
+    expect(answers.filter(answer => answer.status >= 500).map(answer => answer.text)).toEqual([]);
+    const made = new Set(answers.filter(answer => answer.status === 200).map(answer => answer.json.id));
+    expect(made.size).toBe(40);
+  }
+});
