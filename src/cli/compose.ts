@@ -82,20 +82,18 @@ export const startStorage = async (config: Config, log: Log): Promise<OpenStorag
     ({ owner, service } = embedded);
     serviceRole = embedded.service.user;
   }
+  let db: Database | null = null;
+  const stop = async (): Promise<void> => {
+    await db?.close();
+    await embedded?.stop();
+  };
   try {
     await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) });
-    const db = openDatabase(service, { log });
+    db = openDatabase(service, { log });
     await refuseUnfit(db);
-    return {
-      db,
-      service,
-      async stop() {
-        await db.close();
-        await embedded?.stop();
-      },
-    };
+    return { db, service, stop };
   } catch (error) {
-    await embedded?.stop();
+    await stop();
     throw error;
   }
 };
@@ -115,7 +113,7 @@ export const openStorage = async (config: Config, log: Log): Promise<OpenStorage
 };
 
 /** The vault, refused when this database was built under another master key. */
-export const openVault = async (config: Config, db: Database): Promise<Vault> => {
+const openVault = async (config: Config, db: Database): Promise<Vault> => {
   const masterKey = await loadMasterKey({ dataDir: config.dataDir, setting: config.masterKey ?? undefined });
   const inForce = await claimDeploymentValue(db, 'master_key_fingerprint', masterKey.fingerprint);
   if (inForce !== masterKey.fingerprint) {
@@ -127,7 +125,7 @@ export const openVault = async (config: Config, db: Database): Promise<Vault> =>
 };
 
 export const openAdmin = async (config: Config, storage: OpenStorage): Promise<AdminContext> => {
-  const clock: DatabaseClock = createDatabaseClock(storage.db, monotonicMs);
+  const clock: DatabaseClock = createDatabaseClock(storage.db, { monotonicMs, wallMs: Date.now });
   await clock.synchronize();
   return { db: storage.db, clock, ids: createIds(), vault: await openVault(config, storage.db) };
 };
@@ -138,7 +136,7 @@ export const devTokens = (): DevToken[] =>
     mainnets[slug].tokens.map(({ symbol, name, decimals }) => ({ slug, symbol, name: `Test ${name}`, decimals })),
   );
 
-export const needsDevChain = (config: Config): boolean =>
+const needsDevChain = (config: Config): boolean =>
   config.roles.includes('watch') && slugs.some(slug => (config.networks.sandbox[slug]?.rpcUrls.length ?? 0) === 0);
 
 export const startLocalChain = async (config: Config, log: Log): Promise<DevChain | null> =>

@@ -1,13 +1,15 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { readAddressBlock } from '../core/addressBlock.ts';
 import type { Environment } from '../core/environment.ts';
+import { parseMasterKey } from '../vault/masterKey.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 
 export const roles = ['api', 'watch', 'deliver'] as const;
 export type Role = (typeof roles)[number];
 
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** Everything a start needs to know, validated as a whole and frozen. Holds secrets: never log it. */
@@ -26,7 +28,7 @@ export type Config = {
   readonly trustedProxies: readonly string[];
   /** Null means the embedded server. */
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
-  /** 32 bytes as lower-case hex; null means the file in the data directory. */
+  /** As it was given, and known to be readable; null means the file in the data directory. */
   readonly masterKey: string | null;
   readonly roles: readonly Role[];
   /** Absolute paths; null means the local CA. */
@@ -132,13 +134,13 @@ export const settings = {
   masterKey: setting({
     variable: 'FLORIN_MASTER_KEY',
     fallback: null,
-    help: '32 random bytes as 64 hexadecimal digits or as base64. Default: made once, in the data directory.',
-    parse: parseMasterKey,
+    help: 'At least 32 random bytes, as hexadecimal digits or as base64. Default: made once, in the data directory.',
+    parse: checkMasterKey,
   }),
   roles: setting({
     variable: 'FLORIN_ROLES',
     fallback: 'all',
-    help: 'What this process does: all, or some of api, watch and deliver, separated by commas.',
+    help: 'What this process does: all, or some of api, watch and deliver, separated by commas. deliver has no work yet.',
     parse: parseRoles,
   }),
   redisUrl: setting<never>({
@@ -296,14 +298,8 @@ function parseCheckoutUrl(text: string, bad: Bad): string | undefined {
 
 function parseProxies(text: string, bad: Bad): string[] | undefined {
   const blocks = list(text);
-  return blocks.every(isAddressOrBlock) ? blocks : bad('must list IP addresses or CIDR blocks (/0 trusts everybody)');
-}
-
-function isAddressOrBlock(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
-  if (rest.length > 0 || bits === 0 || address.includes('%')) return false;
-  return prefix === undefined || (/^[1-9][0-9]{0,2}$/.test(prefix) && Number(prefix) <= bits);
+  const isNarrow = (block: string): boolean => (readAddressBlock(block)?.prefixBits ?? 0) > 0;
+  return blocks.every(isNarrow) ? blocks : bad('must list IP addresses or CIDR blocks (/0 trusts everybody)');
 }
 
 function parseDatabaseUrl(text: string, bad: Bad): string | undefined {
@@ -311,18 +307,23 @@ function parseDatabaseUrl(text: string, bad: Bad): string | undefined {
   return scheme === 'postgres:' || scheme === 'postgresql:' ? text : bad('must be a postgres: URL');
 }
 
-function parseMasterKey(text: string, bad: Bad): string | undefined {
-  if (/^[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase();
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length === 32 && bytes.toString('base64') === text) return bytes.toString('hex');
-  return bad('must be 32 bytes as 64 hexadecimal digits or as base64');
+function checkMasterKey(text: string, bad: Bad): string | undefined {
+  try {
+    parseMasterKey(text);
+    return text;
+  } catch {
+    return bad('must be at least 32 bytes as hexadecimal digits or as base64');
+  }
 }
 
 function parseRoles(text: string, bad: Bad): Role[] | undefined {
   if (text === 'all') return [...roles];
   const named = list(text);
   const known = roles.filter(role => named.includes(role));
-  return known.length === named.length ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
+  if (known.length !== named.length) return bad(`must be all, or a list of ${roles.join(', ')}`);
+  // A process that looks ready and does nothing would hide that a role is missing elsewhere.
+  const isIdle = known.every(role => role === 'deliver');
+  return isIdle ? bad('must name api or watch too: the deliver role has no work in this version') : known;
 }
 
 function deepFreeze<T>(value: T): T {

@@ -13,7 +13,7 @@ type Report = (path: string, why: string) => void;
 type Fields = Readonly<Record<string, unknown>>;
 type TierSettings = NonNullable<NetworkSettings['tiers']>[number];
 
-export const configFileNames = ['florin.config.json', 'florin.config.js', 'florin.config.mjs', 'florin.config.ts'];
+const configFileNames = ['florin.config.json', 'florin.config.js', 'florin.config.mjs', 'florin.config.ts'];
 
 const maxRpcUrls = 16;
 const maxTiers = 32;
@@ -88,8 +88,7 @@ function parseRpcUrls(value: unknown, path: string, report: Report): string[] {
     if (protocol !== 'https:' && protocol !== 'http:')
       report(`${path}[${index}]`, 'must be an absolute http: or https: URL');
   });
-  if (new Set(urls).size !== urls.length)
-    report(path, 'must not repeat a URL: providers are checked against each other');
+  if (new Set(urls).size !== urls.length) report(path, 'must not repeat a URL');
   return urls;
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { type Environment, environments } from '../core/environment.ts';
+import { type FlorinError, invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createCallers } from '../engine/callers.ts';
 import type { Context, Deliver, EnvironmentSettings } from '../engine/context.ts';
@@ -10,14 +11,17 @@ import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
 import { createClientAddress } from '../http/clientAddress.ts';
+import { createHostEnvironment } from '../http/hostEnvironment.ts';
 import { createListener, type Listener } from '../http/listener.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
+import { refuseRequest } from '../http/refusal.ts';
 import type { Route } from '../http/route.ts';
 import { type AccessLine, createRequestHandler, type Incoming } from '../http/server.ts';
 import { systemRoutes } from '../http/systemRoutes.ts';
 import { webhookRoutes } from '../http/webhookRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
+import { openDatabase } from '../storage/database.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
 import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
@@ -39,6 +43,7 @@ export type Florin = {
 };
 
 const headPollMs = 1_000;
+const listConnections = 4;
 
 /** Unique across processes and restarts, and cheap: a request id is a name, not a secret. */
 const createRequestIds = (): (() => string) => {
@@ -94,6 +99,9 @@ const cannotListen = (error: unknown, port: number): unknown => {
   return new ConfigError([`Port ${port} ${fault}. Choose others with --port and --sandbox-port.`]);
 };
 
+const unknownHost = (): FlorinError =>
+  invalid(undefined, 'The Host header names neither environment. Use the address of production or of the sandbox.');
+
 /** One listener an environment, or one for both when they share a port and the Host header decides. */
 const listen = async (
   config: Config,
@@ -104,9 +112,11 @@ const listen = async (
   const clientAddress = createClientAddress(config.trustedProxies);
   // A trusted proxy that ends TLS may speak plain HTTP to us, as long as it vouches for the client's side.
   const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
-  const bind = async (port: number, environmentOf: (request: Incoming) => Environment): Promise<number> => {
+  const bind = async (port: number, environmentOf: (request: Incoming) => Environment | null): Promise<number> => {
     const tagged: RequestListener = (request, response) => {
-      (request as Incoming).environment = environmentOf(request);
+      const environment = environmentOf(request);
+      if (environment === null) return refuseRequest(request, response, unknownHost(), options.requestId());
+      (request as Incoming).environment = environment;
       handler(request, response);
     };
     const listener = createListener({ ...options, handler: tagged, servePlain });
@@ -120,9 +130,9 @@ const listen = async (
   };
   const { production, sandbox } = config.ports;
   if (production === sandbox && production !== 0) {
-    const sandboxHost = new URL(config.publicUrls.sandbox!).host.toLowerCase();
-    const isSandbox = (request: Incoming) => request.headers.host?.toLowerCase() === sandboxHost;
-    const port = await bind(production, request => (isSandbox(request) ? 'sandbox' : 'production'));
+    const { publicUrls } = config;
+    const environmentOf = createHostEnvironment({ production: publicUrls.production!, sandbox: publicUrls.sandbox! });
+    const port = await bind(production, request => environmentOf(request.headers.host));
     return { listeners, ports: { production: port, sandbox: port } };
   }
   const ports = { production: 0, sandbox: 0 };
@@ -158,8 +168,15 @@ export const startFlorin = async (
     const bound: { address: string; port: number }[] = [];
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
+    const listDb = openDatabase(storage.service, {
+      log,
+      maxConnections: listConnections,
+      applicationName: 'florin lists',
+    });
+    stack.push('list connections', () => listDb.close());
     const context: Context = {
       ...admin,
+      listDb,
       networks: createNetworkDirectory(admin.db, networks, monotonicMs),
       environments: settings,
       deliver: createDeliver(sender, settings),

@@ -18,7 +18,8 @@ addMigrateCommand(program);
 /** People get a sentence; a stack is for bugs. */
 const explain = (error: unknown): string => {
   if (error instanceof ConfigError || error instanceof FlorinError) return error.message;
-  if (error instanceof Error) return 'code' in error ? (error.stack ?? error.message) : error.message;
+  if (error instanceof Error)
+    return 'code' in error && !('syscall' in error) ? (error.stack ?? error.message) : error.message;
   return String(error);
 };
 

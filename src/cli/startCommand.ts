@@ -6,15 +6,23 @@ import { finishFirstRun, writeFirstRun } from './firstRun.ts';
 import type { Florin } from './florin.ts';
 import { createLog } from './log.ts';
 
-const announce = async (config: Config, florin: Florin): Promise<void> => {
-  const lines = [
-    '',
+/** Where it can be reached, or what it does where it serves nobody. */
+export const readyLines = (
+  { roles }: Pick<Config, 'roles'>,
+  { urls, caPath }: Pick<Florin, 'urls' | 'caPath'>,
+): string[] => {
+  if (!roles.includes('api')) return ['Florin is ready', `  roles       ${roles.join(', ')}`];
+  return [
     'Florin is ready',
-    `  production  ${florin.urls.production}`,
-    `  sandbox     ${florin.urls.sandbox}`,
-    `  reference   ${florin.urls.sandbox}/docs`,
+    `  production  ${urls.production}`,
+    `  sandbox     ${urls.sandbox}`,
+    `  reference   ${urls.sandbox}/docs`,
+    ...(caPath ? [`  local CA    ${caPath}`] : []),
   ];
-  if (florin.caPath) lines.push(`  local CA    ${florin.caPath}`);
+};
+
+const announce = async (config: Config, florin: Florin): Promise<void> => {
+  const lines = ['', ...readyLines(config, florin)];
   if (florin.firstRun && process.stdout.isTTY) {
     lines.push('', `  Your first sandbox key, shown once: ${florin.firstRun.key}`);
   } else if (florin.firstRun) {
@@ -56,7 +64,13 @@ export const addStartCommand = (program: Command): void => {
     try {
       const starting = startFlorin(config, log, access);
       const stopped = stopOnSignal(starting, log);
-      await announce(config, await starting);
+      const florin = await starting;
+      try {
+        await announce(config, florin);
+      } catch (error) {
+        await florin.stop();
+        throw error;
+      }
       await stopped;
     } finally {
       flush();

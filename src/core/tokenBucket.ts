@@ -42,9 +42,3 @@ export const takeToken = (bucket: Bucket, rate: RateLimit, nowMs: number): RateD
   if (allowed) bucket.tokens -= 1;
   return describe(bucket, rate, nowMs, allowed);
 };
-
-/** What the bucket holds, taking nothing. */
-export const peekTokens = (bucket: Bucket, rate: RateLimit, nowMs: number): RateDecision => {
-  refill(bucket, rate, nowMs);
-  return describe(bucket, rate, nowMs, bucket.tokens >= 1);
-};

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
 import { addressOfBytes, isZeroAddress, parseEvmAddress } from '../chains/evm/address.ts';
 import { deriveXpubAddress } from '../chains/evm/xpub.ts';
+import { readAddressBlock } from '../core/addressBlock.ts';
 import { type Environment, environments, type Scope } from '../core/environment.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
 import { type Permission, permissions } from '../core/permissions.ts';
@@ -96,19 +96,10 @@ const addKey = async (context: AdminContext, tx: Queryable, request: KeyRequest)
   return { ...row, key };
 };
 
-/** An address or a CIDR block. */
-const isAddressBlock = (text: string): boolean => {
-  const [address, bits, ...rest] = text.split('/');
-  const family = isIP(address!);
-  if (family === 0 || rest.length > 0 || address!.includes('%')) return false;
-  if (bits === undefined) return true;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
-};
-
 /** The one moment at which a key is known in clear. */
 export const createKey = async (context: AdminContext, request: KeyRequest): Promise<KeyRow & { key: string }> => {
   await resolveAccount(context, request.accountId);
-  const refused = request.ipAllow?.find(block => !isAddressBlock(block));
+  const refused = request.ipAllow?.find(block => readAddressBlock(block) === null);
   if (refused !== undefined) throw invalid('ipAllow', `${refused} is not an IP address or a CIDR block.`);
   return context.db.transaction(tx => addKey(context, tx, request));
 };

@@ -1,37 +1,23 @@
 import type { Scope } from '../core/environment.ts';
 import { decide } from '../core/payment/decide.ts';
-import type { Actions, ConfirmationRule, ConfirmationTier, Facts } from '../core/payment/facts.ts';
-import { isLegalEdge } from '../core/payment/states.ts';
+import type { Actions, Facts } from '../core/payment/facts.ts';
 import type { Queryable } from '../storage/database.ts';
-import { insertEvent, moveTotal } from '../storage/events.ts';
-import { readCaughtUpAt } from '../storage/networkStatus.ts';
-import {
-  lockPayment,
-  type PaymentRow,
-  readNow,
-  rescheduleWake,
-  type StoredTier,
-  updatePayment,
-} from '../storage/payments.ts';
+import { type ChainTimes, readChainTimes } from '../storage/networkStatus.ts';
+import { lockPayments, type PaymentKey, type PaymentRow } from '../storage/payments.ts';
 import type { Context } from './context.ts';
-import { renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
+import { assertAuthentic } from './paymentAddress.ts';
+import { readTiers } from './readTiers.ts';
+import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
 
-const ruleOf = ({ kind, depth }: StoredTier): ConfirmationRule => {
-  if (kind === 'depth') return { kind, depth: depth! };
-  return depth === null ? { kind } : { kind, depth };
-};
-
-const tiersOf = (stored: StoredTier[]): readonly [ConfirmationTier, ...ConfirmationTier[]] => {
-  const tiers = stored.map(tier => ({ atLeast: BigInt(tier.atLeast), rule: ruleOf(tier) }));
-  return tiers as [ConfirmationTier, ...ConfirmationTier[]];
-};
+const acceptedOf = ({ amountAccepted, acceptedAt }: PaymentRow): Actions['accepted'] =>
+  amountAccepted === null || acceptedAt === null ? null : { amount: BigInt(amountAccepted), at: acceptedAt.getTime() };
 
 /** The facts of a locked payment. No chain is watched for funds yet, so there are no transfers to load. */
-const factsOf = (row: PaymentRow, caughtUpAt: Date | null, actions: Partial<Actions>): Facts => ({
+const factsOf = (row: PaymentRow, caughtUpAt: Date | null): Facts => ({
   terms: {
     amount: BigInt(row.amount),
     toleranceBps: row.toleranceBps,
-    tiers: tiersOf(row.tiers),
+    tiers: readTiers(row.tiers),
     latePolicy: row.latePolicy,
     lateWindowSeconds: row.lateWindowSeconds,
     createdAt: row.createdAt.getTime(),
@@ -40,7 +26,7 @@ const factsOf = (row: PaymentRow, caughtUpAt: Date | null, actions: Partial<Acti
   transfers: [],
   strays: [],
   chain: { latest: null, safe: null, finalized: null, caughtUpAt: caughtUpAt?.getTime() ?? null },
-  actions: { canceledAt: row.canceledAt?.getTime() ?? null, accepted: null, timeEndedAt: null, ...actions },
+  actions: { canceledAt: row.canceledAt?.getTime() ?? null, accepted: acceptedOf(row), timeEndedAt: null },
   history: {
     status: row.status,
     exception: row.exception,
@@ -53,77 +39,66 @@ const factsOf = (row: PaymentRow, caughtUpAt: Date | null, actions: Partial<Acti
   },
 });
 
-const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+/** Refuses by throwing, or adds a fact. */
+export type Act = (facts: Facts, nowMs: number) => Partial<Actions>;
+
+const planFor = (context: Context, row: PaymentRow, times: ChainTimes, act: Act | undefined): Plan => {
+  // An event is rendered from this row and frozen for ever.
+  assertAuthentic(context, row);
+  const nowMs = times.now.getTime();
+  const found = factsOf(row, times.caughtUpAt(row));
+  const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs) } } : found;
+  return planOutcome(context, row, facts.actions.accepted, decide(facts, nowMs), nowMs);
+};
+
+export type Advanced = {
+  /** As they are now; those that were not found, or were locked and skipped, are in neither list. */
+  readonly rows: readonly PaymentRow[];
+  /** How many of them were written. */
+  readonly written: number;
+  /** Those that could not be decided. Nothing was written for them. */
+  readonly failed: readonly { readonly key: PaymentKey; readonly error: unknown }[];
+};
 
 /**
- * Locks the payment, lets `act` refuse or add a fact, decides, and writes state, totals, events and deliveries in the
- * caller's transaction. Chain events, the clock and merchants' actions all pass through here. Null: no such payment.
+ * Locks payments, lets `act` refuse or add a fact, decides each, and writes state, totals, events and deliveries in the
+ * caller's transaction. Chain events, the clock and merchants' actions all pass through here.
  */
+export const advancePayments = async (
+  context: Context,
+  tx: Queryable,
+  keys: readonly PaymentKey[],
+  options: { whenLocked: 'wait' | 'skip'; act?: Act | undefined },
+): Promise<Advanced> => {
+  const rows = await lockPayments(tx, keys, options.whenLocked);
+  if (rows.length === 0) return { rows, written: 0, failed: [] };
+  const times = await readChainTimes(tx);
+  const plans: Plan[] = [];
+  const failed: { key: PaymentKey; error: unknown }[] = [];
+  for (const row of rows) {
+    try {
+      plans.push(planFor(context, row, times, options.act));
+    } catch (error) {
+      failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
+    }
+  }
+  await writeOutcomes(tx, plans);
+  return {
+    rows: plans.map(plan => plan.after),
+    written: plans.filter(plan => plan.writes.length > 0).length,
+    failed,
+  };
+};
+
+/** One payment, waited for if it is locked. Null: no such payment. */
 export const advancePayment = async (
   context: Context,
   tx: Queryable,
   scope: Scope,
   id: string,
-  act?: (facts: Facts, nowMs: number) => Partial<Actions>,
+  act?: Act,
 ): Promise<PaymentRow | null> => {
-  const row = await lockPayment(tx, scope, id);
-  if (!row) return null;
-  const caughtUpAt = await readCaughtUpAt(tx, row.environment, row.network);
-  const nowMs = (await readNow(tx)).getTime();
-  const before = factsOf(row, caughtUpAt, {});
-  const facts = act ? factsOf(row, caughtUpAt, act(before, nowMs)) : before;
-  const outcome = decide(facts, nowMs);
-  if (outcome.steps.length === 0 && outcome.wakeAt !== (row.wakeAt?.getTime() ?? null)) {
-    await rescheduleWake(tx, scope, id, dateOf(outcome.wakeAt));
-  }
-  const after: PaymentRow = {
-    ...row,
-    canceledAt: dateOf(outcome.canceledAt),
-    completedAt: dateOf(outcome.completedAt),
-  };
-  for (const step of outcome.steps) {
-    const { previous } = step;
-    if (previous.status !== step.status && !isLegalEdge(previous.status, step.status)) {
-      throw new Error(`illegal edge ${previous.status} to ${step.status}`);
-    }
-    after.status = step.status;
-    after.exception = step.exception;
-    after.amountReceived = outcome.amountReceived.toString();
-    after.amountConfirmed = outcome.amountConfirmed.toString();
-    const event = context.ids.next('event', nowMs);
-    const data = renderPayment(viewOfRow(after), context.environments[row.environment]);
-    await updatePayment(tx, scope, id, {
-      status: step.status,
-      exception: step.exception,
-      amountReceived: outcome.amountReceived,
-      amountConfirmed: outcome.amountConfirmed,
-      completedAt: after.completedAt,
-      canceledAt: after.canceledAt,
-      sequence: step.sequence,
-      wakeAt: dateOf(outcome.wakeAt),
-    });
-    await moveTotal(tx, scope, id, previous.status, step.status);
-    await insertEvent(tx, scope, {
-      id: event.id,
-      paymentId: id,
-      sequence: step.sequence,
-      type: step.event,
-      status: step.status,
-      exception: step.exception,
-      previousStatus: previous.status,
-      previousException: previous.exception,
-      createdAt: new Date(nowMs),
-      callbackUrl: row.callbackUrl,
-      body: renderEvent({
-        id: event.id,
-        type: step.event,
-        atMs: nowMs,
-        environment: row.environment,
-        sequence: step.sequence,
-        data,
-        previous,
-      }),
-    });
-  }
-  return after;
+  const { rows, failed } = await advancePayments(context, tx, [{ ...scope, id }], { whenLocked: 'wait', act });
+  if (failed[0]) throw failed[0].error;
+  return rows[0] ?? null;
 };

@@ -2,7 +2,7 @@ import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import { cancelRefusal, resolveRefusal } from '../core/payment/refusals.ts';
-import { advancePayment } from './advancePayment.ts';
+import { type Act, advancePayment } from './advancePayment.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently } from './idempotency.ts';
 import { noSuchPayment, presentPayment } from './readPayment.ts';
@@ -12,7 +12,7 @@ const act = (
   scope: Scope,
   id: string,
   idempotency: IdempotentRequest | null,
-  action: Parameters<typeof advancePayment>[4],
+  action: Act,
 ): Promise<Answer> => {
   if (!isId('payment', id)) throw noSuchPayment();
   return idempotently(context, scope, idempotency, async tx => {

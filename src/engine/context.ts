@@ -34,6 +34,8 @@ export type Deliver = (message: {
 /** What use cases work with. Built once, by the composition. */
 export type Context = {
   readonly db: Database;
+  /** Connections of their own for lists, so that many slow pages cannot keep payments from being created. */
+  readonly listDb: Database;
   readonly clock: DatabaseClock;
   readonly ids: IdSource;
   readonly vault: Vault;

@@ -57,14 +57,12 @@ const keep = async (
   tx: Queryable,
   scope: Scope,
   request: IdempotentRequest,
+  heldUntil: Date,
   answer: { status: number; body: string; secret?: boolean },
 ): Promise<void> => {
   const sealed = answer.secret ? context.vault.seal(answer.body, sealContext(scope, request)) : null;
-  await keepAnswer(tx, scope, request.route, request.key, {
-    status: answer.status,
-    response: sealed ? null : answer.body,
-    sealedResponse: sealed,
-  });
+  const kept = { status: answer.status, response: sealed ? null : answer.body, sealedResponse: sealed };
+  await keepAnswer(tx, scope, { route: request.route, key: request.key, heldUntil }, kept);
 };
 
 /** Long enough for any call made under a key; a crashed holder's key is free again after it. */
@@ -82,19 +80,20 @@ export const idempotently = (
 ): Promise<Answer> =>
   context.db.transaction(async tx => {
     if (!request) return { status: 200, body: (await work(tx)).body, replayed: false };
-    if (!(await claimIdempotencyKey(tx, scope, { ...request, holdSeconds }))) {
+    const heldUntil = await claimIdempotencyKey(tx, scope, { ...request, holdSeconds });
+    if (!heldUntil) {
       const kept = await replay(context, tx, scope, request);
       if (kept) return kept;
       throw inProgress();
     }
     try {
       const result = await work(tx);
-      await keep(context, tx, scope, request, { status: 200, ...result });
+      await keep(context, tx, scope, request, heldUntil, { status: 200, ...result });
       return { status: 200, body: result.body, replayed: false };
     } catch (error) {
       if (!isKept(error)) throw error;
       const body = errorBody(error, request.requestId);
-      await keep(context, tx, scope, request, { status: error.status, body });
+      await keep(context, tx, scope, request, heldUntil, { status: error.status, body });
       return { status: error.status, body, replayed: false };
     }
   });
@@ -107,17 +106,18 @@ export const idempotentlyHeld = async (
   work: () => Promise<Result>,
 ): Promise<Answer> => {
   if (!request) return { status: 200, body: (await work()).body, replayed: false };
-  if (!(await claimIdempotencyKey(context.db, scope, { ...request, holdSeconds }))) {
+  const heldUntil = await claimIdempotencyKey(context.db, scope, { ...request, holdSeconds });
+  if (!heldUntil) {
     const kept = await replay(context, context.db, scope, request);
     if (kept) return kept;
     throw inProgress();
   }
   try {
     const result = await work();
-    await keep(context, context.db, scope, request, { status: 200, ...result });
+    await keep(context, context.db, scope, request, heldUntil, { status: 200, ...result });
     return { status: 200, body: result.body, replayed: false };
   } catch (error) {
-    await releaseIdempotencyKey(context.db, scope, request.route, request.key);
+    await releaseIdempotencyKey(context.db, scope, { route: request.route, key: request.key, heldUntil });
     throw error;
   }
 };

@@ -1,8 +1,10 @@
 import { evmPaymentUri } from '../chains/evm/paymentUri.ts';
 import { formatAmount } from '../core/money.ts';
+import { ruleFor } from '../core/payment/finality.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { PaymentRow, StoredTier } from '../storage/payments.ts';
 import type { EnvironmentSettings } from './context.ts';
+import { readTiers } from './readTiers.ts';
 
 /** What the payment object is made from: a stored row, or one that is about to be stored. */
 export type PaymentView = Pick<
@@ -47,15 +49,10 @@ export const viewOfRow = (row: PaymentRow): PaymentView => ({
 const time = (ms: number | null): string => (ms === null ? 'null' : `"${new Date(ms).toISOString()}"`);
 const text = (value: string | null): string => (value === null ? 'null' : JSON.stringify(value));
 
-/** The tier with the greatest threshold not above the larger of asked and received decides. */
+/** No chain is watched for funds yet, so nothing has a confirmation. */
 const confirmations = (view: PaymentView): string => {
-  const size = view.amount > view.amountReceived ? view.amount : view.amountReceived;
-  let chosen = view.tiers[0]!;
-  for (const tier of view.tiers) {
-    if (BigInt(tier.atLeast) <= size && BigInt(tier.atLeast) >= BigInt(chosen.atLeast)) chosen = tier;
-  }
-  const required = chosen.kind === 'depth' ? chosen.depth : null;
-  return `{"current":0,"required":${required},"rule":"${chosen.kind}"}`;
+  const rule = ruleFor({ amount: view.amount, tiers: readTiers(view.tiers) }, view.amountReceived);
+  return `{"current":0,"required":${rule.kind === 'depth' ? rule.depth : null},"rule":"${rule.kind}"}`;
 };
 
 /**

@@ -1,6 +1,7 @@
 import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
+import { createRecentMap } from '../core/recentMap.ts';
 import { type PaymentRow, type ReadPayment, readPayments } from '../storage/payments.ts';
 import { createBatcher } from './batch.ts';
 import type { Context } from './context.ts';
@@ -15,14 +16,21 @@ export const presentPayment = (context: Context, row: PaymentRow): string => {
   return renderPayment(viewOfRow(row), context.environments[row.environment]);
 };
 
-const maximumKept = 20_000;
+/** A merchant's metadata may be long; one that is costs a reading each time rather than everybody's room. */
+const longestKept = 8_192;
+const maxKeptBytes = 64 * 1024 * 1024;
+/** At two bytes a character, with what the map itself needs for an entry. */
+const keptBytes = (id: string, { version, body }: KeptPayment): number =>
+  200 + 2 * (id.length + version.length + body.length);
+
+type KeptPayment = { version: string; body: string };
 
 /**
  * Payments are asked for again and again while they are pending. Each answer is kept with the version of the row it was
  * made from, and the database, asked every time, sends the row only if it has changed since.
  */
 export const createPaymentReader = (context: Context): ((scope: Scope, id: string) => Promise<string>) => {
-  const kept = new Map<string, { version: string; body: string }>();
+  const kept = createRecentMap<KeptPayment>(maxKeptBytes, keptBytes);
   const read = createBatcher<{ scope: Scope; id: string; version: string | null }, ReadPayment | null>({
     maxItems: 200,
     maxWaiting: 10_000,
@@ -36,8 +44,8 @@ export const createPaymentReader = (context: Context): ((scope: Scope, id: strin
     if (!found) throw noSuchPayment();
     if (!found.row) return known!.body;
     const body = presentPayment(context, found.row);
-    if (kept.size >= maximumKept) kept.clear();
-    kept.set(id, { version: found.version, body });
+    if (body.length <= longestKept) kept.set(id, { version: found.version, body });
+    else kept.delete(id);
     return body;
   };
 };

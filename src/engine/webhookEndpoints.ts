@@ -3,6 +3,7 @@ import { FlorinError, invalid } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import type { EventType } from '../core/payment/states.ts';
 import {
+  countEndpointsLocked,
   deleteEndpoint,
   type EndpointChange,
   type EndpointRow,
@@ -17,6 +18,9 @@ import { type Answer, type IdempotentRequest, idempotently, idempotentlyHeld } f
 import { renderTestEvent } from './testEvent.ts';
 
 const noSuchEndpoint = (): FlorinError => new FlorinError('not_found', 'No webhook endpoint has this id.');
+
+/** Each event is written once for every endpoint, so their number is what one payment costs. */
+const maxEndpoints = 50;
 
 const secretContext = (scope: Scope, id: string): string[] => [
   'webhook secret',
@@ -57,6 +61,10 @@ export const createEndpoint = (
 ): Promise<Answer> => {
   checkUrl(context, scope, request.url);
   return idempotently(context, scope, idempotency, async tx => {
+    if ((await countEndpointsLocked(tx, scope)) >= maxEndpoints) {
+      const message = `There are ${maxEndpoints} webhook endpoints in ${scope.environment}, and no more are possible. Delete one first.`;
+      throw new FlorinError('conflict', message);
+    }
     const { id, ms } = context.ids.next('endpoint', context.clock.nowMs());
     const secret = generateWebhookSecret();
     const row = await insertEndpoint(tx, scope, {
@@ -88,7 +96,7 @@ export const removeEndpoint = async (context: Context, scope: Scope, id: string)
   return JSON.stringify({ id, deleted: true });
 };
 
-/** A new secret at once; the old one signs along for a day. */
+/** A new secret at once; each old one signs along for a day from its own rotation. */
 export const rotateEndpoint = (
   context: Context,
   scope: Scope,
@@ -106,8 +114,8 @@ export const rotateEndpoint = (
 
 const secretsOf = (context: Context, scope: Scope, row: EndpointRow, nowMs: number): string[] => {
   const open = (sealed: Buffer) => context.vault.open(sealed, secretContext(scope, row.id)).toString('utf8');
-  const isOverlap = row.previousSecret !== null && row.previousSecretUntil!.getTime() > nowMs;
-  return isOverlap ? [open(row.secret), open(row.previousSecret!)] : [open(row.secret)];
+  const overlapping = row.previousSecrets.filter((_, i) => row.previousSecretsUntil[i]!.getTime() > nowMs);
+  return [row.secret, ...overlapping].map(open);
 };
 
 /** Sends a signed event now and answers with what came of it. Works for disabled endpoints too: it is how one checks. */

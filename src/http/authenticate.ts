@@ -40,9 +40,9 @@ const publicRate: RateLimit = { perMinute: 600, burst: 0 };
 const failureRate: RateLimit = { perMinute: 60, burst: 0 };
 
 /** More than this many and the memory is emptied: it only saves work. */
-const maximumHeaders = 10_000;
+const maximumTokens = 10_000;
 
-const bearer = /^Bearer +([\x21-\x7e]{1,256})$/i;
+const bearer = /^Bearer {1,4}([\x21-\x7e]{1,256})$/i;
 
 const tooMany = (reply: FastifyReply, decision: RateDecision, what: string): FlorinError => {
   reply.header('retry-after', decision.retryAfterSeconds);
@@ -65,17 +65,15 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return matcher(address);
   };
 
-  /** Headers seen before, taken apart: checksum and hash are the same each time. */
-  const headers = new Map<string, ParsedKey>();
-  const keyOf = (header: string): ParsedKey | null => {
-    const known = headers.get(header);
-    if (known) return known;
-    const text = bearer.exec(header)?.[1];
-    const key = text === undefined ? null : parseKey(text);
-    if (!key) return null;
-    if (headers.size >= maximumHeaders) headers.clear();
-    headers.set(header, key);
-    return key;
+  /**
+   * Keys that belong to somebody, taken apart: checksum and hash are the same each time. The checksum is no secret, so a
+   * key is kept only once its owner was found; otherwise anybody could fill this.
+   */
+  const known = new Map<string, ParsedKey>();
+  const remember = (token: string, key: ParsedKey): void => {
+    if (known.has(token)) return;
+    if (known.size >= maximumTokens) known.clear();
+    known.set(token, key);
   };
 
   const judge = (caller: Caller | null, environment: Environment): Caller | string => {
@@ -89,12 +87,16 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
     const header = request.headers.authorization;
     if (header === undefined) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
-    const key = keyOf(header);
-    if (!key) return 'The API key is not valid.';
+    const token = bearer.exec(header)?.[1];
+    const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
+    if (token === undefined || !key) return 'The API key is not valid.';
     if (key.environment !== environment) {
       return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
     }
-    return then(callers.find(key.hash), caller => judge(caller, environment));
+    return then(callers.find(key.hash), caller => {
+      if (caller) remember(token, key);
+      return judge(caller, environment);
+    });
   };
 
   const count = (caller: Caller, reply: FastifyReply): Eventually<Caller> => {

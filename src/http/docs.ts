@@ -168,7 +168,7 @@ ${entries.map(operationSection)}</section>
 };
 
 /** The reference as one page without script: what it says of operations comes from the document that it is given. */
-export const renderDocs = (document: OpenApi): Reply => ({
+export const renderDocs = (document: OpenApi): Reply & { body: string } => ({
   body: markupOf(page(document)),
   contentType: 'text/html; charset=utf-8',
   headers,

@@ -41,7 +41,7 @@ export function verify(body, headers, secret) {
   mac.update(\`\${id}.\${time}.\`).update(body);
   const expected = mac.digest();
 
-  // There are two while a secret is being rotated.
+  // There are several while secrets are being rotated.
   return given.split(' ').some(signature => {
     const bytes = Buffer.from(signature.slice(3), 'base64');
     return bytes.length === expected.length

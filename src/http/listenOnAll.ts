@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
+import { codeOf } from '../core/errorCode.ts';
 import type { Log } from '../core/log.ts';
 
 type Listening = {
@@ -36,7 +37,7 @@ const bindAll = async ({ createServer, port: wanted, hosts, log }: Listening): P
         server.listen({ port, host, ipv6Only: hosts.length > 1 });
         await once(server, 'listening');
       } catch (error) {
-        if (!isIPv6(host) || !codesOfAbsentIpv6.has(codeOf(error) ?? '')) throw error;
+        if (!isIPv6(host) || !codesOfAbsentIpv6.has(codeOf(error))) throw error;
         log.warn({ host, code: codeOf(error) }, 'this machine has no such IPv6 address; listening without it');
         unavailable = error;
         continue;
@@ -51,5 +52,3 @@ const bindAll = async ({ createServer, port: wanted, hosts, log }: Listening): P
     throw error;
   }
 };
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

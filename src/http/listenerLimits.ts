@@ -1,3 +1,5 @@
+import type { ServerOptions } from 'node:http';
+
 export type ListenerLimits = {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -22,3 +24,14 @@ export const defaultListenerLimits: ListenerLimits = {
   connections: 10_000,
   closeTimeoutMs: 10_000,
 };
+
+/** What the servers for HTTPS and for plain HTTP have in common. */
+export const httpOptions = (limits: ListenerLimits): ServerOptions => ({
+  headersTimeout: limits.headersTimeoutMs,
+  requestTimeout: limits.requestTimeoutMs,
+  keepAliveTimeout: limits.keepAliveTimeoutMs,
+  maxHeaderSize: limits.headerSizeBytes,
+  connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
+  // Checked with the request instead: the built-in refusal has neither a body nor a request id.
+  requireHostHeader: false,
+});

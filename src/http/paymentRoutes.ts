@@ -78,7 +78,7 @@ export const paymentRoutes = (
     handle: async call => {
       const query = call.query as schemas.PaymentQuery;
       const { limit = defaultPageLimit, offset = 0 } = query;
-      const { rows, total } = await listPayments(context.db, scopeOf(call), filterOf(query), { limit, offset });
+      const { rows, total } = await listPayments(context.listDb, scopeOf(call), filterOf(query), { limit, offset });
       return {
         body: renderPage(
           rows.map(row => presentPayment(context, row)),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FlorinError, invalid } from '../core/errors.ts';
-import type { ListenerLimits } from './listenerLimits.ts';
+import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 import { complain } from './secureServer.ts';
 
@@ -27,14 +27,7 @@ const httpsRequired = (): FlorinError =>
 
 /** Refuses what arrives without TLS, and reads no more of it than it must; only `servePlain` makes exceptions. */
 export const createPlainServer = ({ limits, requestId, handler, servePlain }: PlainServerOptions): PlainServer => {
-  const server = createServer({
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    maxHeaderSize: limits.headerSizeBytes,
-    connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
-    requireHostHeader: false,
-  });
+  const server = createServer(httpOptions(limits));
   const { track, isServing, finish } = trackServed(server);
 
   const refuse = (request: IncomingMessage, response: ServerResponse, error = httpsRequired()): void =>

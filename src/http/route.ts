@@ -19,7 +19,7 @@ export type Call = {
 
 export type Reply = {
   status?: number;
-  body: string;
+  body: string | Buffer;
   replayed?: boolean;
   contentType?: string;
   headers?: Readonly<Record<string, string>>;

@@ -12,6 +12,11 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const storable = { pattern: '^[^\\u0000]*$' } as const;
 const strict = { additionalProperties: false } as const;
 
+const text = (description: string) => Type.String({ description });
+const whole = (description: string) => Type.Integer({ description });
+const choice = <T extends string>(values: readonly T[], description: string) => Type.Enum([...values], { description });
+const rules = ['finalized', 'safe', 'depth'] as const;
+
 const url = (description: string) => Type.String({ maxLength: 2048, format: 'uri', description });
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const amount = (description: string) =>
@@ -59,42 +64,62 @@ export const paymentRequest = Type.Object(
 );
 export type PaymentRequestBody = Static<typeof paymentRequest>;
 
+const transaction = Type.Object({
+  hash: text('Hash of the transaction.'),
+  from: text('Address that sent it.'),
+  amount: amount('What it brought, in token units.'),
+  blockNumber: nullable(whole('Block that it is in; null while it is in none.')),
+  confirmations: whole('Blocks on top of it, its own included.'),
+  status: text('Where the transfer stands on its chain.'),
+  explorerUrl: nullable(text('Its page in a block explorer; null where there is none.')),
+});
+
+const stray = Type.Object({
+  caip2: text('Chain on which it arrived, in CAIP-2 form.'),
+  contract: nullable(text('Contract of the token; null for the native currency.')),
+  hash: text('Hash of the transaction.'),
+  amount: text('What arrived, in token units.'),
+});
+
 export const payment = Type.Object({
-  id: Type.String({ pattern: '^pay_[0-9a-hjkmnp-tv-z]{26}$' }),
-  status: oneOf(paymentStatuses),
+  id: Type.String({ pattern: '^pay_[0-9a-hjkmnp-tv-z]{26}$', description: 'Names the payment.' }),
+  status: choice(paymentStatuses, 'Where the payment stands.'),
   amount: amount('In token units: at least two fractional digits.'),
-  currency: Type.String(),
-  network: Type.String(),
-  address: Type.String({ description: 'Where the payer sends the amount.' }),
-  checkoutUrl: Type.String({ format: 'uri' }),
+  currency: text('Token symbol, in upper case.'),
+  network: text('Network slug.'),
+  address: text('Where the payer sends the amount.'),
+  checkoutUrl: Type.String({ format: 'uri', description: 'Where to send the payer.' }),
   expiresAt: time('createdAt plus expiresIn.'),
   createdAt: time('UTC, milliseconds.'),
-  metadata: Type.Object({}, { additionalProperties: true }),
-  environment: oneOf(environments),
-  description: nullable(Type.String()),
-  callbackUrl: nullable(Type.String()),
-  redirectUrl: nullable(Type.String()),
-  externalId: nullable(Type.String()),
+  metadata: Type.Object({}, { additionalProperties: true, description: 'Your own data, as it was given.' }),
+  environment: choice(environments, 'Where it was created.'),
+  description: nullable(text('Shown to the payer.')),
+  callbackUrl: nullable(text('Gets the webhook events of this payment.')),
+  redirectUrl: nullable(text('Where the checkout sends the payer afterwards.')),
+  externalId: nullable(text('Your own id for it.')),
   amountReceived: amount('Everything that arrived, final or not.'),
   amountConfirmed: amount('What is final.'),
-  exception: nullable(oneOf(exceptions)),
-  confirmations: Type.Object({
-    current: Type.Integer(),
-    required: nullable(Type.Integer()),
-    rule: oneOf(['finalized', 'safe', 'depth']),
-  }),
-  transactions: Type.Array(Type.Object({}, { additionalProperties: true })),
-  strays: Type.Array(Type.Object({}, { additionalProperties: true })),
-  paymentUri: Type.String({ description: 'EIP-681 request for wallets and QR codes.' }),
+  exception: nullable(choice(exceptions, 'What is out of the ordinary; null where nothing is.')),
+  confirmations: Type.Object(
+    {
+      current: whole('Confirmations of the least confirmed transfer that is needed for the amount.'),
+      required: nullable(whole("How many are needed; null where the chain's own tag decides.")),
+      rule: choice(rules, 'What makes a transfer final: a tag of the chain, or a number of blocks.'),
+    },
+    { description: 'How far the payment is from being final.' },
+  ),
+  transactions: Type.Array(transaction, { description: 'Transfers of the currency asked for.' }),
+  strays: Type.Array(stray, { description: 'Transfers of anything else to the same address.' }),
+  paymentUri: text('EIP-681 request for wallets and QR codes.'),
   completedAt: nullable(time('When it completed.')),
   canceledAt: nullable(time('When it was canceled.')),
 });
 
 export const pagination = Type.Object({
   total: Type.Integer({ description: 'Exact, under the same filters and of the same moment as data.' }),
-  limit: Type.Integer(),
-  offset: Type.Integer(),
-  hasMore: Type.Boolean(),
+  limit: whole('Results a page, as asked for.'),
+  offset: whole('Results skipped, as asked for.'),
+  hasMore: Type.Boolean({ description: 'Whether there are results after these.' }),
 });
 
 const page = {
@@ -107,15 +132,21 @@ const page = {
 export const paymentQuery = Type.Object(
   {
     ...page,
-    status: Type.Optional(oneOf(paymentStatuses)),
+    status: Type.Optional(choice(paymentStatuses, 'Only payments that stand here.')),
     from: Type.Optional(Type.String({ maxLength: 64, description: 'Created at or after this ISO 8601 date or time.' })),
     to: Type.Optional(
       Type.String({ maxLength: 64, description: 'Created at or before; a bare date means its whole UTC day.' }),
     ),
-    currency: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 20 })),
-    network: Type.Optional(oneOf(slugs)),
-    address: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 100 })),
-    externalId: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 255 })),
+    currency: Type.Optional(
+      Type.String({ ...storable, minLength: 1, maxLength: 20, description: 'Only payments in this token.' }),
+    ),
+    network: Type.Optional(choice(slugs, 'Only payments on this network.')),
+    address: Type.Optional(
+      Type.String({ ...storable, minLength: 1, maxLength: 100, description: 'Only the payment with this address.' }),
+    ),
+    externalId: Type.Optional(
+      Type.String({ ...storable, minLength: 1, maxLength: 255, description: 'Only the payment with your id.' }),
+    ),
   },
   strict,
 );
@@ -127,7 +158,10 @@ export type PageQuery = Static<typeof pageQuery>;
 /** For calls that take no body: an empty object says the same. */
 export const nothing = Type.Object({}, strict);
 
-export const resolveRequest = Type.Object({ action: oneOf(['accept']) }, strict);
+export const resolveRequest = Type.Object(
+  { action: choice(['accept'], 'accept takes the sum received so far for the whole.') },
+  strict,
+);
 
 const subscription = Type.Array(oneOf(['*', ...eventTypes]), {
   minItems: 1,
@@ -135,7 +169,7 @@ const subscription = Type.Array(oneOf(['*', ...eventTypes]), {
   uniqueItems: true,
   description: 'Event kinds to receive; ["*"] for all.',
 });
-const note = nullable(Type.String({ ...storable, maxLength: 1000 }));
+const note = nullable(Type.String({ ...storable, maxLength: 1000, description: 'A note of your own.' }));
 
 export const endpointRequest = Type.Object(
   {
@@ -152,74 +186,86 @@ export const endpointPatch = Type.Object(
     url: Type.Optional(url('https: address that receives the events.')),
     events: Type.Optional(subscription),
     description: Type.Optional(note),
-    status: Type.Optional(oneOf(['enabled', 'disabled'])),
+    status: Type.Optional(choice(['enabled', 'disabled'], 'A disabled endpoint gets test calls only.')),
   },
   { ...strict, minProperties: 1 },
 );
 export type EndpointPatchBody = Static<typeof endpointPatch>;
 
 export const endpoint = Type.Object({
-  id: Type.String({ pattern: '^we_[0-9a-hjkmnp-tv-z]{26}$' }),
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  description: nullable(Type.String()),
-  status: oneOf(['enabled', 'disabled']),
-  disabledReason: nullable(Type.String()),
+  id: Type.String({ pattern: '^we_[0-9a-hjkmnp-tv-z]{26}$', description: 'Names the endpoint.' }),
+  url: text('https: address that receives the events.'),
+  events: Type.Array(Type.String(), { description: 'Event kinds it receives; ["*"] for all.' }),
+  description: nullable(text('A note of your own.')),
+  status: choice(['enabled', 'disabled'], 'A disabled endpoint gets test calls only.'),
+  disabledReason: nullable(text('Why it is disabled; null while it is not.')),
   secret: Type.Optional(
     Type.String({ description: 'whsec_ and base64; only when the endpoint is created or rotated.' }),
   ),
   createdAt: time('UTC, milliseconds.'),
 });
 
-export const testRequest = Type.Object({ type: Type.Optional(oneOf(eventTypes)) }, strict);
+export const testRequest = Type.Object(
+  { type: Type.Optional(choice(eventTypes, 'Kind of the event to send; webhook.test when left out.')) },
+  strict,
+);
 export type TestRequestBody = Static<typeof testRequest>;
 
 export const testResult = Type.Object({
-  eventId: Type.String(),
-  delivered: Type.Boolean(),
-  statusCode: nullable(Type.Integer()),
-  durationMs: Type.Integer(),
-  error: nullable(Type.String()),
+  eventId: text('Id of the event that was sent.'),
+  delivered: Type.Boolean({ description: 'Whether the receiver answered with success.' }),
+  statusCode: nullable(whole('What the receiver answered; null where it did not.')),
+  durationMs: whole('How long it took, in milliseconds.'),
+  error: nullable(text('Why it was not delivered; null where it was.')),
 });
 
-export const deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
+export const deleted = Type.Object({
+  id: text('What was deleted.'),
+  deleted: Type.Literal(true, { description: 'That it was.' }),
+});
 
 const currency = Type.Object({
-  symbol: Type.String(),
-  name: Type.String(),
-  decimals: Type.Integer(),
-  contractAddress: nullable(Type.String()),
-  caip19: Type.String(),
-  minAmount: Type.String(),
+  symbol: text('What payments call it.'),
+  name: text('Its name.'),
+  decimals: whole('Fractional digits that it has.'),
+  contractAddress: nullable(text('Contract of the token; null for the native currency.')),
+  caip19: text('The asset in CAIP-19 form.'),
+  minAmount: text('The smallest amount a payment may ask for, in token units.'),
 });
 
 export const network = Type.Object({
-  slug: Type.String(),
-  name: Type.String(),
-  family: oneOf(['evm', 'utxo']),
-  environment: oneOf(environments),
-  status: oneOf(['operational', 'degraded', 'down', 'maintenance']),
-  caip2: Type.String(),
-  chainId: nullable(Type.Integer()),
-  nativeCurrency: Type.String(),
-  currencies: Type.Array(currency),
-  confirmationsRequired: nullable(Type.Integer()),
-  confirmationRule: oneOf(['finalized', 'safe', 'depth']),
-  blockTimeSeconds: Type.Number(),
-  latestBlock: nullable(Type.Integer()),
-  lagSeconds: nullable(Type.Integer()),
+  slug: text('What payments call the network.'),
+  name: text('Name of the chain behind it in this environment.'),
+  family: choice(['evm', 'utxo'], 'Kind of chain.'),
+  environment: choice(environments, 'Environment that was asked.'),
+  status: choice(
+    ['operational', 'degraded', 'down', 'maintenance'],
+    'As measured. Payments are created unless it is down or in maintenance.',
+  ),
+  caip2: text('The chain in CAIP-2 form.'),
+  chainId: nullable(whole('Chain id; null where the family has none.')),
+  nativeCurrency: text('Symbol of the currency that fees are paid in.'),
+  currencies: Type.Array(currency, { description: 'What payments may ask for here.' }),
+  confirmationsRequired: nullable(whole('Blocks asked for; null where the tag alone decides.')),
+  confirmationRule: choice(rules, 'What makes a transfer final: a tag of the chain, or a number of blocks.'),
+  blockTimeSeconds: Type.Number({ description: 'Usual time between two blocks.' }),
+  latestBlock: nullable(whole('Newest block that was seen; null where none was.')),
+  lagSeconds: nullable(whole('Age of that block when it was measured; null where it is not known.')),
   checkedAt: nullable(time('When the status was measured.')),
-  explorerUrl: nullable(Type.String()),
+  explorerUrl: nullable(text('A block explorer of the chain; null where there is none.')),
 });
 
-export const health = Type.Object({ status: oneOf(['ok', 'unavailable']) }, { additionalProperties: true });
+export const health = Type.Object(
+  { status: choice(['ok', 'unavailable'], 'How it is.') },
+  { additionalProperties: true },
+);
 
 export const errorObject = Type.Object({
   error: Type.Object({
-    code: oneOf(Object.keys(errorStatus)),
-    message: Type.String(),
+    code: choice(Object.keys(errorStatus), 'What went wrong, for programs.'),
+    message: text('What went wrong, for people.'),
     param: Type.Optional(Type.String({ description: 'The offending parameter, where one is at fault.' })),
-    requestId: Type.String(),
+    requestId: text('Names this request in the log; also in X-Request-Id.'),
   }),
 });
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { invalid } from '../core/errors.ts';
-import type { ListenerLimits } from './listenerLimits.ts';
+import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 
 export type SecureServer = {
@@ -97,13 +97,7 @@ const configureServer = (tls: SecureServerOptions['tls'], limits: ListenerLimits
     cert: tls.cert,
     minVersion: 'TLSv1.2',
     handshakeTimeout: limits.handshakeTimeoutMs,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    maxHeaderSize: limits.headerSizeBytes,
-    connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
-    // Checked below instead: the built-in refusal has neither a body nor a request id.
-    requireHostHeader: false,
+    ...httpOptions(limits),
   });
 
 const complaintByCode: Readonly<Record<string, string>> = {

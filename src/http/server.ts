@@ -89,6 +89,7 @@ const sendReply = (reply: FastifyReply, answer: Reply): FastifyReply => {
 
 const sendError = (reply: FastifyReply, error: FlorinError, requestId: string): void => {
   if (error.status === 503) reply.header('retry-after', 2);
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   reply.code(error.status).header('x-request-id', requestId).header('content-type', jsonType);
   reply.send(errorBody(error, requestId));
 };

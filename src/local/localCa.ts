@@ -1,6 +1,7 @@
 import { createPrivateKey, KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../core/errorCode.ts';
 import { writeFileAtomically } from './writeFileAtomically.ts';
 
 export type LocalCertificates = {
@@ -58,7 +59,7 @@ const readIfPresent = async (path: string): Promise<string | null> => {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 };

@@ -76,7 +76,6 @@ export type WalletRow = {
 export type Caller = Row & {
   keyId: string;
   accountId: string;
-  accountName: string;
   environment: Environment;
   plan: Plan;
   rateLimit: number | null;
@@ -93,7 +92,7 @@ export type Caller = Row & {
 
 const readCallersStatement = {
   name: 'callers-read',
-  text: `select k.hash, k.id as "keyId", k.account_id as "accountId", a.name as "accountName", k.environment, a.plan,
+  text: `select k.hash, k.id as "keyId", k.account_id as "accountId", k.environment, a.plan,
       a.rate_limit as "rateLimit", a.burst, k.scopes, k.ip_allow::text[] as "ipAllow", k.expires_at as "expiresAt",
       k.revoked_at as "revokedAt", s.tolerance_bps as "toleranceBps", s.late_policy as "latePolicy",
       s.late_window_seconds as "lateWindowSeconds",

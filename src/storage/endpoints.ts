@@ -9,14 +9,31 @@ export type EndpointRow = Row & {
   status: 'enabled' | 'disabled';
   disabledReason: string | null;
   secret: Buffer;
-  previousSecret: Buffer | null;
-  previousSecretUntil: Date | null;
+  /** The latest first, each with the end of its overlap in the list below. */
+  previousSecrets: Buffer[];
+  previousSecretsUntil: Date[];
   createdAt: Date;
 };
 
 const columns = `id, url, events, description, status, disabled_reason as "disabledReason", secret,
-  previous_secret as "previousSecret", previous_secret_until as "previousSecretUntil", created_at as "createdAt"`;
+  previous_secrets as "previousSecrets", previous_secrets_until as "previousSecretsUntil", created_at as "createdAt"`;
 const live = 'account_id = $1 and environment = $2 and deleted_at is null';
+
+const lockStatement = {
+  name: 'endpoint-lock-settings',
+  text: `select 1 as locked from account_settings where account_id = $1 and environment = $2 for update`,
+};
+const countStatement = {
+  name: 'endpoint-count',
+  text: `select count(*)::int as total from webhook_endpoints where ${live}`,
+};
+/** How many there are. Until the transaction ends, no other that asks this way gets an answer, so none is added. */
+export const countEndpointsLocked = async (tx: Queryable, scope: Scope): Promise<number> => {
+  const values = [scope.accountId, scope.environment];
+  await tx.query(lockStatement, values);
+  // A statement of its own: it sees what was committed while the lock was waited for.
+  return (await tx.query<{ total: number }>(countStatement, values))[0]!.total;
+};
 
 const insertStatement = {
   name: 'endpoint-insert',
@@ -88,11 +105,11 @@ export const updateEndpoint = async (
 
 const rotateStatement = {
   name: 'endpoint-rotate',
-  text: `update webhook_endpoints set previous_secret = secret,
-      previous_secret_until = clock_timestamp() + interval '24 hours', secret = $4
+  text: `update webhook_endpoints set secret = $4, previous_secrets = (array_prepend(secret, previous_secrets))[:5],
+      previous_secrets_until = (array_prepend(clock_timestamp() + interval '24 hours', previous_secrets_until))[:5]
     where ${live} and id = $3 returning ${columns}`,
 };
-/** The old secret signs beside the new one for a day. */
+/** The old secret signs beside the new one for a day, and so do the up to four before it whose day is not over. */
 export const rotateEndpointSecret = async (
   db: Queryable,
   scope: Scope,

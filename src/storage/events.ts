@@ -1,10 +1,10 @@
-import type { Scope } from '../core/environment.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { Queryable } from './database.ts';
+import type { PaymentKey } from './payments.ts';
 
 export type NewEvent = {
   id: string;
-  paymentId: string;
+  payment: PaymentKey;
   sequence: number;
   type: string;
   status: PaymentStatus;
@@ -16,58 +16,74 @@ export type NewEvent = {
   callbackUrl: string | null;
 };
 
-const insertEventStatement = {
-  name: 'event-insert',
-  text: `with e as (
+const insertEventsStatement = {
+  name: 'events-insert',
+  text: `with input as materialized (
+      select * from unnest($1::text[], $2::environment[], $3::text[], $4::text[], $5::integer[], $6::text[],
+        $7::payment_status[], $8::payment_exception[], $9::payment_status[], $10::payment_exception[], $11::text[],
+        $12::timestamptz[], $13::text[])
+      as i(account_id, environment, id, payment_id, sequence, type, status, exception, previous_status,
+        previous_exception, body, created_at, callback_url)
+    ), written as (
       insert into events (account_id, environment, id, payment_id, sequence, type, status, exception, previous_status,
         previous_exception, body, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-      returning account_id, environment, id, created_at
-    ), matching as (
-      select w.id, w.url from webhook_endpoints w where w.account_id = $1 and w.environment = $2
-        and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', $6]
+      select account_id, environment, id, payment_id, sequence, type, status, exception, previous_status,
+        previous_exception, body, created_at from input
+    ), matching as materialized (
+      select i.account_id, i.environment, i.id as event_id, i.created_at, w.id as endpoint_id, w.url
+      from input i join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment
+        and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', i.type]
     ), to_endpoints as (
       insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
-      select e.account_id, e.environment, delivery_id(e.id, m.id), e.id, m.id, e.created_at, e.created_at
-      from e cross join matching m
+      select account_id, environment, delivery_id(event_id, endpoint_id), event_id, endpoint_id, created_at, created_at
+      from matching
     )
     insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
-    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, $13, e.created_at, e.created_at
-    from e where $13::text is not null and not exists (select from matching where url = $13)`,
+    select account_id, environment, delivery_id(id, 'callback'), id, callback_url, created_at, created_at
+    from input i where callback_url is not null
+      and not exists (select from matching m where m.event_id = i.id and m.url = i.callback_url)`,
 };
-/** The event and its deliveries. Runs inside the transaction that changes the payment. */
-export const insertEvent = async (db: Queryable, scope: Scope, event: NewEvent): Promise<void> => {
-  await db.query(insertEventStatement, [
-    scope.accountId,
-    scope.environment,
-    event.id,
-    event.paymentId,
-    event.sequence,
-    event.type,
-    event.status,
-    event.exception,
-    event.previousStatus,
-    event.previousException,
-    event.body,
-    event.createdAt,
-    event.callbackUrl,
+/** The events and their deliveries. Runs inside the transaction that changes the payments. */
+export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): Promise<void> => {
+  const column = <T>(pick: (event: NewEvent) => T): T[] => events.map(pick);
+  await db.query(insertEventsStatement, [
+    column(e => e.payment.accountId),
+    column(e => e.payment.environment),
+    column(e => e.id),
+    column(e => e.payment.id),
+    column(e => e.sequence),
+    column(e => e.type),
+    column(e => e.status),
+    column(e => e.exception),
+    column(e => e.previousStatus),
+    column(e => e.previousException),
+    column(e => e.body),
+    column(e => e.createdAt),
+    column(e => e.callbackUrl),
   ]);
 };
+
+export type StatusMove = { payment: PaymentKey; from: PaymentStatus; to: PaymentStatus };
 
 const insertDeltasStatement = {
   name: 'deltas-insert',
   text: `insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
-    select account_id, environment, d.status, currency, network, date_trunc('hour', created_at, 'UTC'), d.count
-    from payments cross join (values ($4::payment_status, -1), ($5::payment_status, 1)) as d(status, count)
-    where account_id = $1 and environment = $2 and id = $3`,
+    select account_id, environment, d.status, p.currency, p.network, date_trunc('hour', p.created_at, 'UTC'), sum(d.count)
+    from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_status[])
+        as m(account_id, environment, id, old_status, new_status)
+      join payments p using (account_id, environment, id)
+      cross join lateral (values (m.old_status, -1), (m.new_status, 1)) as d(status, count)
+    group by 1, 2, 3, 4, 5, 6`,
 };
-/** Moves one payment from one status to another in the totals. */
-export const moveTotal = async (
-  db: Queryable,
-  scope: Scope,
-  id: string,
-  from: PaymentStatus,
-  to: PaymentStatus,
-): Promise<void> => {
-  if (from !== to) await db.query(insertDeltasStatement, [scope.accountId, scope.environment, id, from, to]);
+/** Moves payments from one status to another in the totals. */
+export const moveTotals = async (db: Queryable, moves: readonly StatusMove[]): Promise<void> => {
+  const real = moves.filter(move => move.from !== move.to);
+  if (real.length === 0) return;
+  await db.query(insertDeltasStatement, [
+    real.map(move => move.payment.accountId),
+    real.map(move => move.payment.environment),
+    real.map(move => move.payment.id),
+    real.map(move => move.from),
+    real.map(move => move.to),
+  ]);
 };

@@ -16,6 +16,9 @@ export type AnswerToKeep = {
   sealedResponse: Buffer | null;
 };
 
+/** A key as one request holds it. */
+export type Hold = { route: string; key: string; heldUntil: Date };
+
 const claimStatement = {
   name: 'idempotency-claim',
   text: `insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, held_until, created_at)
@@ -25,14 +28,17 @@ const claimStatement = {
       created_at = excluded.created_at
     where k.created_at <= excluded.created_at - interval '24 hours'
       or (k.status is null and k.held_until <= clock_timestamp())
-    returning key`,
+    returning held_until as "heldUntil"`,
 };
-/** True when this request now holds the key; false when an earlier one has it. Waits for an uncommitted holder. */
+/**
+ * Until when this request now holds the key; null when an earlier one has it. Waits for an uncommitted holder. Who takes
+ * over a hold that has run out holds for longer than it did, so the time also tells the holders apart.
+ */
 export const claimIdempotencyKey = async (
   db: Queryable,
   scope: Scope,
   request: { route: string; key: string; bodyHash: Buffer; holdSeconds: number },
-): Promise<boolean> => {
+): Promise<Date | null> => {
   const values = [
     scope.accountId,
     scope.environment,
@@ -41,7 +47,7 @@ export const claimIdempotencyKey = async (
     request.bodyHash,
     request.holdSeconds,
   ];
-  return (await db.query<{ key: string }>(claimStatement, values)).length > 0;
+  return (await db.query<{ heldUntil: Date }>(claimStatement, values))[0]?.heldUntil ?? null;
 };
 
 const readStatement = {
@@ -62,25 +68,22 @@ export const readIdempotencyKey = async (
 const keepStatement = {
   name: 'idempotency-keep',
   text: `update idempotency_keys set status = $5, response = $6, sealed_response = $7, held_until = null
-    where account_id = $1 and environment = $2 and route = $3 and key = $4`,
+    where account_id = $1 and environment = $2 and route = $3 and key = $4 and held_until = $8`,
 };
-export const keepAnswer = async (
-  db: Queryable,
-  scope: Scope,
-  route: string,
-  key: string,
-  answer: AnswerToKeep,
-): Promise<void> => {
+/** Settles the key. A holder that took too long has lost it, and changes nothing. */
+export const keepAnswer = async (db: Queryable, scope: Scope, hold: Hold, answer: AnswerToKeep): Promise<void> => {
   const { status, response, sealedResponse } = answer;
-  await db.query(keepStatement, [scope.accountId, scope.environment, route, key, status, response, sealedResponse]);
+  const place = [scope.accountId, scope.environment, hold.route, hold.key];
+  await db.query(keepStatement, [...place, status, response, sealedResponse, hold.heldUntil]);
 };
 
 const releaseStatement = {
   name: 'idempotency-release',
-  text: `delete from idempotency_keys where account_id = $1 and environment = $2 and route = $3 and key = $4 and status is null`,
+  text: `delete from idempotency_keys where account_id = $1 and environment = $2 and route = $3 and key = $4
+    and held_until = $5`,
 };
-export const releaseIdempotencyKey = async (db: Queryable, scope: Scope, route: string, key: string): Promise<void> => {
-  await db.query(releaseStatement, [scope.accountId, scope.environment, route, key]);
+export const releaseIdempotencyKey = async (db: Queryable, scope: Scope, hold: Hold): Promise<void> => {
+  await db.query(releaseStatement, [scope.accountId, scope.environment, hold.route, hold.key, hold.heldUntil]);
 };
 
 const purgeStatement = {

@@ -39,12 +39,18 @@ const assertKnown = (applied: { version: number; name: string; checksum: string 
   }
 };
 
-/** Run-time roles may read and write rows and nothing else: no DDL, no TRUNCATE. */
+/**
+ * Run-time roles may read and write rows and nothing else: no DDL, no TRUNCATE. Rows are deleted where that is the work,
+ * and history is only added to. What is not granted is revoked: an earlier version may have granted more.
+ */
 const grantTo = async (client: pg.Client, role: string): Promise<void> => {
   const name = pg.escapeIdentifier(role);
   await client.query(`
     grant usage on schema public to ${name};
-    grant select, insert, update, delete on all tables in schema public to ${name};
+    grant select, insert, update on all tables in schema public to ${name};
+    revoke delete on all tables in schema public from ${name};
+    grant delete on idempotency_keys, payment_deltas to ${name};
+    revoke update on accounts, wallets, events, payment_deltas from ${name};
     grant usage on all sequences in schema public to ${name};
     revoke insert, update, delete on schema_migrations from ${name};`);
 };

@@ -16,6 +16,7 @@ export type PaymentRow = Row & {
   amountReceived: string;
   amountConfirmed: string;
   amountAccepted: string | null;
+  acceptedAt: Date | null;
   decimals: number;
   currency: string;
   network: string;
@@ -45,7 +46,7 @@ export type PaymentRow = Row & {
 
 export const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
   p.amount_received as "amountReceived", p.amount_confirmed as "amountConfirmed", p.amount_accepted as "amountAccepted",
-  p.decimals, p.currency, p.network, p.caip2, p.contract, p.address, p.wallet_kind as "walletKind", p.treasury,
+  p.accepted_at as "acceptedAt",  p.decimals, p.currency, p.network, p.caip2, p.contract, p.address, p.wallet_kind as "walletKind", p.treasury,
   p.derivation_index as "derivationIndex", p.mac, p.tiers, p.tolerance_bps as "toleranceBps",
   p.late_policy as "latePolicy", p.late_window_seconds as "lateWindowSeconds", p.description, p.metadata,
   p.callback_url as "callbackUrl", p.redirect_url as "redirectUrl", p.external_id as "externalId",
@@ -84,12 +85,29 @@ export const readPayments = async (
   return found;
 };
 
-const lockPaymentStatement = {
-  name: 'payment-lock',
-  text: `select ${paymentColumns} from payments p where account_id = $1 and environment = $2 and id = $3 for update`,
-};
-export const lockPayment = async (db: Queryable, scope: Scope, id: string): Promise<PaymentRow | null> =>
-  (await db.query<PaymentRow>(lockPaymentStatement, [scope.accountId, scope.environment, id]))[0] ?? null;
+/** One payment of one tenant. */
+export type PaymentKey = Scope & { id: string };
+
+const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
+  keys.map(key => key.accountId),
+  keys.map(key => key.environment),
+  keys.map(key => key.id),
+];
+
+/** In one order, so that two who lock several of the same rows never wait for each other. */
+const lockText = `select ${paymentColumns}
+  from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+    join payments p on p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
+  order by p.account_id, p.environment, p.id for update of p`;
+const lockStatement = { name: 'payments-lock', text: lockText };
+const lockFreeStatement = { name: 'payments-lock-free', text: `${lockText} skip locked` };
+
+export const lockPayments = (
+  db: Queryable,
+  keys: readonly PaymentKey[],
+  whenLocked: 'wait' | 'skip',
+): Promise<PaymentRow[]> =>
+  db.query<PaymentRow>(whenLocked === 'wait' ? lockStatement : lockFreeStatement, keyColumns(keys));
 
 const findByExternalIdStatement = {
   name: 'payment-by-external-id',
@@ -103,16 +121,18 @@ const duePaymentsStatement = {
   name: 'payments-due',
   text: `select due.* from network_status n cross join lateral (
       select p.account_id as "accountId", p.environment, p.id from payments p
-      where p.environment = n.environment and p.network = n.network and p.wake_at <= least(clock_timestamp(), n.caught_up_at)
+      where p.environment = n.environment and p.network = n.network and p.caip2 = n.caip2
+        and p.wake_at <= least(clock_timestamp(), n.caught_up_at)
       order by p.wake_at limit $1
-    ) due limit $1`,
+    ) due`,
 };
 /**
- * Payments whose time has come, by the clock and by what has been read of their chain. Asked network by network, so that
- * the backlog of one that has halted is not read again and again.
+ * Payments whose time has come, by the clock and by what has been read of their chain, up to `share` of each network.
+ * Asked network by network, so that no backlog keeps the others waiting, and that of one which has halted is not read
+ * again and again.
  */
-export const duePayments = (db: Queryable, limit: number): Promise<(Scope & { id: string })[]> =>
-  db.query<Scope & { id: string }>(duePaymentsStatement, [limit]);
+export const duePayments = (db: Queryable, share: number): Promise<PaymentKey[]> =>
+  db.query<PaymentKey>(duePaymentsStatement, [share]);
 
 const nowStatement = { name: 'payment-now', text: `select clock_timestamp()::timestamptz(3) as now` };
 export const readNow = async (db: Queryable): Promise<Date> => (await db.query<{ now: Date }>(nowStatement))[0]!.now;
@@ -122,38 +142,58 @@ export type PaymentChange = {
   exception: PaymentException | null;
   amountReceived: bigint;
   amountConfirmed: bigint;
+  accepted: { amount: bigint; at: Date } | null;
   completedAt: Date | null;
   canceledAt: Date | null;
   sequence: number;
   wakeAt: Date | null;
 };
 
-const updatePaymentStatement = {
-  name: 'payment-update',
-  text: `update payments set status = $4, exception = $5, amount_received = $6, amount_confirmed = $7, completed_at = $8,
-      canceled_at = $9, sequence = $10, wake_at = $11
-    where account_id = $1 and environment = $2 and id = $3`,
+const updatePaymentsStatement = {
+  name: 'payments-update',
+  text: `update payments p set status = c.status, exception = c.exception, amount_received = c.amount_received,
+      amount_confirmed = c.amount_confirmed, amount_accepted = c.amount_accepted, accepted_at = c.accepted_at,
+      completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at
+    from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[], $6::numeric[],
+      $7::numeric[], $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[],
+      $13::timestamptz[])
+    as c(account_id, environment, id, status, exception, amount_received, amount_confirmed, amount_accepted, accepted_at,
+      completed_at, canceled_at, sequence, wake_at)
+    where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
-export const updatePayment = async (db: Queryable, scope: Scope, id: string, change: PaymentChange): Promise<void> => {
-  await db.query(updatePaymentStatement, [
-    scope.accountId,
-    scope.environment,
-    id,
-    change.status,
-    change.exception,
-    change.amountReceived.toString(),
-    change.amountConfirmed.toString(),
-    change.completedAt,
-    change.canceledAt,
-    change.sequence,
-    change.wakeAt,
+/** Each payment at most once a call: the database checks one edge an update. */
+export const updatePayments = async (
+  db: Queryable,
+  changes: readonly { key: PaymentKey; change: PaymentChange }[],
+): Promise<void> => {
+  const column = <T>(pick: (change: PaymentChange) => T): T[] => changes.map(({ change }) => pick(change));
+  await db.query(updatePaymentsStatement, [
+    ...keyColumns(changes.map(({ key }) => key)),
+    column(c => c.status),
+    column(c => c.exception),
+    column(c => c.amountReceived.toString()),
+    column(c => c.amountConfirmed.toString()),
+    column(c => c.accepted?.amount.toString() ?? null),
+    column(c => c.accepted?.at ?? null),
+    column(c => c.completedAt),
+    column(c => c.canceledAt),
+    column(c => c.sequence),
+    column(c => c.wakeAt),
   ]);
 };
 
-const rescheduleStatement = {
-  name: 'payment-reschedule',
-  text: `update payments set wake_at = $4 where account_id = $1 and environment = $2 and id = $3`,
+const postponeStatement = {
+  name: 'payments-postpone',
+  text: `update payments p set wake_at = clock_timestamp() + $4 * interval '1 second'
+    from unnest($1::text[], $2::environment[], $3::text[]) as late(account_id, environment, id)
+    where p.account_id = late.account_id and p.environment = late.environment and p.id = late.id
+      and p.wake_at <= clock_timestamp()`,
 };
-export const rescheduleWake = async (db: Queryable, scope: Scope, id: string, wakeAt: Date | null): Promise<void> => {
-  await db.query(rescheduleStatement, [scope.accountId, scope.environment, id, wakeAt]);
+/** Lets payments that are due and cannot be decided wait, so that the others come first. */
+export const postponePayments = async (
+  db: Queryable,
+  keys: readonly PaymentKey[],
+  delaySeconds: number,
+): Promise<void> => {
+  await db.query(postponeStatement, [...keyColumns(keys), delaySeconds]);
 };

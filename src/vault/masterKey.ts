@@ -1,6 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../core/errorCode.ts';
 
 /** A KeyObject prints and serialises as nothing, so the key cannot slip into a log line. */
 export type MasterKey = {
@@ -18,9 +19,6 @@ export class MasterKeyError extends Error {
 
 const minimumBytes = 32;
 
-const isErrno = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
-
 export const masterKeyOf = (bytes: Uint8Array): MasterKey => {
   if (bytes.length < minimumBytes) throw new MasterKeyError('The master key needs at least 32 bytes.');
   const secret = createSecretKey(bytes);
@@ -28,11 +26,12 @@ export const masterKeyOf = (bytes: Uint8Array): MasterKey => {
   return { secret, fingerprint };
 };
 
-/** Hexadecimal, or base64 in either alphabet. A text that could be read as both is hexadecimal. */
+/** Hexadecimal, or base64 in either alphabet. A text that could be read as both is hexadecimal: a digit short, it is refused. */
 export const parseMasterKey = (text: string): MasterKey => {
   const trimmed = text.trim();
-  if (/^(?:[0-9a-fA-F]{2})+$/.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'hex'));
-  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'base64'));
+  const isHex = /^[0-9a-fA-F]+$/.test(trimmed);
+  if (isHex && trimmed.length % 2 === 0) return masterKeyOf(Buffer.from(trimmed, 'hex'));
+  if (!isHex && /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)) return masterKeyOf(Buffer.from(trimmed, 'base64'));
   throw new MasterKeyError('The master key must be hexadecimal or base64, of at least 32 bytes.');
 };
 
@@ -49,7 +48,7 @@ const syncDirectory = async (path: string): Promise<void> => {
 
 const readKeyFile = async (path: string): Promise<MasterKey | null> => {
   const file = await open(path, 'r').catch(error => {
-    if (isErrno(error, 'ENOENT')) return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
   if (file === null) return null;
@@ -84,7 +83,7 @@ const createKeyFile = async (path: string): Promise<boolean> => {
     }
     await link(temporaryPath, path);
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(temporaryPath, { force: true });

@@ -1,4 +1,5 @@
 import { errors } from 'undici';
+import { codeOf } from '../core/errorCode.ts';
 
 /** Why Florin itself would not connect. */
 export type EgressCode =
@@ -66,9 +67,4 @@ export function describeFailure(error: unknown): string {
   if (error instanceof errors.HTTPParserError) return 'answer is not valid HTTP';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'TLS handshake failed';
   return 'delivery failed';
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
-  return typeof error.code === 'string' ? error.code : '';
 }

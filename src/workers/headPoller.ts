@@ -20,20 +20,20 @@ export const createHysteresis = () => {
   let shown: Verdict | null = null;
   let candidate: NetworkHealth | null = null;
   let seen = 0;
-  return (measured: Verdict): Verdict & { streak: number } => {
+  return (measured: Verdict): Verdict => {
     if (shown === null || measured.status === shown.status) {
       shown = measured;
       candidate = null;
       seen = 0;
-      return { ...shown, streak: 0 };
+      return shown;
     }
     seen = measured.status === candidate ? seen + 1 : 1;
     candidate = measured.status;
-    if (seen < steady) return { ...shown, streak: seen };
+    if (seen < steady) return shown;
     shown = measured;
     candidate = null;
     seen = 0;
-    return { ...shown, streak: 0 };
+    return shown;
   };
 };
 
@@ -80,7 +80,7 @@ const groupByChain = (networks: readonly Network[]): Network[][] => {
 
 /**
  * Measures every configured network's status, once for all slugs that share a chain. Until blocks are watched for funds,
- * a poll that is answered has by definition found every block processed.
+ * a poll answered by a node that does not lag has by definition found every block processed.
  */
 export const startHeadPollers = (options: {
   db: Database;
@@ -106,10 +106,9 @@ export const startHeadPollers = (options: {
         caip2: network.caip2,
         ...verdict,
         latestBlock: block?.number ?? null,
-        latestBlockHash: block?.hash ?? null,
-        latestBlockAt: block ? new Date(block.timestamp * 1000) : null,
         lagSeconds,
-        caughtUpAt: block ? begunAt : null,
+        // A node that lags has not seen the blocks of this moment, whatever the steadied status still says.
+        caughtUpAt: measured.status === 'operational' ? begunAt : null,
       });
     }
     return false;

@@ -1,9 +1,13 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKey, endKey, type KeyRequest } from '../../src/engine/accounts.ts';
+import { createCallers } from '../../src/engine/callers.ts';
+import { createRateLimiter } from '../../src/engine/rateLimiter.ts';
+import { createAuthentication } from '../../src/http/authenticate.ts';
 import type { Operation } from '../../src/http/openapi.ts';
-import { generateApiKey } from '../../src/vault/apiKeys.ts';
+import { generateApiKey, parseApiKey } from '../../src/vault/apiKeys.ts';
 import { dumpDatabase, hexOf } from '../support/dumpDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 
@@ -36,6 +40,7 @@ describe('a request without a living key is 401', () => {
     ['an empty header', () => ''],
     ['the scheme alone', () => 'Bearer'],
     ['the scheme and a space', () => 'Bearer '],
+    ['more spaces than anybody types', () => `Bearer${' '.repeat(5)}${account.keys.sandbox}`],
     ['the key without a scheme', () => account.keys.sandbox],
     ['another scheme', () => `Basic ${Buffer.from(`${account.keys.sandbox}:`).toString('base64')}`],
     ['a word that is no key', () => 'Bearer secret'],
@@ -57,6 +62,7 @@ describe('a request without a living key is 401', () => {
       requestId: answer.headers['x-request-id'],
     });
     expect(answer.text).not.toContain(account.keys.sandbox.slice(8, 40));
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
 
   test('a revoked key', async () => {
@@ -89,6 +95,32 @@ describe('a request without a living key is 401', () => {
 
 test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async scheme => {
   expect((await list({ authorization: `${scheme} ${account.keys.sandbox}` })).status).toBe(200);
+});
+
+test('only keys that belong to somebody are remembered', async () => {
+  let parsed = 0;
+  const authentication = createAuthentication({
+    callers: createCallers(scene.admin.db, () => performance.now()),
+    limiter: createRateLimiter(() => performance.now()),
+    parseKey: text => {
+      parsed++;
+      return parseApiKey(text);
+    },
+    nowMs: () => Date.now(),
+    publicUrl: environment => scene.florin.urls[environment],
+  });
+  const reply = { header: () => reply } as unknown as FastifyReply;
+  const ask = async (authorization: string) => {
+    const request = { headers: { authorization } } as FastifyRequest;
+    const at = { environment: 'sandbox', address: '127.0.0.1' } as const;
+    return (await authentication.admitPublic(request, reply, at))?.accountId ?? null;
+  };
+  const minted = generateApiKey('sandbox').key;
+  expect([await ask(`Bearer ${minted}`), await ask(`Bearer ${minted}`)]).toEqual([null, null]);
+  expect(parsed, 'a stranger’s key is read anew each time').toBe(2);
+  const forms = ['Bearer ', 'bearer ', 'Bearer   '].map(scheme => scheme + account.keys.sandbox);
+  for (const form of forms) expect(await ask(form)).toBe(account.id);
+  expect(parsed, 'a known key is read once, however it is sent').toBe(3);
 });
 
 test('each route refuses a key that lacks its scope alone, naming it, and takes one that has it alone', async () => {

@@ -171,11 +171,17 @@ describe('both environments on one port', () => {
         ['pay.example', 'production'],
         ['sandbox.pay.example', 'sandbox'],
         ['SANDBOX.pay.EXAMPLE', 'sandbox'],
+        ['sandbox.pay.example:443', 'sandbox'],
       ] as const) {
         const answer = await at(host, 'GET', '/v1/networks');
         expect(answer.json.data[0].environment, host).toBe(environment);
         expect(answer.headers['strict-transport-security'], host).toMatch(/^max-age=[1-9]\d+/);
         expect((await at(host, 'GET', '/v1/payments', account.keys[environment])).status, host).toBe(200);
+      }
+      for (const host of ['other.example', `localhost:${second.port}`, 'pay.example:444', 'sandbox.pay.example.evil']) {
+        for (const path of ['/v1/payments', '/v1/networks', '/healthz']) {
+          expectError(await at(host, 'GET', path, account.keys.production), 400, 'invalid_request');
+        }
       }
       const body = { url: 'http://127.0.0.1:9/' };
       const hook = await at('sandbox.pay.example', 'POST', '/v1/webhooks', account.keys.sandbox, body);

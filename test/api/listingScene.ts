@@ -3,9 +3,9 @@ import type { PaymentStatus } from '../../src/core/payment/states.ts';
 import { legalPath } from '../../src/core/payment/walk.ts';
 import { testTreasury } from '../../src/engine/accounts.ts';
 import { deriveAddress } from '../../src/engine/paymentAddress.ts';
-import { moveTotal } from '../../src/storage/events.ts';
+import { moveTotals } from '../../src/storage/events.ts';
 import { insertPayments, type NewPayment } from '../../src/storage/insertPayments.ts';
-import { updatePayment } from '../../src/storage/payments.ts';
+import { updatePayments } from '../../src/storage/payments.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
 
 export type Wanted = { createdMs: number; currency: string; network: string; status: PaymentStatus };
@@ -77,9 +77,10 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
     for (const [step, to] of path.entries()) {
       const completedAt = to === 'completed' || to === 'reversed' ? new Date(createdMs + 1) : null;
       const canceledAt = to === 'canceled' ? new Date(createdMs + 1) : null;
-      const amounts = { exception: null, amountReceived: 0n, amountConfirmed: 0n, wakeAt: null };
-      await updatePayment(tx, scope, id, { ...amounts, status: to, completedAt, canceledAt, sequence: step + 2 });
-      await moveTotal(tx, scope, id, from, to);
+      const amounts = { exception: null, amountReceived: 0n, amountConfirmed: 0n, accepted: null, wakeAt: null };
+      const change = { ...amounts, status: to, completedAt, canceledAt, sequence: step + 2 };
+      await updatePayments(tx, [{ key: { ...scope, id }, change }]);
+      await moveTotals(tx, [{ payment: { ...scope, id }, from, to }]);
       from = to;
     }
   });

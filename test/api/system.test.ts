@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environments } from '../../src/core/environment.ts';
 import { permissions } from '../../src/core/permissions.ts';
+import type { Call } from '../../src/http/route.ts';
+import { systemRoutes } from '../../src/http/systemRoutes.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { until } from './paymentCalls.ts';
@@ -27,8 +29,12 @@ describe.each(environments)('probes of %s', environment => {
 test('without its database Florin is alive but not ready, and ready again once it is back', async () => {
   const cut = await cutDatabase(scene.config.database!.url);
   try {
-    const ready = await get('/readyz');
-    expect([ready.status, ready.json.status]).toEqual([503, 'unavailable']);
+    // An answer is good for a second, so the loss is seen within one.
+    const ready = await until(
+      () => get('/readyz'),
+      answer => answer.status === 503,
+    );
+    expect(ready.json).toEqual({ status: 'unavailable', checks: { database: 'unavailable', stopping: false } });
     expect((await get('/healthz')).status).toBe(200);
   } finally {
     await cut.restore();
@@ -37,6 +43,21 @@ test('without its database Florin is alive but not ready, and ready again once i
     () => get('/readyz'),
     answer => answer.status === 200,
   );
+});
+
+test.each(['/openapi.json', '/docs'])('%s is made once for each environment', async path => {
+  const made = systemRoutes(
+    scene.admin.db,
+    () => [],
+    () => false,
+  );
+  const { handle } = made.find(route => route.path === path)!;
+  const bodies = environments.map(async environment => (await handle({ environment } as Call)).body);
+  const again = environments.map(async environment => (await handle({ environment } as Call)).body);
+  const [production, sandbox] = await Promise.all(bodies);
+  expect(production).toBeInstanceOf(Buffer);
+  expect(production).not.toEqual(sandbox);
+  for (const [index, body] of (await Promise.all(again)).entries()) expect(body).toBe([production, sandbox][index]);
 });
 
 /** The seed's table: method, path, whether it needs a key. */

@@ -152,6 +152,32 @@ describe('changing', () => {
   });
 });
 
+describe('the number of endpoints', () => {
+  const attempt = (by: TestAccount, environment: 'sandbox' | 'production' = 'sandbox') =>
+    scene.client.call('POST', '/v1/webhooks', { key: by.keys[environment], environment, body: { url } });
+
+  test('is fifty an account and environment, also for those who ask at the same time', async () => {
+    const owner = await scene.account();
+    const ids: string[] = [];
+    for (let i = 0; i < 45; i++) ids.push((await made({}, owner)).id);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => attempt(owner)));
+    expect(answers.filter(answer => answer.status === 200)).toHaveLength(5);
+    const refused = answers.filter(answer => answer.status !== 200);
+    for (const answer of refused) {
+      expectError(answer, 409, 'conflict');
+      expect(answer.json.error.message).toContain('50 webhook endpoints');
+    }
+    expect((await call('GET', '', undefined, {}, owner)).json.pagination.total).toBe(50);
+
+    expect((await attempt(owner, 'production')).status).toBe(200);
+    expect((await attempt(account)).status).toBe(200);
+
+    await call('DELETE', `/${ids[0]}`, undefined, {}, owner);
+    expect((await attempt(owner)).status).toBe(200);
+    expectError(await attempt(owner), 409, 'conflict');
+  });
+});
+
 test('a deleted endpoint is gone from everywhere', async () => {
   const { id } = await made();
   const before = (await call('GET')).json.pagination.total;

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TestFlorin } from '../support/florin.ts';
 import { startTestFlorin, type TestAccount } from '../support/florin.ts';
 import { expectError, expectInvalid } from './paymentCalls.ts';
@@ -11,6 +11,9 @@ let receiver: WebhookReceiver;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
   scene = await startTestFlorin();
+});
+// An account has room for fifty endpoints, and these tests together make more.
+beforeEach(async () => {
   account = await scene.account();
 });
 afterAll(async () => {
@@ -130,6 +133,18 @@ describe('a test event', () => {
   });
 });
 
+const rotate = async (id: string): Promise<string> => (await call('POST', `/${id}/rotate`)).json.secret;
+
+/** The day of an old secret is over; 1 is the latest of them. */
+const endOverlap = (id: string, place: number) =>
+  scene.admin.db.query(
+    {
+      name: 'test-end-overlap',
+      text: `update webhook_endpoints set previous_secrets_until[$2] = clock_timestamp() - interval '1 second' where id = $1`,
+    },
+    [id, place],
+  );
+
 describe('during a rotation', () => {
   test('both secrets sign; when the day is over, the new one alone', async () => {
     const { id, secret: old } = await endpointAt(receiver.url);
@@ -142,7 +157,7 @@ describe('during a rotation', () => {
     const [row] = await scene.admin.db.query<{ hours: number }>(
       {
         name: 'test-overlap',
-        text: `select extract(epoch from previous_secret_until - clock_timestamp())::float8 / 3600 as hours
+        text: `select extract(epoch from previous_secrets_until[1] - clock_timestamp())::float8 / 3600 as hours
           from webhook_endpoints where id = $1`,
       },
       [id],
@@ -150,18 +165,39 @@ describe('during a rotation', () => {
     expect(row!.hours).toBeGreaterThan(23.9);
     expect(row!.hours).toBeLessThanOrEqual(24);
 
-    await scene.admin.db.query(
-      {
-        name: 'test-end-rotation',
-        text: `update webhook_endpoints set previous_secret_until = clock_timestamp() - interval '1 second' where id = $1`,
-      },
-      [id],
-    );
+    await endOverlap(id, 1);
     await testOf(id);
     const after = receiver.received[1]!;
     expect(String(after.headers['webhook-signature']).split(' ')).toHaveLength(1);
     expect(verify(fresh, after)).toBeTruthy();
     expect(() => verify(old, after)).toThrow();
+  });
+
+  test('a second rotation within the day takes nothing from the first: each secret has a day of its own', async () => {
+    const { id, secret: first } = await endpointAt(receiver.url);
+    const second = await rotate(id);
+    const third = await rotate(id);
+    await testOf(id);
+    const during = receiver.received[0]!;
+    expect(String(during.headers['webhook-signature']).split(' ')).toHaveLength(3);
+    for (const secret of [first, second, third]) expect(verify(secret, during)).toBeTruthy();
+
+    await endOverlap(id, 2);
+    await testOf(id);
+    const after = receiver.received[1]!;
+    for (const secret of [second, third]) expect(verify(secret, after)).toBeTruthy();
+    expect(() => verify(first, after)).toThrow();
+  });
+
+  test('five old secrets sign along at most, and the oldest goes first', async () => {
+    const { id, secret } = await endpointAt(receiver.url);
+    const secrets = [secret];
+    for (let i = 0; i < 6; i++) secrets.push(await rotate(id));
+    await testOf(id);
+    const received = receiver.received[0]!;
+    expect(String(received.headers['webhook-signature']).split(' ')).toHaveLength(6);
+    expect(() => verify(secrets[0]!, received)).toThrow();
+    for (const each of secrets.slice(1)) expect(verify(each, received)).toBeTruthy();
   });
 });
 

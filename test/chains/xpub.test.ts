@@ -50,6 +50,14 @@ describe('deriveXpubAddress', () => {
       expect(() => deriveXpubAddress(xpub, index)).toThrow(RangeError);
   });
 
+  test('an address asked for again is the same, and never that of another key or index', () => {
+    const other = account.deriveChild(5).publicExtendedKey;
+    const places = [xpub, other].flatMap(key => [1, 11, 111].map(index => [key, index] as const));
+    const first = places.map(([key, index]) => deriveXpubAddress(key, index));
+    expect(new Set(first).size).toBe(places.length);
+    expect(places.map(([key, index]) => deriveXpubAddress(key, index))).toEqual(first);
+  });
+
   test('more keys than the cache holds stay right', () => {
     const keys = Array.from({ length: 300 }, (_, i) => account.deriveChild(i).publicExtendedKey);
     const first = keys.map(key => deriveXpubAddress(key, 3));

@@ -82,12 +82,22 @@ describe('defaults and sources', () => {
       checkoutUrl: 'https://pay.example.com/checkout',
       trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
       database: { url: env.DATABASE_URL, migrateUrl: env.FLORIN_MIGRATE_DATABASE_URL },
-      masterKey: key.toString('hex'),
+      masterKey: env.FLORIN_MASTER_KEY,
       roles: ['api', 'deliver'],
       tls: { certFile: expect.stringMatching(/^\/.*\/cert\.pem$/), keyFile: '/etc/key.pem' },
       logLevel: 'warn',
       allowLoopbackWebhooks: false,
     });
+  });
+
+  it('reads a master key in every form that the key file may have', async () => {
+    const key = Buffer.alloc(32, 0xfe);
+    for (const text of [
+      key.toString('hex').toUpperCase(),
+      key.toString('base64url'),
+      Buffer.alloc(48, 1).toString('hex'),
+    ])
+      expect((await load({ env: { FLORIN_MASTER_KEY: text } })).masterKey).toBe(text);
   });
 
   it('allows webhooks to loopback exactly when the sandbox itself is there', async () => {
@@ -132,6 +142,7 @@ describe('single settings that are wrong', () => {
     ['FLORIN_MASTER_KEY', 'a'.repeat(63)],
     ['FLORIN_ROLES', 'all,api'],
     ['FLORIN_ROLES', 'API'],
+    ['FLORIN_ROLES', 'deliver'],
     ['FLORIN_LOG_LEVEL', 'loud'],
     ['REDIS_URL', 'redis://localhost'],
   ])('%s=%s', async (variable, value) => {

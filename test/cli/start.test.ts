@@ -1,6 +1,9 @@
-import { readFile, rm, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readyLines } from '../../src/cli/startCommand.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { send } from '../support/send.ts';
 import { makeRoom, run, type Server, startServer } from './cliProcess.ts';
@@ -34,6 +37,17 @@ const startRunningRequest = async () => {
   const answer = call('POST', `/v1/webhooks/${id}/test`).catch((error: NodeJS.ErrnoException) => error);
   return { answer, release: await arrived.promise };
 };
+
+/** Takes a port and gives it back; fails where somebody has it. */
+const listenOnce = async (port: number): Promise<number> => {
+  const taken = createServer().listen(port, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port: bound } = taken.address() as AddressInfo;
+  taken.close();
+  await once(taken, 'close');
+  return bound;
+};
+const freePort = () => listenOnce(0);
 
 const portsOf = ({ urls }: Server): string[] => [
   '--port',
@@ -178,9 +192,32 @@ describe('a start that cannot be', () => {
     },
   );
 
+  test('ends and frees its ports when the first key cannot be handed over', async () => {
+    const other = await makeRoom();
+    await mkdir(join(other, 'data', 'first-run', 'in-the-way'), { recursive: true });
+    await chmod(join(other, 'data'), 0o711);
+    const [production, sandbox] = [await freePort(), await freePort()];
+    const args = ['start', '--host', '127.0.0.1', '--port', `${production}`, '--sandbox-port', `${sandbox}`];
+    const { code, stdout, stderr } = await run(args, other);
+    expect(code, stderr).toBe(1);
+    expect(stdout).not.toContain('Florin is ready');
+    expect(stderr).toContain('first-run');
+    await expect(stat(join(other, 'data', 'florin.pid'))).rejects.toMatchObject({ code: 'ENOENT' });
+    for (const port of [production, sandbox]) await listenOnce(port);
+    await rm(other, { recursive: true, force: true });
+  });
+
   test('an unknown flag is refused', async () => {
     const { code, stderr } = await run(['start', '--prot', '1'], room);
     expect(code).toBe(1);
     expect(stderr).toContain('--prot');
   });
+});
+
+test('addresses are said only where something listens on them', () => {
+  const florin = { urls: { production: 'https://p.example', sandbox: 'https://s.example' }, caPath: '/ca.pem' };
+  expect(readyLines({ roles: ['api', 'watch'] }, florin).join('\n')).toMatch(
+    /p\.example[\s\S]*s\.example[\s\S]*ca\.pem/,
+  );
+  expect(readyLines({ roles: ['watch'] }, florin)).toEqual(['Florin is ready', '  roles       watch']);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isLegalEdge, legalEdges, type PaymentStatus, paymentStatuses } from '../../src/core/payment/states.ts';
-import { openRows, type Rows, refusal } from './rows.ts';
+import { type Columns, openRows, type Rows, refusal } from './rows.ts';
 
 let rows: Rows;
 let account: string;
@@ -58,13 +58,15 @@ describe('amounts', () => {
   test.each(columns.flatMap(column => values.map(value => [column, value])))(
     '%s = %s is refused',
     async (column, value) => {
-      const error = await rows.payment(account, { [column]: value! }).then(
+      const moment: Columns = column === 'amount_accepted' ? { accepted_at: 'now()' } : {};
+      const error = await rows.payment(account, { ...moment, [column!]: value! }).then(
         () => null,
         (each: { code: string }) => each.code,
       );
       expect([refusal.check, refusal.outOfRange]).toContain(error);
       const id = await rows.payment(account);
-      const later = await rows.run(`update payments set ${column} = ${value} where id = '${id}'`).then(
+      const set = Object.entries({ ...moment, [column!]: value! }).map(([name, sql]) => `${name} = ${sql}`);
+      const later = await rows.run(`update payments set ${set.join(', ')} where id = '${id}'`).then(
         () => null,
         (each: { code: string }) => each.code,
       );
@@ -74,7 +76,7 @@ describe('amounts', () => {
 
   test('zero may be received but neither asked for nor accepted', async () => {
     await refused(rows.payment(account, { amount: '0' }), refusal.check);
-    await refused(rows.payment(account, { amount_accepted: '0' }), refusal.check);
+    await refused(rows.payment(account, { amount_accepted: '0', accepted_at: 'now()' }), refusal.check);
     await rows.payment(account, { amount_received: '0', amount_confirmed: '0' });
   });
 
@@ -87,6 +89,12 @@ describe('amounts', () => {
   test('no more can be confirmed than was received', async () => {
     await refused(rows.payment(account, { amount_received: '5', amount_confirmed: '6' }), refusal.check);
     await rows.payment(account, { amount_received: '5', amount_confirmed: '5' });
+  });
+
+  test('a sum is accepted together with the moment, or not at all', async () => {
+    await refused(rows.payment(account, { amount_accepted: '5' }), refusal.check);
+    await refused(rows.payment(account, { accepted_at: 'now()' }), refusal.check);
+    await rows.payment(account, { amount_accepted: '5', accepted_at: 'now()' });
   });
 });
 

@@ -26,6 +26,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'chains/evm/address.ts',
       'chains/evm/forwarder.ts',
       'chains/evm/xpub.ts',
+      'chains/evm/xpubIdentity.ts',
       'chains/evm/paymentUri.ts',
     ],
     packages: [],

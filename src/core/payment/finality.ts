@@ -1,7 +1,7 @@
 import type { BlockRef, ChainFacts, ConfirmationRule, Terms } from './facts.ts';
 
 /** The rule for this much money. Received counts too, so that a large overpayment does not finish at the small tier. */
-export const ruleFor = (terms: Terms, received: bigint): ConfirmationRule => {
+export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint): ConfirmationRule => {
   const sum = received > terms.amount ? received : terms.amount;
   const ascending = [...terms.tiers].sort((a, b) => (a.atLeast < b.atLeast ? -1 : 1));
   return (ascending.findLast(tier => tier.atLeast <= sum) ?? ascending[0] ?? terms.tiers[0]).rule;

@@ -1,7 +1,7 @@
 import { lchown, lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../core/errorCode.ts';
 import type { Log } from '../../core/log.ts';
-import { hasCode } from './hasCode.ts';
 import type { PostgresBinaries } from './locatePostgres.ts';
 import { isRoot, type PostgresFiles } from './postgresFiles.ts';
 import { runCommand } from './runCommand.ts';

@@ -1,8 +1,8 @@
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { hasCode } from '../../core/errorCode.ts';
 import type { Log } from '../../core/log.ts';
 import { type Account, handOver, invokeAs } from './account.ts';
-import { hasCode } from './hasCode.ts';
 import type { PostgresBinaries } from './locatePostgres.ts';
 import type { Passwords } from './passwords.ts';
 import { type PostgresFiles, syncDirectory } from './postgresFiles.ts';

@@ -1,7 +1,7 @@
 import { access, mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { hasCode } from './hasCode.ts';
+import { hasCode } from '../../core/errorCode.ts';
 
 export type PostgresBinaries = {
   readonly root: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
-import { hasCode } from './hasCode.ts';
+import { hasCode } from '../../core/errorCode.ts';
 import { type PostgresFiles, writePrivateFile } from './postgresFiles.ts';
 
 export type Passwords = { readonly superuser: string; readonly owner: string; readonly service: string };

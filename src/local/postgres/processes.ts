@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { hasCode } from './hasCode.ts';
+import { hasCode } from '../../core/errorCode.ts';
 import { runCommand } from './runCommand.ts';
 
 const psOptions = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, timeoutMs: 10_000 };

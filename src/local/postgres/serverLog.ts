@@ -1,5 +1,5 @@
 import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
-import { hasCode } from './hasCode.ts';
+import { hasCode } from '../../core/errorCode.ts';
 
 const limitBytes = 8 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { lstat, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasCode } from './hasCode.ts';
+import { hasCode } from '../../core/errorCode.ts';
 import { type PostgresFiles, writePrivateFile } from './postgresFiles.ts';
 
 export const port = 5432;

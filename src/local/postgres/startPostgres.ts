@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hasCode } from '../../core/errorCode.ts';
 import type { Log } from '../../core/log.ts';
 import { lockDataDirectory } from '../dataDirectoryLock.ts';
 import { clearUnfinished, names } from './createCluster.ts';
-import { hasCode } from './hasCode.ts';
 import { adoptServer, launchServer, type ServerContext } from './launchServer.ts';
 import { ensurePasswords, type Passwords, readPasswords } from './passwords.ts';
 import { ensureRoom, postgresFiles } from './postgresFiles.ts';

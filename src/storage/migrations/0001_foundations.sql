@@ -92,7 +92,9 @@ create table payments (
   amount base_units not null check (amount > 0),
   amount_received base_units not null default 0,
   amount_confirmed base_units not null default 0,
+  -- The latest sum the merchant accepted as the whole payment, and when.
   amount_accepted base_units check (amount_accepted > 0),
+  accepted_at timestamptz(3),
   decimals smallint not null check (decimals between 0 and 36),
   currency text collate "C" not null check (length(currency) between 1 and 20),
   network text collate "C" not null check (length(network) between 1 and 40),
@@ -122,6 +124,7 @@ create table payments (
   primary key (account_id, environment, id),
   check (expires_at > created_at),
   check (amount_confirmed <= amount_received),
+  check ((amount_accepted is null) = (accepted_at is null)),
   check (status not in ('completed', 'reversed') or completed_at is not null),
   check (status <> 'canceled' or canceled_at is not null)
 ) with (fillfactor = 90);
@@ -133,7 +136,7 @@ create unique index payments_external_id on payments (account_id, environment, e
 create index payments_status on payments (account_id, environment, status, id);
 create index payments_currency on payments (account_id, environment, currency, id);
 create index payments_network on payments (account_id, environment, network, id);
-create index payments_wake on payments (environment, network, wake_at) where wake_at is not null;
+create index payments_wake on payments (environment, network, caip2, wake_at) where wake_at is not null;
 
 -- A payment's history. The bytes sent to receivers are frozen here.
 create table events (
@@ -168,12 +171,13 @@ create table webhook_endpoints (
   status text not null default 'enabled' check (status in ('enabled', 'disabled')),
   disabled_reason text,
   secret bytea not null,
-  previous_secret bytea,
-  previous_secret_until timestamptz(3),
+  -- Secrets that still sign along, the latest first, and until when each does.
+  previous_secrets bytea[] not null default '{}' check (cardinality(previous_secrets) <= 5),
+  previous_secrets_until timestamptz(3)[] not null default '{}',
   created_at timestamptz(3) not null,
   deleted_at timestamptz(3),
   primary key (account_id, environment, id),
-  check ((previous_secret is null) = (previous_secret_until is null)),
+  check (cardinality(previous_secrets) = cardinality(previous_secrets_until)),
   check (status = 'disabled' or disabled_reason is null)
 );
 create index webhook_endpoints_live on webhook_endpoints (account_id, environment, id) where deleted_at is null;
@@ -257,12 +261,9 @@ create table network_status (
   status text not null check (status in ('operational', 'degraded', 'down', 'maintenance')),
   reason text,
   latest_block bigint check (latest_block >= 0),
-  latest_block_hash text,
-  latest_block_at timestamptz(3),
   lag_seconds integer check (lag_seconds >= 0),
   -- When the latest poll that found every block processed began: expiry waits for it.
   caught_up_at timestamptz(3),
-  streak integer not null default 0,
   checked_at timestamptz(3) not null,
   primary key (environment, network)
 );

@@ -131,8 +131,8 @@ const webhooks: Fault[] = [
   {
     name: 'the old secret does not sign along',
     file: 'src/engine/webhookEndpoints.ts',
-    find: 'return isOverlap ?',
-    replace: 'return !isOverlap && row.previousSecret ?',
+    find: 'return [row.secret, ...overlapping]',
+    replace: 'return [row.secret]',
     tests: api('webhooksDelivery'),
   },
   {

@@ -110,7 +110,7 @@ const payments: Fault[] = [
   {
     name: 'a poll that failed counts as caught up',
     file: 'src/workers/headPoller.ts',
-    find: 'caughtUpAt: block ? begunAt : null',
+    find: "caughtUpAt: measured.status === 'operational' ? begunAt : null",
     replace: 'caughtUpAt: begunAt',
     tests: api('expiry'),
   },
@@ -183,8 +183,8 @@ const listing: Fault[] = [
   {
     name: 'a change of status is not counted',
     file: 'src/storage/events.ts',
-    find: 'if (from !== to) await',
-    replace: 'if (from === to) await',
+    find: 'move.from !== move.to',
+    replace: 'move.from === move.to',
     tests: api('totals', 'listing'),
   },
 ];
