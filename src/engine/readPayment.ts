@@ -1,8 +1,8 @@
 import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
-import { createRecentMap } from '../core/recentMap.ts';
-import { type PaymentRow, type ReadPayment, readPayments } from '../storage/payments.ts';
+import { createRecentMap, type RecentMap } from '../core/recentMap.ts';
+import { type PaymentRow, readPayments, readPaymentVersions, type VersionedPayment } from '../storage/payments.ts';
 import { createBatcher } from './batch.ts';
 import type { Context } from './context.ts';
 import { assertAuthentic } from './paymentAddress.ts';
@@ -19,33 +19,73 @@ export const presentPayment = (context: Context, row: PaymentRow): string => {
 /** A merchant's metadata may be long; one that is costs a reading each time rather than everybody's room. */
 const longestKept = 8_192;
 const maxKeptBytes = 64 * 1024 * 1024;
-/** At two bytes a character, with what the map itself needs for an entry. */
-const keptBytes = (id: string, { version, body }: KeptPayment): number =>
-  200 + 2 * (id.length + version.length + body.length);
 
-type KeptPayment = { version: string; body: string };
+type KeptPayment = { version: string; body: Buffer };
+
+/** With what the map itself needs for an entry. */
+const keptBytes = (id: string, { version, body }: KeptPayment): number =>
+  300 + 2 * (id.length + version.length) + body.length;
+
+type Wanted = { scope: Scope; id: string };
 
 /**
  * Payments are asked for again and again while they are pending. Each answer is kept with the version of the row it was
- * made from, and the database, asked every time, sends the row only if it has changed since.
+ * made from; the database is asked every time, but for the version only, and for the row when that is another.
  */
-export const createPaymentReader = (context: Context): ((scope: Scope, id: string) => Promise<string>) => {
+const readFlight = async (
+  context: Context,
+  kept: RecentMap<KeptPayment>,
+  wanted: readonly Wanted[],
+): Promise<(Buffer | Error)[]> => {
+  const answers: (Buffer | Error | null)[] = wanted.map(() => null);
+  const positions = wanted.map((_, position) => position);
+  const known = wanted.map(({ id }) => kept.get(id));
+  const asked = positions.filter(position => known[position]);
+  const versions =
+    asked.length === 0
+      ? []
+      : await readPaymentVersions(
+          context.db,
+          asked.map(at => wanted[at]!),
+        );
+  const changed = positions.filter(position => !known[position]);
+  asked.forEach((position, i) => {
+    if (versions[i] === known[position]!.version) answers[position] = known[position]!.body;
+    else if (versions[i] !== null) changed.push(position);
+  });
+  const rows =
+    changed.length === 0
+      ? []
+      : await readPayments(
+          context.db,
+          changed.map(at => wanted[at]!),
+        );
+  rows.forEach((row, i) => {
+    if (row) answers[changed[i]!] = present(context, kept, row);
+  });
+  // An error is dear to make, for its stack: only where one is needed.
+  return answers.map(answer => answer ?? noSuchPayment());
+};
+
+/** A row that was tampered with is its own caller's error, and no one else's. */
+const present = (context: Context, kept: RecentMap<KeptPayment>, row: VersionedPayment): Buffer | Error => {
+  try {
+    const body = Buffer.from(presentPayment(context, row));
+    if (body.length <= longestKept) kept.set(row.id, { version: row.version, body });
+    else kept.delete(row.id);
+    return body;
+  } catch (error) {
+    return error as Error;
+  }
+};
+
+export const createPaymentReader = (context: Context): ((scope: Scope, id: string) => Promise<Buffer>) => {
   const kept = createRecentMap<KeptPayment>(maxKeptBytes, keptBytes);
-  const read = createBatcher<{ scope: Scope; id: string; version: string | null }, ReadPayment | null>({
+  const read = createBatcher<Wanted, Buffer>({
     maxItems: 200,
     maxWaiting: 10_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many requests are waiting. Try again shortly.'),
-    run: wanted => readPayments(context.db, wanted),
+    run: wanted => readFlight(context, kept, wanted),
   });
-  return async (scope, id) => {
-    if (!isId('payment', id)) throw noSuchPayment();
-    const known = kept.get(id);
-    const found = await read({ scope, id, version: known?.version ?? null });
-    if (!found) throw noSuchPayment();
-    if (!found.row) return known!.body;
-    const body = presentPayment(context, found.row);
-    if (body.length <= longestKept) kept.set(id, { version: found.version, body });
-    else kept.delete(id);
-    return body;
-  };
+  return (scope, id) => (isId('payment', id) ? read({ scope, id }) : Promise.reject(noSuchPayment()));
 };

@@ -42,7 +42,7 @@ export const defaultPageLimit = 20;
 export const paymentRoutes = (
   context: Context,
   createPayment: CreatePayment,
-  readPayment: (scope: Scope, id: string) => Promise<string>,
+  readPayment: (scope: Scope, id: string) => Promise<Buffer>,
 ): Route[] => [
   {
     method: 'POST',

@@ -44,6 +44,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
     scene,
     context: {
       ...scene.admin,
+      listDb: db,
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },
       deliver: unreachable,
