@@ -5,9 +5,12 @@ import { deadlineOf, type Tally, toleranceOf } from './tally.ts';
 /** How long unconfirmed funds that would cover the amount hold expiry back. */
 export const holdBackMs = 24 * 60 * 60 * 1000;
 
-/** When a payment that goes on waiting expires, once the clock and the chain have both come this far. */
+/**
+ * When a payment that goes on waiting expires, once the clock and the chain have both come this far. Only funds in time
+ * hold it back: late ones, whatever they add up to, do not bring back a time that is over.
+ */
 const expiryOf = (facts: Facts, sums: Tally): number => {
-  const held = sums.counted + sums.unconfirmedInTime >= sums.target;
+  const held = sums.inTime + sums.unconfirmedInTime >= sums.target;
   return deadlineOf(facts) + (held ? holdBackMs : 0);
 };
 

@@ -102,10 +102,10 @@ const payments: Fault[] = [
   },
   {
     name: 'payments expire though their network is behind',
-    file: 'src/storage/payments.ts',
-    find: 'p.wake_at <= least(clock_timestamp(), n.caught_up_at)',
-    replace: 'p.wake_at <= clock_timestamp()',
-    tests: ['test/core/payment'],
+    file: 'src/core/payment/standing.ts',
+    find: 'Math.min(now, caughtUpAt) >= expiryOf',
+    replace: 'now >= expiryOf',
+    tests: api('expiry'),
   },
   {
     name: 'a poll that failed counts as caught up',

@@ -161,6 +161,25 @@ test('wakeAt is honest: no step before it, a step at it, and none ever where it 
   });
 });
 
+test('late funds do not bring back a time that is over, even with unconfirmed funds that were in time', () => {
+  const createdAt = 1_700_000_000_000;
+  const world = startWorld({
+    amount: 1000n,
+    toleranceBps: 0,
+    tiers: [{ atLeast: 0n, rule: { kind: 'depth', depth: 2 } }],
+    latePolicy: 'accept',
+    lateWindowSeconds: 172_800,
+    createdAt,
+    expiresAt: createdAt + 3_600_000,
+  });
+  world.run({ kind: 'send', amount: 600n });
+  world.run({ kind: 'tick', ms: dayMs });
+  world.run({ kind: 'poll' });
+  world.run({ kind: 'send', amount: 990n });
+  world.run({ kind: 'mine', include: 2 });
+  expect(world.look().outcome).toMatchObject({ status: 'expired', exception: 'late' });
+});
+
 test('a chain that is never reorganised gives the same end, however often the payment is looked at', () => {
   const isOrderly = ({ operation: { kind } }: Move): boolean =>
     !['reorg', 'cancel', 'accept', 'endTime'].includes(kind);
@@ -168,11 +187,16 @@ test('a chain that is never reorganised gives the same end, however often the pa
     fc.property(terms, moves(50), (frozen, all) => {
       const looking = startWorld(frozen);
       const away = startWorld(frozen);
+      let elapsedMs = 0;
       for (const { operation, looks } of all.filter(isOrderly)) {
-        // Funds of the very millisecond in which the time ends are in time, and a poll of it ends the waiting: which
-        // of the two comes first matters then, so the clock steps over that instant.
-        const step =
-          operation.kind === 'tick' ? { ...operation, ms: operation.ms + (operation.ms > 1000 ? 3 : 0) } : operation;
+        // Blocks have whole seconds, so one mined within the second that begins as the time ends is in time, and a poll
+        // in that second ends the waiting: which of the two comes first matters then. The clock steps over it.
+        const step = operation.kind === 'tick' ? { ...operation } : operation;
+        if (step.kind === 'tick') {
+          const pastMs = frozen.createdAt + elapsedMs + step.ms - frozen.expiresAt;
+          if (pastMs >= 0 && pastMs < 1000) step.ms += 1000;
+          elapsedMs += step.ms;
+        }
         looking.run(step);
         away.run(step);
         if (looks) looking.look();
