@@ -27,7 +27,9 @@ if (current >= wanted) {
   const node = bundledNode();
   if (node === null) {
     console.error(
-      `Florin needs Node ${wanted} or newer; this is ${process.version}. Install it from your package manager or nodejs.org.`,
+      process.platform === 'linux'
+        ? `Run npm install first: it brings the Node ${wanted} that Florin runs on (this is ${process.version}).`
+        : `Florin needs Node ${wanted} or newer; this is ${process.version}. Install it from nodejs.org.`,
     );
     process.exit(1);
   }

@@ -1,7 +1,9 @@
 import { randomFillSync } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir, readFile } from 'node:fs/promises';
 import { type DevToken, devChainDeployments } from '../chains/evm/deployments.ts';
 import { environments } from '../core/environment.ts';
+import { codeOf, hasCode } from '../core/errorCode.ts';
 import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { mainnets, slugs } from '../core/registry/backings.ts';
@@ -63,6 +65,23 @@ const refuseUnfit = async (db: Database): Promise<void> => {
   if (problems.length > 0) throw new ConfigError(problems);
 };
 
+/** Said before anything else is tried: which setting names the server that does not answer. */
+const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Promise<void> => {
+  if (!config.database) return;
+  const db = openDatabase(owner, { log: silentLog, maxConnections: 1 });
+  try {
+    await db.script('select 1');
+  } catch (error) {
+    const name = config.database.migrateUrl === config.database.url ? 'DATABASE_URL' : 'FLORIN_MIGRATE_DATABASE_URL';
+    const code = codeOf(error) || 'no answer in time';
+    throw new ConfigError([
+      `The database named by ${name} cannot be used (${code}): is it running, and are address, name and password right?`,
+    ]);
+  } finally {
+    await db.close();
+  }
+};
+
 /** The role to grant rows to, where migrations run as another. */
 export const serviceRoleOf = (database: NonNullable<Config['database']>): string | null =>
   database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
@@ -88,6 +107,7 @@ export const startStorage = async (config: Config, log: Log): Promise<OpenStorag
     await embedded?.stop();
   };
   try {
+    await refuseUnreachable(config, owner);
     await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) });
     db = openDatabase(service, { log });
     await refuseUnfit(db);
@@ -98,11 +118,22 @@ export const startStorage = async (config: Config, log: Log): Promise<OpenStorag
   }
 };
 
+const findService = async (config: Config): Promise<ConnectionSettings | null> => {
+  try {
+    return (await findPostgres({ dataDir: config.dataDir }))?.service ?? null;
+  } catch (error) {
+    if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
+    throw new ConfigError([
+      `${config.dataDir} belongs to another user: run this command as the user that runs Florin.`,
+    ]);
+  }
+};
+
 /** The database for a command beside a running server. */
 export const openStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
   const service: ConnectionSettings | null = config.database
     ? { connectionString: config.database.url }
-    : ((await findPostgres({ dataDir: config.dataDir }))?.service ?? null);
+    : await findService(config);
   if (service === null) {
     throw new ConfigError([
       `No Florin is running on ${config.dataDir}. Start one with npm start, or name its directory with --data-dir.`,
@@ -162,5 +193,11 @@ export const tlsOf = async (config: Config): Promise<{ key: string; cert: string
 };
 
 export const makeDataDir = async (config: Config): Promise<void> => {
-  await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+  try {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+    await access(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = `The data directory ${config.dataDir} cannot be used (${codeOf(error)})`;
+    throw new ConfigError([`${why}: make it writable for this user, or choose another with --data-dir.`]);
+  }
 };

@@ -247,6 +247,7 @@ const startApi = async (parts: {
       context.db,
       () => routes,
       () => isStopping,
+      environment => urls[environment],
     ),
   ];
   const requestId = createRequestIds();

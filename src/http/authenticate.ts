@@ -86,7 +86,8 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   /** The living key behind the header, or why there is none. */
   const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
     const header = request.headers.authorization;
-    if (header === undefined) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
+    if (header === undefined || /^bearer *$/i.test(header))
+      return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
     const token = bearer.exec(header)?.[1];
     const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
     if (token === undefined || !key) return 'The API key is not valid.';

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
-import { type Guide, guides } from './docsGuides.ts';
-import { exampleBodyOf, exampleIds, exampleOf, fieldsOf, fieldTable, jsonMarkup, type Schema } from './docsSchema.ts';
+import { exampleAnswerOf, exampleBodyOf, exampleIds } from './docsExamples.ts';
+import { type Guide, guidesOf } from './docsGuides.ts';
+import { commandOf, curlLines, type DocsPlace, shellQuoted } from './docsPlace.ts';
+import { fieldsOf, fieldTable, jsonMarkup, type Schema } from './docsSchema.ts';
 import { docsStyle } from './docsStyle.ts';
 import { type Html, html, markupOf } from './html.ts';
 import type { OpenApi, Operation } from './openapi.ts';
@@ -14,8 +16,6 @@ const headers = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-const sandboxUrl = 'https://localhost:8444';
-
 const entriesByTag = (document: OpenApi): Map<string, Entry[]> => {
   const entries = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method, path, operation })),
@@ -28,27 +28,30 @@ const pathExample = (path: string, name: string): string => {
   return path.startsWith('/v1/webhooks') ? exampleIds.endpoint : exampleIds.payment;
 };
 
-const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** The schema of the body, where there is something to say in one. */
+const bodyOf = ({ requestBody }: Operation): Schema | undefined => {
+  const schema = requestBody?.content['application/json'].schema as Schema | undefined;
+  return schema && fieldsOf(schema).length > 0 ? schema : undefined;
+};
 
-const isPost = (method: string, hasBody: boolean): boolean => method === 'post' && hasBody;
-
-/** A command that works as it stands against a start without configuration. */
-const curlOf = ({ method, path, operation }: Entry): Html => {
-  const url = `${sandboxUrl}${path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => pathExample(path, name))}`;
-  const schema = operation.requestBody?.content['application/json'].schema as Schema | undefined;
+/** A command that works as it stands once the variables of the first example are set. */
+const curlOf = ({ method, path, operation }: Entry, place: DocsPlace): Html => {
+  const target = path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => pathExample(path, name));
+  const schema = bodyOf(operation);
   const isPaged = operation.parameters.some(parameter => parameter.name === 'limit');
-  const verb = method === 'get' || isPost(method, schema !== undefined) ? '' : ` -X ${method.toUpperCase()}`;
-  const lines = [`curl${verb} --cacert data/tls/ca.pem`, isPaged ? shellQuoted(`${url}?limit=20`) : url];
+  const isImplied = method === 'get' || (method === 'post' && schema !== undefined);
+  const verb = isImplied ? '' : ` -X ${method.toUpperCase()}`;
+  const lines = curlLines(place, verb, isPaged ? `${target}?limit=20` : target);
   if (operation.security) lines.push('-H "Authorization: Bearer $FLORIN_KEY"');
   if (schema) {
-    const body = JSON.stringify(exampleBodyOf(schema), null, 2).replaceAll('\n', '\n  ');
+    const body = JSON.stringify(exampleBodyOf(schema, place), null, 2).replaceAll('\n', '\n  ');
     lines.push("-H 'Content-Type: application/json'", `-d ${shellQuoted(body)}`);
   }
-  return html`${lines.join(' \\\n  ')}`;
+  return html`${commandOf(lines)}`;
 };
 
 const sampleBlock = (title: string, code: Html): Html =>
-  html`<figure class="sample"><figcaption>${title}</figcaption><pre><code>${code}</code></pre></figure>`;
+  html`<figure class="sample"><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 
 const badge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 
@@ -85,21 +88,22 @@ const permissionLine = ({ security }: Operation): Html =>
     ? html`<p class="permission">Needs a key with ${security.flatMap(({ apiKey }) => apiKey).map(scope => html`<code>${scope}</code>`)}</p>`
     : html`<p class="permission">No key needed</p>`;
 
-const operationSection = (entry: Entry): Html => {
+const operationSection = (entry: Entry, place: DocsPlace): Html => {
   const { method, path, operation } = entry;
-  const body = operation.requestBody;
+  const body = bodyOf(operation);
   const answer = operation.responses['200']?.content?.['application/json']?.schema as Schema | undefined;
+  const example = answer && exampleAnswerOf(operation.operationId, answer, place);
   return html`<article class="pair" id="${operation.operationId}" aria-labelledby="${operation.operationId}-title">
 <div class="prose">
 <h3 id="${operation.operationId}-title"><a class="anchor" href="#${operation.operationId}">${operation.summary}</a></h3>
 <p class="endpoint">${badge(method)} <code>${path.split('/').map((part, i) => (i === 0 ? part : [html`<wbr>`, `/${part}`]))}</code></p>
 ${permissionLine(operation)}
 ${parameterTable(entry)}
-${body ? fieldTable(body.required ? 'Request body' : 'Request body, optional', fieldsOf(body.content['application/json'].schema as Schema), 'request') : null}
+${body ? fieldTable(operation.requestBody!.required ? 'Request body' : 'Request body, optional', fieldsOf(body), 'request') : null}
 ${answer ? html`<details><summary>Fields of the answer</summary>${fieldTable('Answer', fieldsOf(answer), 'answer')}</details>` : null}
 ${errorList(operation)}
 </div>
-<div class="samples" role="group" aria-label="Examples" tabindex="0">${sampleBlock('Request', curlOf(entry))}${answer ? sampleBlock('Answer, 200', jsonMarkup(exampleOf(answer))) : null}</div>
+<div class="samples" role="group" aria-label="Examples">${sampleBlock('Request', curlOf(entry, place))}${example === undefined ? null : sampleBlock('Answer, 200', jsonMarkup(example))}</div>
 </article>
 `;
 };
@@ -121,7 +125,10 @@ const shortTitle = ({ summary }: Operation): string => summary.split(/[,;:]/, 1)
 
 const groupId = (tag: string): string => `group-${tag.toLowerCase()}`;
 
-const navigation = (groups: Map<string, Entry[]>): Html => html`<nav id="contents" aria-label="Contents">
+const navigation = (
+  guides: readonly Guide[],
+  groups: Map<string, Entry[]>,
+): Html => html`<nav id="contents" aria-label="Contents">
 <p class="group">Guide</p>
 <ul>${guides.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${[...groups].map(
@@ -133,9 +140,13 @@ ${[...groups].map(
 `,
 )}</nav>`;
 
-const page = (document: OpenApi): Html => {
+const notice = html`<p class="notice" role="note"><strong>Do not take money with this version.</strong> Chains are not watched for funds
+yet, webhooks are sent only by the test call, and there is no checkout page and no dashboard yet.</p>`;
+
+const page = (document: OpenApi, place: DocsPlace): Html => {
   const { title, version, description } = document.info;
-  const environment = document.servers[0]?.description ?? '';
+  const { environment } = place;
+  const guides = guidesOf(place);
   const groups = entriesByTag(document);
   return html`<!doctype html>
 <html lang="en">
@@ -150,16 +161,17 @@ const page = (document: OpenApi): Html => {
 <a class="skip" href="#main">Skip to the reference</a>
 <header><a class="brand" href="#main">${title}</a><span class="version">API ${version}</span><span class="environment ${environment}">${environment}</span></header>
 <input type="checkbox" id="menu"><label for="menu">Contents</label>
-${navigation(groups)}
+${navigation(guides, groups)}
 <main id="main" tabindex="-1">
 <div class="intro"><h1>API reference</h1>
 <p>${description}</p>
-<p class="permission">JSON over HTTPS. Also as an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p></div>
+<p class="permission">JSON over HTTPS. Also as an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p>
+${notice}</div>
 ${guides.map(guideSection)}
 ${[...groups].map(
   ([tag, entries]) => html`<section class="group" id="${groupId(tag)}" aria-labelledby="${groupId(tag)}-title">
 <h2 id="${groupId(tag)}-title">${tag}</h2>
-${entries.map(operationSection)}</section>
+${entries.map(entry => operationSection(entry, place))}</section>
 `,
 )}</main>
 </body>
@@ -168,8 +180,8 @@ ${entries.map(operationSection)}</section>
 };
 
 /** The reference as one page without script: what it says of operations comes from the document that it is given. */
-export const renderDocs = (document: OpenApi): Reply & { body: string } => ({
-  body: markupOf(page(document)),
+export const renderDocs = (document: OpenApi, place: DocsPlace): Reply & { body: string } => ({
+  body: markupOf(page(document, place)),
   contentType: 'text/html; charset=utf-8',
   headers,
 });

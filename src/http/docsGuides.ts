@@ -1,8 +1,11 @@
+import type { Environment } from '../core/environment.ts';
 import { eventTypes, type paymentStatuses } from '../core/payment/states.ts';
 import type { permissions } from '../core/permissions.ts';
 import { type Plan, plans, rateLimitOf } from '../core/plans.ts';
 import { errorTable } from './docsErrors.ts';
-import { exampleIds, jsonMarkup } from './docsSchema.ts';
+import { exampleIds } from './docsExamples.ts';
+import { baseUrl, commandOf, curlLines, type DocsPlace, hasOwnAuthority, keyPrefix } from './docsPlace.ts';
+import { jsonMarkup } from './docsSchema.ts';
 import { type Html, html } from './html.ts';
 
 export type Guide = { id: string; title: string; text: Html; sample?: { title: string; code: Html } };
@@ -49,16 +52,16 @@ export function verify(body, headers, secret) {
   });
 }`;
 
-const event = {
+const eventIn = (environment: Environment): object => ({
   id: exampleIds.event,
   type: 'payment.completed',
   timestamp: '2026-01-15T09:31:12.000Z',
   apiVersion: 'v1',
-  environment: 'sandbox',
+  environment,
   sequence: 4,
   data: { id: exampleIds.payment, status: 'completed' },
   previous: { status: 'confirming', exception: null },
-};
+});
 
 const statusMeaning: Readonly<Record<(typeof paymentStatuses)[number], string>> = {
   pending: 'Waiting for the full amount; part of it may have arrived.',
@@ -72,36 +75,45 @@ const statusMeaning: Readonly<Record<(typeof paymentStatuses)[number], string>> 
 const definitions = (meanings: Readonly<Record<string, string | Html>>): Html =>
   html`<dl>${Object.entries(meanings).map(([name, said]) => html`<div><dt>${/^[A-Z]/.test(name) ? name : html`<code>${name}</code>`}</dt><dd>${said}</dd></div>`)}</dl>`;
 
-export const guides: readonly Guide[] = [
-  {
-    id: 'authentication',
-    title: 'Authentication',
-    text: html`<p>Send your API key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Keys are secret: keep
+const firstRequest = (place: DocsPlace): Html => {
+  const { environment } = place;
+  const source = environment === 'sandbox' ? 'The first start prints a sandbox key.' : 'A key of production.';
+  const lines = [`# ${source}`, `export FLORIN_KEY=${keyPrefix[environment]}…`];
+  if (hasOwnAuthority(place)) lines.push('# In the data directory of Florin.', 'export FLORIN_CA=data/tls/ca.pem');
+  const command = [...curlLines(place, '', '/v1/payments'), '-H "Authorization: Bearer $FLORIN_KEY"'];
+  return html`${[...lines, '', commandOf(command)].join('\n')}`;
+};
+
+const authentication = (place: DocsPlace): Guide => ({
+  id: 'authentication',
+  title: 'Authentication',
+  text: html`<p>Send your API key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Keys are secret: keep
 them on your server, never in a page or an app. Only HTTPS is served; a request over plain HTTP is refused and nothing is executed.</p>
 <p>A key carries permissions. One that lacks what an operation needs is answered <a href="#error-permission_denied">403</a>,
 and the message names the permission.</p>${definitions(permissionMeaning)}`,
-    sample: {
-      title: 'Your first request',
-      code: html`# The first start prints a sandbox key.
-export FLORIN_KEY=sk_test_…
+  sample: { title: 'Your first request', code: firstRequest(place) },
+});
 
-curl --cacert data/tls/ca.pem \\
-  https://localhost:8444/v1/payments \\
-  -H "Authorization: Bearer $FLORIN_KEY"`,
-    },
-  },
-  {
-    id: 'environments',
-    title: 'Environments',
-    text: html`<p>Production and sandbox have an address, keys and data of their own; nothing of one is visible in the other. Going live
-changes the key and the address, nothing else.</p>
-<p>A start without configuration serves them at:</p>${definitions({
-      Sandbox: html`<code>https://localhost:8444</code>, keys begin with <code>sk_test_</code>`,
-      Production: html`<code>https://localhost:8443</code>, keys begin with <code>sk_live_</code>`,
-    })}
-<p>It signs its own certificates; <code>--cacert data/tls/ca.pem</code> tells curl to trust them. With a certificate of
-your own you leave it out.</p>`,
-  },
+const servedAt = (environment: Environment, urls: DocsPlace['urls']): Html =>
+  html`<code>${baseUrl({ environment, urls })}</code>, keys begin with <code>${keyPrefix[environment]}</code>`;
+
+const environmentGuide = (place: DocsPlace): Guide => ({
+  id: 'environments',
+  title: 'Environments',
+  text: html`<p>Production and sandbox have an address, keys and data of their own; nothing of one is visible in the other. Going live
+changes the key and the address, nothing else.</p>${definitions({
+    Sandbox: servedAt('sandbox', place.urls),
+    Production: servedAt('production', place.urls),
+  })}${
+    hasOwnAuthority(place)
+      ? html`
+<p>On this machine Florin signs its own certificates. <code>--cacert</code> tells curl to trust them; the file is
+<code>tls/ca.pem</code> in the data directory. With a certificate of your own you leave it out.</p>`
+      : null
+  }`,
+});
+
+const amountsAndStates: readonly Guide[] = [
   {
     id: 'amounts',
     title: 'Amounts',
@@ -115,27 +127,32 @@ at least two fractional digits and no further trailing zeros. Calculate with a d
     text: html`<p>A payment's <code>status</code> says where it stands; its <code>exception</code> is null, or says what is unusual:
 underpaid, overpaid, late or reorged.</p>${definitions(statusMeaning)}`,
   },
-  {
-    id: 'idempotency',
-    title: 'Idempotency',
-    text: html`<p>Any POST takes an <code>Idempotency-Key</code> of 1 to 255 visible ASCII characters. Within 24 hours the same key
+];
+
+const idempotency = (place: DocsPlace): Guide => ({
+  id: 'idempotency',
+  title: 'Idempotency',
+  text: html`<p>Any POST takes an <code>Idempotency-Key</code> of 1 to 255 visible ASCII characters. Within 24 hours the same key
 with the same bytes gets the first answer again, marked <code>Idempotent-Replayed: true</code>, and nothing is done twice. So after
 a timeout or a 5xx, simply repeat the request. The same key with another body is
 <a href="#error-idempotency_mismatch">422</a>. A key that says what it is for, such as your order's number, is best.</p>`,
-    sample: {
-      title: 'Safe to repeat',
-      code: html`curl --cacert data/tls/ca.pem \\
-  https://localhost:8444/v1/payments \\
-  -H "Authorization: Bearer $FLORIN_KEY" \\
-  -H 'Idempotency-Key: order-6735' \\
-  -H 'Content-Type: application/json' \\
-  -d '{
+  sample: {
+    title: 'Safe to repeat',
+    code: html`${commandOf([
+      ...curlLines(place, '', '/v1/payments'),
+      '-H "Authorization: Bearer $FLORIN_KEY"',
+      "-H 'Idempotency-Key: order-6735'",
+      "-H 'Content-Type: application/json'",
+      `-d '{
     "amount": "25.00",
     "currency": "USDC",
     "network": "base"
   }'`,
-    },
+    ])}`,
   },
+});
+
+const pagesAndLimits: readonly Guide[] = [
   {
     id: 'pagination',
     title: 'Pagination',
@@ -158,15 +175,19 @@ The burst is an allowance past a Remaining of 0. After that comes <a href="#erro
 <thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Burst</th></tr></thead>
 <tbody>${plans.map(planRow)}</tbody></table>`,
   },
-  {
-    id: 'webhook-events',
-    title: 'Webhook events',
-    text: html`<p>Events are posted to your endpoints and to a payment's <code>callbackUrl</code>, at least once each:
+];
+
+const webhookEvents = ({ environment }: DocsPlace): Guide => ({
+  id: 'webhook-events',
+  title: 'Webhook events',
+  text: html`<p>Events are posted to your endpoints and to a payment's <code>callbackUrl</code>, at least once each:
 <code>webhook-id</code> is equal on every attempt, so keep it to drop repetitions, and <code>sequence</code> counts up within a
 payment. Answer 2xx within 15 seconds and do the work afterwards; redirects count as failures.</p>
 <p class="choices">Kinds: ${codes(eventTypes)}</p>`,
-    sample: { title: 'An event, with data shortened', code: jsonMarkup(event) },
-  },
+  sample: { title: 'An event, with data shortened', code: jsonMarkup(eventIn(environment)) },
+});
+
+const verificationAndErrors: readonly Guide[] = [
   {
     id: 'webhook-verification',
     title: 'Verifying webhooks',
@@ -192,4 +213,14 @@ joined by dots. Verify the raw bytes before parsing them, compare in constant ti
       }),
     },
   },
+];
+
+export const guidesOf = (place: DocsPlace): Guide[] => [
+  authentication(place),
+  environmentGuide(place),
+  ...amountsAndStates,
+  idempotency(place),
+  ...pagesAndLimits,
+  webhookEvents(place),
+  ...verificationAndErrors,
 ];

@@ -26,7 +26,7 @@ export type Schema = {
 export type Field = { path: string; schema: Schema; required: boolean; description?: string };
 
 const notNull = (schema: Schema): Schema => schema.anyOf?.find(branch => branch.type !== 'null') ?? schema;
-const isNullable = (schema: Schema): boolean => schema.anyOf?.some(branch => branch.type === 'null') ?? false;
+export const isNullable = (schema: Schema): boolean => schema.anyOf?.some(branch => branch.type === 'null') ?? false;
 
 /** Every property as a row of its own; nested ones follow their parent under a dotted path, as in `error.param`. */
 export const fieldsOf = (schema: Schema, prefix = ''): Field[] =>
@@ -84,9 +84,12 @@ const describe = ({ schema, description }: Field): Html => {
   }`;
 };
 
+/** A long path may break between its names, never within one. */
 const pathCell = (path: string): Html => {
-  const leaf = path.lastIndexOf('.') + 1;
-  return html`<code>${leaf === 0 ? null : html`<span class="parent">${path.slice(0, leaf)}</span><wbr>`}${path.slice(leaf)}</code>`;
+  const names = path.split('.');
+  return html`<code>${names.map((name, i) =>
+    i < names.length - 1 ? html`<span class="parent">${name}.</span><wbr>` : html`<span>${name}</span>`,
+  )}</code>`;
 };
 
 /** `presence` says whether rows tell required from optional, or, for answers, only which may be absent. */
@@ -105,85 +108,6 @@ export const fieldTable = (caption: string, fields: readonly Field[], presence: 
 `,
   )}</tbody>
 </table>`;
-};
-
-export const exampleIds = {
-  payment: 'pay_01kf0fv2e0t4w9c2xk7m5hq8bn',
-  endpoint: 'we_01kf0fv2e0b7e3nmz5t8r2vdkq',
-  event: 'evt_01kf0fv2e0h2q6yv8s4jx3pwfa',
-} as const;
-
-const address = '0x52908400098527886E0F7030069857D2E4169EE7';
-const token = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
-
-/** Values by name, so that an example reads like one real payment in the sandbox and not like noise. */
-const valuesByName: Readonly<Record<string, unknown>> = {
-  address,
-  amount: '25.00',
-  amountConfirmed: '0.00',
-  amountReceived: '0.00',
-  blockTimeSeconds: 2,
-  caip19: `eip155:84532/erc20:${token}`,
-  caip2: 'eip155:84532',
-  chainId: 84532,
-  checkedAt: '2026-01-15T09:30:00.000Z',
-  checkoutUrl: `https://localhost:8444/checkout/${exampleIds.payment}`,
-  contractAddress: token,
-  currency: 'USDC',
-  decimals: 6,
-  delivered: true,
-  durationMs: 48,
-  environment: 'sandbox',
-  eventId: exampleIds.event,
-  events: ['*'],
-  expiresAt: '2026-01-15T10:30:00.000Z',
-  explorerUrl: 'https://sepolia.basescan.org',
-  hasMore: false,
-  id: exampleIds.endpoint,
-  lagSeconds: 2,
-  latestBlock: 36412805,
-  limit: 20,
-  metadata: { orderId: '6735' },
-  minAmount: '0.000001',
-  nativeCurrency: 'ETH',
-  network: 'base',
-  paymentUri: `ethereum:${token}@84532/transfer?address=${address}&uint256=25000000`,
-  secret: 'whsec_dGhpcy1pcy1hbi1leGFtcGxlLXNlY3JldC0zMmJ5dGU=',
-  slug: 'base',
-  statusCode: 200,
-  strays: [],
-  symbol: 'USDC',
-  total: 1,
-  transactions: [],
-  url: 'https://shop.example/webhooks/florin',
-};
-
-const namesByParent: Readonly<Record<string, string>> = { currencies: 'USD Coin' };
-
-/** An answer as it would look, made from its schema. Nullable values without a name of their own are null. */
-export const exampleOf = (schema: Schema, name = '', parent = ''): unknown => {
-  if (schema.pattern?.startsWith('^pay_')) return exampleIds.payment;
-  if (name === 'name') return namesByParent[parent] ?? 'Base Sepolia';
-  if (Object.hasOwn(valuesByName, name)) return valuesByName[name];
-  if (isNullable(schema)) return null;
-  if (schema.const !== undefined) return schema.const;
-  if (schema.examples) return schema.examples[0];
-  if (schema.enum) return schema.enum[0];
-  if (schema.items) return [exampleOf(schema.items, '', name)];
-  if (schema.properties) {
-    return Object.fromEntries(
-      Object.entries(schema.properties).map(([key, value]) => [key, exampleOf(value, key, name || parent)]),
-    );
-  }
-  if (schema.format === 'date-time') return '2026-01-15T09:30:00.000Z';
-  if (schema.format === 'uri') return 'https://shop.example/orders/6735';
-  return schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? true : 'text';
-};
-
-/** The smallest body that is accepted: what is required, or else the first thing there is. */
-export const exampleBodyOf = (schema: Schema): Record<string, unknown> => {
-  const names = schema.required?.length ? schema.required : Object.keys(schema.properties ?? {}).slice(0, 1);
-  return Object.fromEntries(names.map(name => [name, exampleOf(schema.properties![name]!, name)]));
 };
 
 const jsonToken = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?/g;

@@ -41,7 +41,7 @@ nav .group a { color: inherit; text-decoration: none; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav li a { display: block; padding: 0.3125rem 0.5rem; margin: 0 -0.5rem; border-radius: 6px; color: var(--ink); text-decoration: none; line-height: 1.4; }
 nav a:hover { background: var(--panel); }
-nav li a.call { display: grid; grid-template-columns: 3.625rem 1fr; align-items: baseline; }
+nav li a.call { display: grid; grid-template-columns: 3.75rem 1fr; column-gap: 0.5rem; align-items: baseline; }
 nav .method { justify-self: start; }
 #menu { position: absolute; opacity: 0; }
 label { display: block; padding: 0.75rem 1.25rem; border-bottom: 1px solid var(--line); font-weight: 600; cursor: pointer; }
@@ -60,14 +60,16 @@ section.group { margin-top: 2rem; padding-top: 1rem; } section.group h2 { font-s
 .get { background: var(--get); color: var(--get-ink); } .post { background: var(--post); color: var(--post-ink); }
 .put, .patch { background: var(--patch); color: var(--patch-ink); } .delete { background: var(--delete); color: var(--delete-ink); }
 .endpoint { margin-bottom: 0.375rem; overflow-wrap: anywhere; } .endpoint .method { font-size: 0.8125rem; margin-right: 0.25rem; }
+.notice { padding: 0.75rem 1rem; border-radius: 8px; background: var(--patch); }
+.intro .notice { font-size: 1rem; }
 .permission, .limits { color: var(--muted); font-size: 0.875rem; }
 
 table { width: 100%; border-collapse: collapse; margin: 1.5rem 0 1rem; font-size: 0.9375rem; }
 caption { text-align: left; font-weight: 650; padding-bottom: 0.5rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.625rem 1rem 0.625rem 0; border-top: 1px solid var(--line); font-weight: 400; }
 thead th { font-size: 0.8125rem; color: var(--muted); padding-block: 0.375rem; }
-td:last-child { padding-right: 0; } td p { margin: 0; } td .limits { margin-top: 0.125rem; }
-.fields tbody th { width: 34%; overflow-wrap: anywhere; } .fields tbody th code { font-weight: 600; }
+td:last-child { padding-right: 0; overflow-wrap: anywhere; } td p { margin: 0; } td .limits { margin-top: 0.125rem; }
+.fields tbody th { width: 34%; } .fields tbody th span, .errors tbody th code { white-space: nowrap; } .fields tbody th code { font-weight: 600; }
 .fields .type { width: 19%; color: var(--muted); font-size: 0.875rem; }
 .fields.errors .type { width: 12%; }
 .parent { color: var(--muted); font-weight: 400; }
@@ -85,6 +87,7 @@ summary { cursor: pointer; font-weight: 650; font-size: 0.9375rem; padding: 0.25
 .sample { margin: 0 0 1rem; background: var(--panel); border: 1px solid var(--line); border-radius: 8px; overflow: hidden; }
 figcaption { padding: 0.5rem 0.875rem; font-size: 0.8125rem; font-weight: 600; color: var(--muted); border-bottom: 1px solid var(--line); }
 pre { margin: 0; padding: 0.875rem; font-size: 0.9375rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 2; }
+pre:focus-visible { outline-offset: -3px; }
 pre .key { color: var(--key); } pre .text { color: var(--text); } pre .value { color: var(--value); }
 
 @media (max-width: 37.5rem) {
@@ -97,16 +100,17 @@ pre .key { color: var(--key); } pre .text { color: var(--text); } pre .value { c
   dl div { grid-template-columns: 1fr; gap: 0; }
   h1 { font-size: 1.75rem; } pre { padding: 0.75rem; }
 }
+@media (min-width: 37.5625rem) { pre { white-space: pre; overflow-wrap: normal; overflow-x: auto; } }
 @media (min-width: 60rem) {
   #menu, label { display: none; }
   body { display: grid; grid-template-columns: 17.5rem minmax(0, 1fr); }
   .skip + header, header { grid-column: 1 / -1; }
   nav, #menu:not(:checked) ~ nav { display: block; position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); overflow-y: auto;
     border: 0; border-right: 1px solid var(--line); padding: 0.25rem 1.25rem 2rem; }
-  main { padding: 2.5rem 3rem 8rem; max-width: 88rem; }
+  main { padding: 2.5rem 2rem 8rem; max-width: 88rem; }
 }
 @media (min-width: 80rem) {
-  .pair { grid-template-columns: minmax(0, 1.1fr) minmax(0, 1fr); gap: 3rem; }
+  .pair { grid-template-columns: minmax(0, 1.2fr) minmax(0, 1fr); gap: 2rem; }
   .samples { position: sticky; top: calc(var(--bar) + 1rem); align-self: start; max-height: calc(100vh - var(--bar) - 2rem); overflow-y: auto; }
 }
 @media (forced-colors: active) { .method, .environment { border: 1px solid; } }
@@ -114,6 +118,7 @@ pre .key { color: var(--key); } pre .text { color: var(--text); } pre .value { c
   header, nav, label, #menu, .skip { display: none !important; }
   body, .pair { display: block; } main { padding: 0; max-width: none; }
   .samples { position: static; max-height: none; overflow: visible; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   tr, .sample { break-inside: avoid; } h2, h3, h4, caption { break-after: avoid; } .pair { padding: 1.5rem 0; }
 }
 `;

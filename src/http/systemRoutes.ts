@@ -1,4 +1,4 @@
-import type { Environment } from '../core/environment.ts';
+import { type Environment, environments } from '../core/environment.ts';
 import type { Database } from '../storage/database.ts';
 import { renderDocs } from './docs.ts';
 import { openApiDocument } from './openapi.ts';
@@ -8,22 +8,36 @@ import * as schemas from './schemas.ts';
 
 const ping = { name: 'ready-ping', text: 'select 1 as one' };
 
+/** Where a start without configuration is reached. */
+const usualUrls: Readonly<Record<Environment, string>> = {
+  production: 'https://localhost:8443',
+  sandbox: 'https://localhost:8444',
+};
+
 /** Made when it is first asked for, once an environment: the routes it describes do not change. */
-const oncePerEnvironment = (make: (environment: Environment) => Reply): ((environment: Environment) => Reply) => {
+const oncePerEnvironment = (
+  make: (environment: Environment) => Reply,
+  isSettled: () => boolean = () => true,
+): ((environment: Environment) => Reply) => {
   const made = new Map<Environment, Reply>();
   return environment => {
     let reply = made.get(environment);
     if (!reply) {
       const { body, ...rest } = make(environment);
       reply = { ...rest, body: Buffer.from(body) };
-      made.set(environment, reply);
+      if (isSettled()) made.set(environment, reply);
     }
     return reply;
   };
 };
 
 /** What stands at the root, outside /v1. */
-export const systemRoutes = (db: Database, apiRoutes: () => readonly Route[], isStopping: () => boolean): Route[] => {
+export const systemRoutes = (
+  db: Database,
+  apiRoutes: () => readonly Route[],
+  isStopping: () => boolean,
+  publicUrl: (environment: Environment) => string = environment => usualUrls[environment],
+): Route[] => {
   const isDatabaseReady = createReadiness(
     () => db.query(ping),
     () => performance.now(),
@@ -31,7 +45,14 @@ export const systemRoutes = (db: Database, apiRoutes: () => readonly Route[], is
   const document = oncePerEnvironment(environment => ({
     body: JSON.stringify(openApiDocument(apiRoutes(), environment)),
   }));
-  const page = oncePerEnvironment(environment => renderDocs(openApiDocument(apiRoutes(), environment)));
+  const page = oncePerEnvironment(
+    environment => {
+      const urls = { production: publicUrl('production'), sandbox: publicUrl('sandbox') };
+      return renderDocs(openApiDocument(apiRoutes(), environment), { environment, urls });
+    },
+    // One listener may answer before the other is bound; a page that lacks an address is not kept.
+    () => environments.every(environment => publicUrl(environment) !== ''),
+  );
   return [
     {
       method: 'GET',

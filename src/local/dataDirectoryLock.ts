@@ -29,7 +29,9 @@ export function lockDataDirectory(options: { dataDir: string }): DataDirectoryLo
   } catch (error) {
     lock.close();
     if (!isBusy(error)) throw error;
-    throw new Error(`Florin is already running on ${directory}${describeHolder(pidFile)}`);
+    throw new Error(
+      `Florin is already running on ${directory}${describeHolder(pidFile)}. Stop that one, or choose another --data-dir`,
+    );
   }
   held.add(lock);
   rmSync(pidFile, { force: true });

@@ -6,8 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { errorStatus } from '../../src/core/errors.ts';
 import { renderDocs } from '../../src/http/docs.ts';
 import { errorGuide } from '../../src/http/docsErrors.ts';
+import { exampleAnswerOf, exampleBodyOf } from '../../src/http/docsExamples.ts';
 import { verification } from '../../src/http/docsGuides.ts';
-import { exampleBodyOf, exampleOf, type Schema } from '../../src/http/docsSchema.ts';
+import type { DocsPlace } from '../../src/http/docsPlace.ts';
+import type { Schema } from '../../src/http/docsSchema.ts';
 import { networkRoutes } from '../../src/http/networkRoutes.ts';
 import { type OpenApi, openApiDocument } from '../../src/http/openapi.ts';
 import { paymentRoutes } from '../../src/http/paymentRoutes.ts';
@@ -25,7 +27,16 @@ const routes: Route[] = [
   ...systemRoutes(unused, unused, unused),
 ];
 const document = openApiDocument(routes, 'sandbox');
-const page = renderDocs(document);
+const local: DocsPlace = {
+  environment: 'sandbox',
+  urls: { production: 'https://localhost:9001', sandbox: 'https://localhost:9002' },
+};
+const live: DocsPlace = {
+  environment: 'production',
+  urls: { production: 'https://pay.shop.example', sandbox: 'https://test.shop.example' },
+};
+const page = renderDocs(document, local);
+const livePage = renderDocs(openApiDocument(routes, 'production'), live);
 
 const unescaped = (text: string): string =>
   text
@@ -104,12 +115,28 @@ describe('the reference page', () => {
     for (const [, target] of page.body.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });
 
+  it('speaks of the addresses and keys of its own environment', () => {
+    expect(page.body).toContain('export FLORIN_KEY=sk_test_…');
+    expect(livePage.body).toContain('export FLORIN_KEY=sk_live_…');
+    expect(livePage.body).not.toMatch(/localhost|cacert|FLORIN_CA/);
+    for (const { body } of [page, livePage]) expect(body).not.toMatch(/localhost:844[34]/);
+    for (const url of Object.values(live.urls)) expect(livePage.body).toContain(`<code>${url}</code>`);
+  });
+
+  it('says what is not there yet, and shows no table without rows', () => {
+    for (const { body } of [page, livePage]) {
+      expect(body.indexOf('Do not take money with this version')).toBeLessThan(body.indexOf('id="authentication"'));
+      expect(body).toContain('Do not take money with this version');
+      expect(body).not.toMatch(/<tbody>\s*<\/tbody>/);
+    }
+  });
+
   it('escapes whatever the document says', () => {
     const hostile = `</style><script>alert("1")</script><b a='&amp;'>`;
     const text = JSON.stringify(document, (key, value) =>
       ['summary', 'description', 'title', 'version'].includes(key) && typeof value === 'string' ? hostile : value,
     );
-    const { body } = renderDocs(JSON.parse(text) as OpenApi);
+    const { body } = renderDocs(JSON.parse(text) as OpenApi, local);
     expect(body).not.toMatch(/<script|<b a/);
     expect(body.match(/<\/style>/g)).toHaveLength(1);
     expect(body).toContain(
@@ -119,25 +146,65 @@ describe('the reference page', () => {
 });
 
 describe('examples', () => {
-  it.each(routes.map(route => [`${route.method} ${route.path}`, route] as const))('%s fits its schema', (_, route) => {
-    if (route.answer) expect([...Value.Errors(route.answer, exampleOf(route.answer as Schema))]).toEqual([]);
-    if (route.body) expect([...Value.Errors(route.body, exampleBodyOf(route.body as Schema))]).toEqual([]);
+  const operations = routes.map(route => {
+    const path = route.path.replaceAll(/:([a-z]+)/g, '{$1}');
+    const { operationId } = document.paths[path]![route.method.toLowerCase()]!;
+    return [operationId, route] as const;
+  });
+  const answerOf = (id: string, place = local): Record<string, unknown> => {
+    const [, route] = operations.find(([operationId]) => operationId === id)!;
+    return exampleAnswerOf(id, route.answer as Schema, place) as Record<string, unknown>;
+  };
+
+  it.each(operations)('%s fits its schema', (operationId, { answer, body }) => {
+    for (const place of [local, live]) {
+      const example = answer && exampleAnswerOf(operationId, answer as Schema, place);
+      if (example !== undefined) expect([...Value.Errors(answer!, example)]).toEqual([]);
+      if (body) expect([...Value.Errors(body, exampleBodyOf(body as Schema, place))]).toEqual([]);
+    }
   });
 
-  it('are commands that a shell reads as they are meant', () => {
-    const blocks = [...page.body.matchAll(/<pre><code>(curl.*?)<\/code>/gs)].map(([, code]) => unescaped(code!));
+  it('show what the operation really leaves behind', () => {
+    expect(answerOf('postPaymentsByIdCancel')).toMatchObject({ status: 'canceled', canceledAt: expect.any(String) });
+    expect(answerOf('postPayments')).toMatchObject({ status: 'pending', canceledAt: null });
+    expect(answerOf('postPaymentsByIdResolve')).toBeUndefined();
+    const withSecret = operations.flatMap(([id, { answer }]) =>
+      answer && JSON.stringify(answerOf(id) ?? null).includes('"secret"') ? [id] : [],
+    );
+    expect(withSecret.sort()).toEqual(['postWebhooks', 'postWebhooksByIdRotate']);
+  });
+
+  it('are of the chain behind the environment', () => {
+    expect(answerOf('postPayments')).toMatchObject({
+      environment: 'sandbox',
+      checkoutUrl: expect.stringMatching(/^https:\/\/localhost:9002\//),
+      paymentUri: expect.stringContaining('@31337/'),
+      confirmations: { current: 0, required: 2, rule: 'depth' },
+    });
+    expect(answerOf('postPayments', live)).toMatchObject({
+      environment: 'production',
+      checkoutUrl: expect.stringMatching(/^https:\/\/pay\.shop\.example\//),
+      paymentUri: expect.stringContaining('@8453/'),
+      confirmations: { current: 0, required: null, rule: 'finalized' },
+    });
+  });
+
+  it.each([
+    ['sandbox', page, ['--cacert', 'ca.pem'], /^https:\/\/localhost:9002\/[^{}]*$/],
+    ['production', livePage, [], /^https:\/\/pay\.shop\.example\/[^{}]*$/],
+  ] as const)('of %s are commands that a shell reads as they are meant', (_, { body }, authority, url) => {
+    const blocks = [...body.matchAll(/<pre tabindex="0"><code>(curl.*?)<\/code>/gs)].map(([, code]) =>
+      unescaped(code!),
+    );
     expect(blocks.length).toBeGreaterThan(routes.length - 1);
+    const env = { FLORIN_KEY: 'sk_test_1', FLORIN_CA: 'ca.pem' };
     for (const block of blocks) {
       const script = `curl() { printf '%s\\0' "$@"; }\n${block}`;
-      const words = execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { FLORIN_KEY: 'sk_test_1' } }).split(
-        '\0',
-      );
-      expect(words.slice(words.indexOf('--cacert')).slice(1, 3)).toEqual([
-        'data/tls/ca.pem',
-        expect.stringMatching(/^https:\/\/localhost:8444\/[^{}]*$/),
-      ]);
+      const words = execFileSync('sh', ['-c', script], { encoding: 'utf8', env }).split('\0');
+      const start = words[0] === '-X' ? 2 : 0;
+      expect(words.slice(start, start + authority.length + 1)).toEqual([...authority, expect.stringMatching(url)]);
       const at = words.indexOf('-d');
-      if (at !== -1) expect(JSON.parse(words[at + 1]!)).toBeTypeOf('object');
+      if (at !== -1) expect(Object.keys(JSON.parse(words[at + 1]!) as object)).not.toEqual([]);
     }
   });
 

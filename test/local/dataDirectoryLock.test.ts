@@ -11,7 +11,7 @@ afterEach(scene.end);
 test('a held directory is refused with the id of the process that holds it', async () => {
   const dataDir = await scene.makeDirectory();
   const lock = lockDataDirectory({ dataDir });
-  const expected = `Florin is already running on ${dataDir} (process ${process.pid})`;
+  const expected = `Florin is already running on ${dataDir} (process ${process.pid}). Stop that one, or choose another --data-dir`;
   expect(() => lockDataDirectory({ dataDir })).toThrow(expected);
   const other = scene.run('lockHolder', dataDir);
   await other.next();
