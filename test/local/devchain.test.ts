@@ -93,7 +93,8 @@ describe('the dev chain', () => {
     const beforeS = Math.floor(Date.now() / 1000);
     const paidIn = await pay();
     const block = (await call('eth_getBlockByNumber', `0x${paidIn.toString(16)}`, false)) as { timestamp: string };
-    expect(Number(block.timestamp)).toBeGreaterThanOrEqual(beforeS);
+    // A block that is being made when the payment arrives may take it along: its second can be the one before.
+    expect(Number(block.timestamp)).toBeGreaterThanOrEqual(beforeS - 1);
     expect(Number(block.timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   });
 
