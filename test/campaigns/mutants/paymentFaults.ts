@@ -105,7 +105,7 @@ const payments: Fault[] = [
     file: 'src/core/payment/standing.ts',
     find: 'Math.min(now, caughtUpAt) >= expiryOf',
     replace: 'now >= expiryOf',
-    tests: api('expiry'),
+    tests: ['test/core/payment'],
   },
   {
     name: 'a poll that failed counts as caught up',
