@@ -3,8 +3,8 @@ import type { Environment } from '../../src/core/environment.ts';
 import { type Permission, permissions } from '../../src/core/permissions.ts';
 import { endKey } from '../../src/engine/accounts.ts';
 import type { OpenApi } from '../../src/http/openapi.ts';
-import type { Answer } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import type { Answer } from '../support/send.ts';
 import { ordinary } from './paymentCalls.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
 

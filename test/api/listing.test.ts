@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import type { Answer } from '../support/send.ts';
 import { expectInvalid, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;

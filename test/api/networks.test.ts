@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
-import type { Answer } from '../support/client.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
+import type { Answer } from '../support/send.ts';
 import { expectError, until } from './paymentCalls.ts';
 
 const slugs = ['arbitrum', 'avalanche', 'base', 'bsc', 'ethereum', 'optimism', 'polygon'];

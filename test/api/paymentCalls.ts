@@ -1,7 +1,8 @@
 import { expect, vi } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
-import type { Answer, Sending } from '../support/client.ts';
+import type { Sending } from '../support/client.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
+import type { Answer } from '../support/send.ts';
 
 /** A request that nothing is wrong with. */
 export const ordinary = { amount: '25', currency: 'USDC', network: 'base' };

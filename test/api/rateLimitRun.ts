@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Answer } from '../support/client.ts';
+import type { Answer } from '../support/send.ts';
 
 export type Rate = { perMinute: number; burst: number };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import type { Answer } from '../support/send.ts';
 import { expectError } from './paymentCalls.ts';
 
 // A trusted proxy on loopback lets each case come from an address of its own.

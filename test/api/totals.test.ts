@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { foldTotals } from '../../src/storage/totals.ts';
-import type { Answer } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import type { Answer } from '../support/send.ts';
 import { type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
 
 let scene: TestFlorin;

@@ -1,5 +1,6 @@
 import { access, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { findPostgres, findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import {
@@ -126,6 +127,21 @@ test('the server of a killed parent is adopted with its data and can be stopped'
   expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 4 }]);
   await server.stop();
   expect(await processesNaming(dataDir)).toEqual([]);
+});
+
+test('a process of a fallen server that hangs does not keep the next one from starting', limit, async () => {
+  const dataDir = join(await scene.makeDirectory(), 'data');
+  const server = await scene.start(dataDir);
+  await query(server.owner, mark(5));
+  const session = new pg.Client(server.owner);
+  session.on('error', () => {});
+  await session.connect();
+  const { rows } = await session.query('SELECT pg_backend_pid() AS pid');
+  process.kill(rows[0].pid, 'SIGSTOP');
+  const pid = await postmasterPid(dataDir);
+  process.kill(pid, 'SIGKILL');
+  await eventually(async () => (await postmasterPid(dataDir)) !== pid && probe(server.owner));
+  expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 5 }]);
 });
 
 test('a survivor that does not answer is ended, and a reused process id does not mislead', limit, async () => {

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { locatePostgres } from '../../src/local/postgres/locatePostgres.ts';
 import { runCommand } from '../../src/local/postgres/runCommand.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
-import { eventually, isRoot, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
+import { eventually, isRoot, killServers, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
 
 const limit = { timeout: 60_000 };
 const scene = postgresScene();
@@ -50,7 +50,8 @@ test.runIf(canMount)('a full disk stops writing and nothing else; room lets it g
   await mountSmallDisk(dataDir, 160);
   const { log, lines } = recordingLog();
   const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
-  await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text)');
+  // Not compressed, so that room that comes free meanwhile is soon used up.
+  await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text STORAGE EXTERNAL)');
   const insert = 'INSERT INTO kept SELECT coalesce(max(id), 0) + 1, repeat(md5(random()::text), 2000) FROM kept';
   // A database that was never connected to, or whose server fell, needs room for the first connection.
   const superuser = (await findSuperuser({ dataDir }))!;
@@ -69,12 +70,19 @@ test.runIf(canMount)('a full disk stops writing and nothing else; room lets it g
     }
   });
   expect(refusal.code).toBe('53100');
-  // The write-ahead log goes on into the files it has in reserve, until it too has no room and the server falls.
+  // The write-ahead log goes on into the files it has in reserve, until it too has no room. Whether the server then
+  // refuses or falls is a matter of which of its processes meets the end first, so it is made to fall.
   const writeAhead = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 900000))";
-  await eventually(async () => {
-    await query(superuser, writeAhead).catch(() => {});
-    return lines.some(line => line.message === 'PostgreSQL could not be started again');
-  });
+  await eventually(() =>
+    query(superuser, writeAhead).then(
+      () => false,
+      () => true,
+    ),
+  );
+  await killServers(dataDir);
+  const attempted = ['PostgreSQL could not be started again', 'PostgreSQL was started again'];
+  await eventually(async () => lines.some(line => attempted.includes(line.message)));
+  expect(lines.map(line => line.message)).toContain('PostgreSQL ended unexpectedly');
   await rm(filler);
   await eventually(() => probe(server.owner));
   await eventually(() => query(server.owner, insert));

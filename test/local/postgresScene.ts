@@ -94,7 +94,7 @@ export function postgresScene() {
     }
     await stopServers();
     for (const directory of directories.splice(0)) {
-      await endSurvivors(directory);
+      await killServers(directory);
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     }
   }
@@ -102,10 +102,14 @@ export function postgresScene() {
   return { makeDirectory, start, run, stopServers, end };
 }
 
-/** Ends the server processes that a killed parent has left on a directory, if any. */
-async function endSurvivors(directory: string): Promise<void> {
+/** Ends the servers on a directory without warning, and waits until they are gone; there may be none. */
+export async function killServers(directory: string): Promise<void> {
   for (const pid of await processesNaming(directory)) {
-    process.kill(pid, 'SIGKILL');
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
     await eventually(async () => !(await processesNaming(directory)).includes(pid));
   }
 }

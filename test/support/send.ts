@@ -1,17 +1,28 @@
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { type IncomingHttpHeaders, request as requestHttp } from 'node:http';
+import { type Agent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { bareHost } from '../../src/webhooks/guard.ts';
-import type { Answer } from './client.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; undefined where it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape is what they test.
+  readonly json: any;
+};
 
 export type Outgoing = {
   ca?: string;
-  key?: string;
+  key?: string | null;
+  /** An object is sent as JSON; a string or bytes as they are. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Without a length, in chunks. */
   chunked?: boolean;
+  /** Without one, the request has a connection of its own. */
+  agent?: Agent;
 };
 
 const parse = (text: string): unknown => {
@@ -22,22 +33,23 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** One request on a connection of its own, to exactly the address that is written; http: and https: alike. */
+/** One request to exactly the address that is written; http: and https: alike. */
 export const send = (base: string, method: string, path: string, outgoing: Outgoing = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const { ca, key, body, headers = {}, chunked = false } = outgoing;
-    const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const { ca, key = null, body, headers = {}, chunked = false, agent = false } = outgoing;
+    const asIs = Buffer.isBuffer(body) || typeof body === 'string';
+    const bytes = body === undefined ? null : Buffer.from(asIs ? body : JSON.stringify(body));
     const { hostname } = new URL(base);
     const request = base.startsWith('https:') ? requestHttps : requestHttp;
     const sent = request(
-      new URL(path, base),
+      `${base}${path}`,
       {
         method,
-        agent: false,
+        agent,
         // Node would take it from the Host header.
         ...(ca === undefined ? {} : { ca, servername: isIP(bareHost(hostname)) === 0 ? hostname : '' }),
         headers: {
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
           ...(bytes === null ? {} : { 'content-type': 'application/json' }),
           ...(bytes === null || chunked ? {} : { 'content-length': String(bytes.length) }),
           ...headers,

@@ -7,6 +7,7 @@ import type { Passwords } from './passwords.ts';
 import { keepOwner, type PostgresFiles } from './postgresFiles.ts';
 import { endPostmaster, findPostmaster, type Postmaster, spawnPostmaster, waitUntilReady } from './postmaster.ts';
 import { disarmPostmasterFile } from './postmasterFile.ts';
+import { endOrphansOf } from './processes.ts';
 import { boundServerLog, openServerLog, tailServerLog } from './serverLog.ts';
 import { ensureSocketDirectory } from './socketDirectory.ts';
 
@@ -68,6 +69,7 @@ async function tryLaunch(context: ServerContext, isFirst: boolean): Promise<Post
   }
   // One that was started a moment before its parent was killed may have come up meanwhile.
   if ((await findPostmaster(files.cluster)) !== null) return null;
+  await endOrphansOf(files.cluster);
   await disarmPostmasterFile(files.cluster, socketDirectory);
   await handOver(files.cluster, account);
   await handOver(socketDirectory, account);

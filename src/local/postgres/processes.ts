@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasCode } from '../../core/errorCode.ts';
 import { runCommand } from './runCommand.ts';
@@ -25,9 +25,28 @@ async function commandOf(pid: number): Promise<string> {
 
 /** Ends every process, with its group, that was started with a data directory whose path begins like this. */
 export async function endProcessesOn(pathPrefix: string): Promise<void> {
+  await endAll(`an interrupted start on ${pathPrefix}*`, () => processesOn(pathPrefix));
+}
+
+/**
+ * Ends what is left of a server that is gone. Its processes notice that by themselves, but for one that waits for a
+ * lock whose holder was killed: it would wait for ever, and no server starts beside it.
+ */
+export async function endOrphansOf(cluster: string): Promise<void> {
+  await endAll(`an earlier server on ${cluster}`, async () => {
+    const found: number[] = [];
+    for (const pid of await processesIn(cluster)) {
+      // Somebody may be looking around in there.
+      if ((await commandOf(pid)).startsWith('postgres: ')) found.push(pid);
+    }
+    return found;
+  });
+}
+
+async function endAll(what: string, find: () => Promise<number[]>): Promise<void> {
   const attempts = 100;
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const found = await processesOn(pathPrefix);
+    const found = await find();
     if (found.length === 0) return;
     for (const pid of found) {
       // They lead a group of their own; what they have started in it goes with them.
@@ -35,7 +54,25 @@ export async function endProcessesOn(pathPrefix: string): Promise<void> {
     }
     await pause(50);
   }
-  throw new Error(`Processes of an interrupted start cannot be ended: they work on ${pathPrefix}*.`);
+  throw new Error(`Processes of ${what} cannot be ended.`);
+}
+
+/** The processes whose working directory this is. */
+async function processesIn(directory: string): Promise<number[]> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await runCommand('/usr/sbin/lsof', ['-t', '-a', '-d', 'cwd', '--', directory], psOptions);
+    return stdout.split('\n').filter(Boolean).map(Number);
+  }
+  const found: number[] = [];
+  for (const pid of await processIds()) {
+    try {
+      if ((await readlink(`/proc/${pid}/cwd`)) === directory) found.push(pid);
+    } catch (error) {
+      // Gone meanwhile, or not ours to look at: then it is none of our server's either.
+      if (!hasCode(error, 'ENOENT', 'ESRCH', 'EACCES')) throw error;
+    }
+  }
+  return found;
 }
 
 async function processesOn(pathPrefix: string): Promise<number[]> {
@@ -46,11 +83,12 @@ async function processesOn(pathPrefix: string): Promise<number[]> {
     for (const line of stdout.split('\n')) if (matches(line)) found.push(Number.parseInt(line, 10));
     return found;
   }
-  for (const entry of await readdir('/proc')) {
-    if (/^\d+$/.test(entry) && matches(await commandOf(Number(entry)))) found.push(Number(entry));
-  }
+  for (const pid of await processIds()) if (matches(await commandOf(pid))) found.push(pid);
   return found;
 }
+
+const processIds = async (): Promise<number[]> =>
+  (await readdir('/proc')).filter(entry => /^\d+$/.test(entry)).map(Number);
 
 /** False when there is no such process any more. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
