@@ -84,6 +84,10 @@ const onClient = (client: pg.ClientBase): Queryable => ({
   },
 });
 
+/** How long the server has to say that it gave a statement up, before its connection is given up as well. */
+const graceMs = 1_000;
+/** No work of ours pauses within a transaction. One that does belongs to a process that cannot be reached any more. */
+const idleTransactionMs = 30_000;
 const transactionAttempts = 5;
 /** Maintenance may take its time. */
 const scriptTimeoutMs = 3_600_000;
@@ -106,16 +110,23 @@ export const openDatabase = (
   connection: ConnectionSettings,
   options: { log: Log; maxConnections?: number; applicationName?: string; queryTimeoutMs?: number },
 ): Database => {
+  const queryTimeoutMs = options.queryTimeoutMs ?? 10_000;
   const pool = new pg.Pool({
     ...connection,
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     // No request may wait for ever on a server that stopped answering; the connection is given up with the query.
-    query_timeout: options.queryTimeoutMs ?? 10_000,
+    query_timeout: queryTimeoutMs + graceMs,
     keepAlive: true,
     application_name: options.applicationName ?? 'florin',
     types: columnTypes,
+    // The server gives a statement up by itself: one that only its asker gave up would run on beside those that are
+    // asked in its place, each slower than the one before. Not as parameters of the start, which poolers refuse.
+    onConnect: async client => {
+      await client.query(`set statement_timeout = ${queryTimeoutMs};
+        set idle_in_transaction_session_timeout = ${idleTransactionMs}`);
+    },
   });
   // The pool listens to idle connections only. One that ends between two statements of a transaction would end this
   // process; the next statement on it fails anyway, and that is where the loss is told.
@@ -162,8 +173,18 @@ export const openDatabase = (
       }
     },
     async script(sql) {
-      const text = { text: sql, query_timeout: scriptTimeoutMs };
-      await pool.query(text as pg.QueryConfig);
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query(`set statement_timeout = ${scriptTimeoutMs}`);
+        const text = { text: sql, query_timeout: scriptTimeoutMs + graceMs };
+        await client.query(text as pg.QueryConfig);
+      } finally {
+        await client.query(`set statement_timeout = ${queryTimeoutMs}`).catch(error => {
+          broken = error;
+        });
+        client.release(broken);
+      }
     },
     close: () => pool.end(),
   };

@@ -18,9 +18,34 @@ afterAll(async () => {
 const stuck = { name: 'test-stuck', text: 'select pg_sleep(600)' };
 const quick = { name: 'test-quick', text: 'select 1 as one' };
 
-test('a statement that is not answered in time is an unavailable database, and its connection is given up', async () => {
+const running = {
+  name: 'test-running',
+  text: `select pid from pg_stat_activity where query like 'select pg_sleep(600)%'`,
+};
+
+test('a statement that takes too long is an unavailable database, and the server does not go on with it', async () => {
   expect(isUnavailable(await db.query(stuck).catch((error: unknown) => error))).toBe(true);
+  expect(await db.query(running)).toEqual([]);
   expect(await db.query(quick)).toEqual([{ one: 1 }]);
+});
+
+test('so is a server that does not answer at all, and its connection is given up', async () => {
+  const unlimited = { name: 'test-unlimited', text: 'set local statement_timeout = 0' };
+  const failed = await db
+    .transaction(async tx => {
+      await tx.query(unlimited);
+      await tx.query(stuck);
+    })
+    .catch((error: unknown) => error);
+  expect(isUnavailable(failed)).toBe(true);
+  expect(await db.query(quick)).toEqual([{ one: 1 }]);
+  await db.script(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where query like '%pg_sleep(600)%'
+    and pid <> pg_backend_pid()`);
+});
+
+test('maintenance takes its time, and the limit holds again afterwards', async () => {
+  await db.script('select pg_sleep(0.4)');
+  expect(isUnavailable(await db.query(stuck).catch((error: unknown) => error))).toBe(true);
 });
 
 test('so is one inside a transaction', async () => {
