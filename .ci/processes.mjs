@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Every temporary file of a run is made below one directory, which others may pass: PostgreSQL drops root's rights. */
-export const makeRoom = () => {
-  const room = mkdtempSync(join(realpathSync(tmpdir()), 'florin-ci-'));
+export const makeRoom = name => {
+  const room = mkdtempSync(join(realpathSync(tmpdir()), `${name}-`));
   chmodSync(room, 0o755);
   return room;
 };

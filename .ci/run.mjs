@@ -1,6 +1,5 @@
 // Plain JavaScript for the machine's own Node (20 or newer): this is what installs the newer one.
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
@@ -104,7 +103,7 @@ const main = async room => {
 
 /** Outside of CI the checkout may hold changes and a node_modules in use, so a clone is tested instead. */
 const cloneAndRun = async () => {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'florin-clone-'));
+  const folder = makeRoom('florin-clone');
   try {
     const cloned = await run('git', ['clone', '--quiet', root, join(folder, 'florin')], { cwd: root, room: folder });
     if (cloned.code !== 0) throw new Error('git clone failed');
@@ -116,7 +115,7 @@ const cloneAndRun = async () => {
 };
 
 if (process.env.CI) {
-  const room = makeRoom();
+  const room = makeRoom('florin-ci');
   try {
     await main(room);
   } catch (error) {
