@@ -54,6 +54,18 @@ contract ShortAnswerToken {
     }
 }
 
+/// Says that it moved tokens and moves none.
+contract LyingToken is PretendBalance {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    uint8 public constant decimals = 6;
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        emit Transfer(msg.sender, to, value);
+        return true;
+    }
+}
+
 /// A working token, except for one holder whose transfers use up all gas.
 contract PickyToken {
     address private immutable cursed;

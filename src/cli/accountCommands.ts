@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Environment, environments } from '../core/environment.ts';
-import { silentLog } from '../core/log.ts';
 import { isPermission, type Permission, permissions } from '../core/permissions.ts';
 import { type Plan, plans } from '../core/plans.ts';
 import { slugs } from '../core/registry/backings.ts';
 import {
-  type AdminContext,
   createAccount,
   createKey,
   endKey,
@@ -17,25 +15,7 @@ import {
 } from '../engine/accounts.ts';
 import { listAccounts } from '../storage/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/keys.ts';
-import { openAdmin, openStorage } from './compose.ts';
-import { loadConfig } from './config.ts';
-
-type Common = { dataDir?: string; json?: boolean };
-
-/** One answer for people and one for programs. */
-const print = (options: Common, value: object, text: string): void =>
-  console.log(options.json ? JSON.stringify(value) : text);
-
-/** Runs beside a server: same data directory or DATABASE_URL, its own connection. */
-const withAdmin = async (options: Common, work: (admin: AdminContext) => Promise<void>): Promise<void> => {
-  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
-  const storage = await openStorage(config, silentLog);
-  try {
-    await work(await openAdmin(config, storage));
-  } finally {
-    await storage.stop();
-  }
-};
+import { type Common, common, print, withAdmin } from './commands.ts';
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -53,9 +33,6 @@ const dateTime = (text: string): Date => {
   if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('It must be an ISO 8601 time.');
   return date;
 };
-
-const common = (command: Command): Command =>
-  command.option('--data-dir <dir>', "The server's data directory.").option('--json', 'Print JSON.');
 
 const environmentOption = () =>
   new Option('--environment <environment>', 'Which environment.').choices(environments).default('sandbox');

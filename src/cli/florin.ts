@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import { createDevPayer } from '../chains/evm/devPayer.ts';
 import { type Environment, environments } from '../core/environment.ts';
 import { type FlorinError, invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/callers.ts';
 import type { Context, Deliver, EnvironmentSettings } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/createPayment.ts';
 import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
+import { noticeRestore } from '../engine/noticeRestore.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
 import { createClientAddress } from '../http/clientAddress.ts';
@@ -17,21 +20,25 @@ import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
 import { refuseRequest } from '../http/refusal.ts';
 import type { Route } from '../http/route.ts';
+import { sandboxRoutes } from '../http/sandboxRoutes.ts';
 import { type AccessLine, createRequestHandler, type Incoming } from '../http/server.ts';
 import { systemRoutes } from '../http/systemRoutes.ts';
 import { webhookRoutes } from '../http/webhookRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
+import type { DevChain } from '../local/devchain/startDevChain.ts';
+import { ensureInstanceId } from '../local/instanceId.ts';
 import { openDatabase } from '../storage/database.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
 import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import { signWebhook } from '../webhooks/sign.ts';
-import { startHeadPollers } from '../workers/headPoller.ts';
 import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
+import { startWatchers } from '../workers/watcher.ts';
 import { makeDataDir, monotonicMs, networksOf, openAdmin, startLocalChain, startStorage, tlsOf } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
+import { localCaip2, watchedChains } from './watchedChains.ts';
 
 export type Florin = {
   readonly urls: Readonly<Record<Environment, string>>;
@@ -42,7 +49,6 @@ export type Florin = {
   stop(): Promise<void>;
 };
 
-const headPollMs = 1_000;
 const listConnections = 4;
 
 /** Unique across processes and restarts, and cheap: a request id is a name, not a secret. */
@@ -158,6 +164,7 @@ export const startFlorin = async (
     const storage = await startStorage(config, log);
     stack.push('database', () => storage.stop());
     const admin = await openAdmin(config, storage);
+    await noticeRestore(admin.db, log);
     const firstRun = await prepareFirstRun(config, admin);
     const chain = await startLocalChain(config, log);
     if (chain) stack.push('dev chain', () => chain.stop());
@@ -178,12 +185,13 @@ export const startFlorin = async (
       ...admin,
       listDb,
       networks: createNetworkDirectory(admin.db, networks, monotonicMs),
+      localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
       environments: settings,
       deliver: createDeliver(sender, settings),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       log,
     };
-    const { loops, localMeasured } = startLoops(config, context);
+    const { loops, localMeasured } = startLoops(config, context, chain, await ensureInstanceId(config.dataDir));
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Whoever is told that it runs may create a payment at once.
     await localMeasured;
@@ -211,13 +219,20 @@ const environmentSettings = (
   return { production: settingsOf('production'), sandbox: settingsOf('sandbox') };
 };
 
-const startLoops = (config: Config, context: Context): { loops: Loop[]; localMeasured: Promise<unknown> } => {
+const startLoops = (
+  config: Config,
+  context: Context,
+  local: DevChain | null,
+  instanceId: string,
+): { loops: Loop[]; localMeasured: Promise<unknown> } => {
   const clock = startClockKeeper(context);
   if (!config.roles.includes('watch')) return { loops: [clock], localMeasured: Promise.resolve() };
-  const networks = context.networks.all();
-  const pollers = startHeadPollers({ db: context.db, networks, intervalMs: headPollMs, log: context.log });
-  const loops = [clock, pollers, startSweeper(context), startFolder(context), startPurger(context)];
-  return { loops, localMeasured: pollers.localMeasured };
+  const chains = watchedChains(context.networks.all(), local, context.log);
+  const watchers = startWatchers(context, chains, instanceId);
+  const isLocal = (chain: { networks: readonly Network[] }) =>
+    chain.networks.some(({ backing }) => backing === 'devchain');
+  const loops = [clock, watchers, startSweeper(context), startFolder(context), startPurger(context)];
+  return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 
 const startApi = async (parts: {
@@ -240,6 +255,7 @@ const startApi = async (parts: {
     ),
     ...webhookRoutes(context),
     ...networkRoutes(context.networks),
+    ...sandboxRoutes(context),
   ];
   const routes: Route[] = [
     ...apiRoutes,

@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { addAccountCommands } from './accountCommands.ts';
+import { addChainCommands } from './chainCommands.ts';
 import { ConfigError } from './config.ts';
 import { addMigrateCommand } from './migrateCommand.ts';
+import { addPayCommand } from './payCommand.ts';
 import { addStartCommand } from './startCommand.ts';
 
 const program = new Command('florin')
@@ -13,6 +15,8 @@ const program = new Command('florin')
 
 addStartCommand(program);
 addAccountCommands(program);
+addPayCommand(program);
+addChainCommands(program);
 addMigrateCommand(program);
 
 /** People get a sentence; a stack is for bugs. */

@@ -1,59 +1,40 @@
 import type { Scope } from '../core/environment.ts';
 import { decide } from '../core/payment/decide.ts';
 import type { Actions, Facts } from '../core/payment/facts.ts';
+import { type Moment, readMoment } from '../storage/chains.ts';
 import type { Queryable } from '../storage/database.ts';
-import { type ChainTimes, readChainTimes } from '../storage/networkStatus.ts';
 import { lockPayments, type PaymentKey, type PaymentRow } from '../storage/payments.ts';
+import { readTransfers, type StoredTransfer } from '../storage/transfers.ts';
 import type { Context } from './context.ts';
 import { assertAuthentic } from './paymentAddress.ts';
-import { readTiers } from './readTiers.ts';
+import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
 import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
-
-const acceptedOf = ({ amountAccepted, acceptedAt }: PaymentRow): Actions['accepted'] =>
-  amountAccepted === null || acceptedAt === null ? null : { amount: BigInt(amountAccepted), at: acceptedAt.getTime() };
-
-/** The facts of a locked payment. No chain is watched for funds yet, so there are no transfers to load. */
-const factsOf = (row: PaymentRow, caughtUpAt: Date | null): Facts => ({
-  terms: {
-    amount: BigInt(row.amount),
-    toleranceBps: row.toleranceBps,
-    tiers: readTiers(row.tiers),
-    latePolicy: row.latePolicy,
-    lateWindowSeconds: row.lateWindowSeconds,
-    createdAt: row.createdAt.getTime(),
-    expiresAt: row.expiresAt.getTime(),
-  },
-  transfers: [],
-  strays: [],
-  chain: { latest: null, safe: null, finalized: null, caughtUpAt: caughtUpAt?.getTime() ?? null },
-  actions: { canceledAt: row.canceledAt?.getTime() ?? null, accepted: acceptedOf(row), timeEndedAt: null },
-  history: {
-    status: row.status,
-    exception: row.exception,
-    amountReceived: BigInt(row.amountReceived),
-    detected: false,
-    completedAt: row.completedAt?.getTime() ?? null,
-    settled: [],
-    strays: [],
-    sequence: row.sequence,
-  },
-});
 
 /** Refuses by throwing, or adds a fact. */
 export type Act = (facts: Facts, nowMs: number) => Partial<Actions>;
 
-const planFor = (context: Context, row: PaymentRow, times: ChainTimes, act: Act | undefined): Plan => {
+const planFor = (
+  context: Context,
+  row: PaymentRow,
+  transfers: readonly StoredTransfer[],
+  moment: Moment,
+  act: Act | undefined,
+): Plan => {
   // An event is rendered from this row and frozen for ever.
   assertAuthentic(context, row);
-  const nowMs = times.now.getTime();
-  const found = factsOf(row, times.caughtUpAt(row));
+  const nowMs = moment.now.getTime();
+  const chain = moment.chains.get(row.caip2);
+  const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
+  // Native coin that a contract sent is found by the balance, and later than all else.
+  const caughtUpAt = (row.contract === null ? chain?.coinsCaughtUpAt : chain?.caughtUpAt) ?? null;
+  const found = factsOf(row, funds, caughtUpAt);
   const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs) } } : found;
-  return planOutcome(context, row, facts.actions.accepted, decide(facts, nowMs), nowMs);
+  return planOutcome(context, { before: row, funds, facts, outcome: decide(facts, nowMs), nowMs });
 };
 
 export type Advanced = {
   /** As they are now; those that were not found, or were locked and skipped, are in neither list. */
-  readonly rows: readonly PaymentRow[];
+  readonly payments: readonly { readonly row: PaymentRow; readonly funds: Funds }[];
   /** How many of them were written. */
   readonly written: number;
   /** Those that could not be decided. Nothing was written for them. */
@@ -71,20 +52,22 @@ export const advancePayments = async (
   options: { whenLocked: 'wait' | 'skip'; act?: Act | undefined },
 ): Promise<Advanced> => {
   const rows = await lockPayments(tx, keys, options.whenLocked);
-  if (rows.length === 0) return { rows, written: 0, failed: [] };
-  const times = await readChainTimes(tx);
+  if (rows.length === 0) return { payments: [], written: 0, failed: [] };
+  // Read once the rows are held: whoever brings funds holds the row until they are written.
+  const transfers = await readTransfers(tx, rows);
+  const moment = await readMoment(tx);
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {
     try {
-      plans.push(planFor(context, row, times, options.act));
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, options.act));
     } catch (error) {
       failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
     }
   }
   await writeOutcomes(tx, plans);
   return {
-    rows: plans.map(plan => plan.after),
+    payments: plans.map(({ after, funds }) => ({ row: after, funds })),
     written: plans.filter(plan => plan.writes.length > 0).length,
     failed,
   };
@@ -97,8 +80,8 @@ export const advancePayment = async (
   scope: Scope,
   id: string,
   act?: Act,
-): Promise<PaymentRow | null> => {
-  const { rows, failed } = await advancePayments(context, tx, [{ ...scope, id }], { whenLocked: 'wait', act });
+): Promise<{ row: PaymentRow; funds: Funds } | null> => {
+  const { payments, failed } = await advancePayments(context, tx, [{ ...scope, id }], { whenLocked: 'wait', act });
   if (failed[0]) throw failed[0].error;
-  return rows[0] ?? null;
+  return payments[0] ?? null;
 };

@@ -2,6 +2,7 @@ import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import { cancelRefusal, resolveRefusal } from '../core/payment/refusals.ts';
+import { tally } from '../core/payment/tally.ts';
 import { type Act, advancePayment } from './advancePayment.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently } from './idempotency.ts';
@@ -16,9 +17,9 @@ const act = (
 ): Promise<Answer> => {
   if (!isId('payment', id)) throw noSuchPayment();
   return idempotently(context, scope, idempotency, async tx => {
-    const row = await advancePayment(context, tx, scope, id, action);
-    if (!row) throw noSuchPayment();
-    return { body: presentPayment(context, row) };
+    const advanced = await advancePayment(context, tx, scope, id, action);
+    if (!advanced) throw noSuchPayment();
+    return { body: presentPayment(context, advanced.row, advanced.funds) };
   });
 };
 
@@ -45,5 +46,5 @@ export const resolvePayment = (
   act(context, scope, id, idempotency, (facts, nowMs) => {
     const refusal = resolveRefusal(facts);
     if (refusal) throw new FlorinError('conflict', refusal);
-    return { accepted: { amount: facts.history.amountReceived, at: nowMs } };
+    return { accepted: { amount: tally(facts).received, at: nowMs } };
   });

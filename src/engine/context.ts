@@ -31,6 +31,13 @@ export type Deliver = (message: {
   body: string;
 }) => Promise<DeliveryOutcome>;
 
+/** The local chain, where test money is free and history can be rewritten. */
+export type LocalChain = {
+  readonly caip2: string;
+  pay(payment: { to: string; token: string | null; amount: bigint }): Promise<string>;
+  undo(txHash: string): Promise<void>;
+};
+
 /** What use cases work with. Built once, by the composition. */
 export type Context = {
   readonly db: Database;
@@ -40,6 +47,7 @@ export type Context = {
   readonly ids: IdSource;
   readonly vault: Vault;
   readonly networks: NetworkDirectory;
+  readonly localChain: LocalChain | null;
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;
   readonly deliver: Deliver;
   /** A reason to refuse a webhook or callback address, or null. */

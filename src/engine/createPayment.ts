@@ -14,7 +14,7 @@ import { type Answer, type IdempotentRequest, inProgress, keepRefusal, replay } 
 import { createInsert } from './insertFlight.ts';
 import { watchedNetwork } from './networkDirectory.ts';
 import { deriveAddress } from './paymentAddress.ts';
-import { renderEvent, renderPayment } from './paymentObject.ts';
+import { noConfirmations, renderEvent, renderPayment } from './paymentObject.ts';
 
 export type PaymentRequest = {
   amount: string;
@@ -107,7 +107,7 @@ const termsOf = async (
   }
   const amount = currency ? amountOf(request.amount, currency) : 0n;
   // Refuses a network that is not configured, so from here on there is a currency.
-  const network = await watchedNetwork(context.networks, environment, request.network);
+  const network = await watchedNetwork(context.networks, environment, request.network, currency?.symbol);
   return { network, currency: currency!, amount, wallet: walletOf(context, caller, network) };
 };
 
@@ -168,7 +168,8 @@ const build = async (
     expiresAtMs: createdAtMs + (request.expiresIn ?? defaultExpirySeconds) * 1000,
   };
   const state = { status: 'pending', exception: null, amountReceived: 0n, amountConfirmed: 0n } as const;
-  const view = { ...common, ...state, tiers, completedAtMs: null, canceledAtMs: null };
+  const funds = { confirmations: noConfirmations(amount, tiers), transactions: [], strays: [] };
+  const view = { ...common, ...state, ...funds, completedAtMs: null, canceledAtMs: null };
   const body = renderPayment(view, context.environments[environment]);
   return {
     body,

@@ -15,6 +15,8 @@ export type MeasuredNetwork = {
   latestBlock: string | null;
   lagSeconds: number | null;
   checkedAt: Date | null;
+  /** Currencies that cannot be taken now, by symbol, with the reason. */
+  disabled: Readonly<Record<string, string>>;
 };
 
 export type NetworkDirectory = {
@@ -23,14 +25,18 @@ export type NetworkDirectory = {
   /** The network as configured; for rendering payments, whatever its health. */
   configured(environment: Environment, slug: string): Network | undefined;
   all(): readonly Network[];
+  /** Where people look at transactions of this chain; null where there is no such place. */
+  explorerOf(caip2: string): string | null;
+  /** Of the native coin where the contract is null; null for a token that no network lists. */
+  decimalsOf(caip2: string, contract: string | null): number | null;
 };
 
 const judge = (network: Network, row: NetworkStatusRow | undefined): MeasuredNetwork => {
-  const unknown = { network, latestBlock: null, lagSeconds: null, checkedAt: null };
+  const unknown = { network, latestBlock: null, lagSeconds: null, checkedAt: null, disabled: {} };
   if (network.rpcUrls.length === 0) return { ...unknown, status: 'down', reason: 'no RPC URL is configured for it' };
   if (!row || row.caip2 !== network.caip2) return { ...unknown, status: 'down', reason: 'it has not been polled yet' };
   const { latestBlock, lagSeconds, checkedAt } = row;
-  const measured = { network, latestBlock, lagSeconds, checkedAt };
+  const measured = { network, latestBlock, lagSeconds, checkedAt, disabled: row.disabledCurrencies };
   if (row.ageSeconds > staleAfterSeconds) return { ...measured, status: 'down', reason: 'nothing is polling it' };
   return { ...measured, status: row.status, reason: row.reason };
 };
@@ -43,6 +49,9 @@ export const createNetworkDirectory = (
 ): NetworkDirectory => {
   const byEnvironment = new Map(environments.map(e => [e, networks.filter(n => n.environment === e)]));
   const bySlug = new Map(networks.map(n => [`${n.environment}/${n.slug}`, n]));
+  const decimals = new Map(
+    networks.flatMap(({ caip2, currencies }) => currencies.map(c => [`${caip2} ${c.contractAddress}`, c.decimals])),
+  );
   let rows = new Map<string, NetworkStatusRow>();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
@@ -73,14 +82,17 @@ export const createNetworkDirectory = (
     },
     configured: (environment, slug) => bySlug.get(`${environment}/${slug}`),
     all: () => networks,
+    explorerOf: caip2 => networks.find(network => network.caip2 === caip2)?.explorerUrl ?? null,
+    decimalsOf: (caip2, contract) => decimals.get(`${caip2} ${contract}`) ?? null,
   };
 };
 
-/** The network a payment may be created on now, or the error that says why not. */
+/** The network a payment of this currency may be created on now, or the error that says why not. */
 export const watchedNetwork = async (
   directory: NetworkDirectory,
   environment: Environment,
   slug: string,
+  symbol: string | undefined,
 ): Promise<Network> => {
   const found = await directory.find(environment, slug);
   if (!found) {
@@ -96,6 +108,10 @@ export const watchedNetwork = async (
       'network_unavailable',
       `The network ${slug} is not being watched: ${found.reason ?? 'it does not answer'}. ${remedy}`,
     );
+  }
+  const disabled = symbol === undefined ? undefined : found.disabled[symbol];
+  if (disabled !== undefined) {
+    throw new FlorinError('network_unavailable', `${symbol} on ${slug} is disabled. ${disabled}`);
   }
   return found.network;
 };

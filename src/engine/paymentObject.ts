@@ -1,10 +1,31 @@
 import { evmPaymentUri } from '../chains/evm/paymentUri.ts';
 import { formatAmount } from '../core/money.ts';
-import { ruleFor } from '../core/payment/finality.ts';
+import {
+  type Confirmations,
+  confirmationsOf,
+  confirmationsToward,
+  isFinal,
+  ruleFor,
+} from '../core/payment/finality.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
+import { tally } from '../core/payment/tally.ts';
 import type { PaymentRow, StoredTier } from '../storage/payments.ts';
-import type { EnvironmentSettings } from './context.ts';
+import { type StoredTransfer, shownTransfers } from '../storage/transfers.ts';
+import type { Context, EnvironmentSettings } from './context.ts';
+import { type Funds, factsOf } from './paymentFacts.ts';
 import { readTiers } from './readTiers.ts';
+
+export type TransactionView = {
+  hash: string | null;
+  from: string | null;
+  amount: string;
+  blockNumber: number;
+  confirmations: number;
+  status: 'confirming' | 'confirmed';
+  explorerUrl: string | null;
+};
+
+export type StrayView = { caip2: string; contract: string | null; hash: string | null; amount: string };
 
 /** What the payment object is made from: a stored row, or one that is about to be stored. */
 export type PaymentView = Pick<
@@ -28,15 +49,78 @@ export type PaymentView = Pick<
   amount: bigint;
   amountReceived: bigint;
   amountConfirmed: bigint;
-  tiers: readonly StoredTier[];
+  confirmations: Confirmations;
+  transactions: readonly TransactionView[];
+  strays: readonly StrayView[];
   createdAtMs: number;
   expiresAtMs: number;
   completedAtMs: number | null;
   canceledAtMs: number | null;
 };
 
-export const viewOfRow = (row: PaymentRow): PaymentView => ({
+/** Of a payment for which nothing has arrived. */
+export const noConfirmations = (amount: bigint, tiers: readonly StoredTier[]): Confirmations => {
+  const rule = ruleFor({ amount, tiers: readTiers(tiers) }, 0n);
+  return { current: 0, required: rule.kind === 'depth' ? rule.depth : null, rule: rule.kind };
+};
+
+type FundsView = Pick<PaymentView, 'confirmations' | 'transactions' | 'strays'>;
+type Explorer = Pick<Context, 'networks'>;
+
+const strayView = (context: Explorer, stray: StoredTransfer): StrayView => {
+  const { caip2, contract, txHash: hash, amount } = stray;
+  const decimals = context.networks.decimalsOf(caip2, contract);
+  // Of a token nobody listed the decimals are not known, and a wrong point is worse than none.
+  return { caip2, contract, hash, amount: decimals === null ? amount : formatAmount(BigInt(amount), decimals) };
+};
+
+const largestFirst = (a: StoredTransfer, b: StoredTransfer): number => {
+  const [first, second] = [BigInt(a.amount), BigInt(b.amount)];
+  if (first !== second) return first > second ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+};
+
+/** As many as the database gives a reader, and the same ones: an event of a payment full of dust is not larger. */
+const shownOf = (transfers: readonly StoredTransfer[]): readonly StoredTransfer[] => {
+  if (transfers.length <= shownTransfers) return transfers;
+  const largest = new Set(transfers.toSorted(largestFirst).slice(0, shownTransfers));
+  return transfers.filter(transfer => largest.has(transfer));
+};
+
+const fundsView = (context: Explorer, row: PaymentRow, funds: Funds): FundsView => {
+  const canonical = funds.transfers.filter(transfer => transfer.canonical);
+  if (canonical.length === 0) {
+    return { confirmations: noConfirmations(BigInt(row.amount), row.tiers), transactions: [], strays: [] };
+  }
+  const facts = factsOf(row, funds, null);
+  const sums = tally(facts);
+  const explorerUrl = context.networks.explorerOf(row.caip2);
+  const shown = new Set(shownOf(canonical.filter(({ stray }) => !stray)).map(({ key }) => key));
+  const transactions = facts.transfers.flatMap(({ hash, from, amount, block, key, canonical, verified }) => {
+    if (block === null || !canonical || !shown.has(key)) return [];
+    const isDone = facts.history.settled.includes(key) || (verified && isFinal(block, sums.rule, facts.chain));
+    return [
+      {
+        hash,
+        from,
+        amount: formatAmount(amount, row.decimals),
+        blockNumber: block.number,
+        confirmations: confirmationsOf(block, facts.chain),
+        status: isDone ? ('confirmed' as const) : ('confirming' as const),
+        explorerUrl: explorerUrl === null || hash === null ? null : `${explorerUrl}/tx/${hash}`,
+      },
+    ];
+  });
+  return {
+    confirmations: confirmationsToward(sums.target, sums.countedTransfers, sums.rule, facts.chain),
+    transactions,
+    strays: shownOf(canonical.filter(({ stray }) => stray)).map(stray => strayView(context, stray)),
+  };
+};
+
+export const viewOfRow = (context: Explorer, row: PaymentRow, funds: Funds): PaymentView => ({
   ...row,
+  ...fundsView(context, row, funds),
   amount: BigInt(row.amount),
   amountReceived: BigInt(row.amountReceived),
   amountConfirmed: BigInt(row.amountConfirmed),
@@ -48,12 +132,6 @@ export const viewOfRow = (row: PaymentRow): PaymentView => ({
 
 const time = (ms: number | null): string => (ms === null ? 'null' : `"${new Date(ms).toISOString()}"`);
 const text = (value: string | null): string => (value === null ? 'null' : JSON.stringify(value));
-
-/** No chain is watched for funds yet, so nothing has a confirmation. */
-const confirmations = (view: PaymentView): string => {
-  const rule = ruleFor({ amount: view.amount, tiers: readTiers(view.tiers) }, view.amountReceived);
-  return `{"current":0,"required":${rule.kind === 'depth' ? rule.depth : null},"rule":"${rule.kind}"}`;
-};
 
 /**
  * Written by hand because metadata must come back as it was given, key order, digits and escapes untouched; parsing and
@@ -79,7 +157,9 @@ export const renderPayment = (view: PaymentView, settings: EnvironmentSettings):
     view.decimals,
   )}","amountConfirmed":"${formatAmount(view.amountConfirmed, view.decimals)}","exception":${text(
     view.exception,
-  )},"confirmations":${confirmations(view)},"transactions":[],"strays":[],"paymentUri":"${uri}","completedAt":${time(
+  )},"confirmations":${JSON.stringify(view.confirmations)},"transactions":${JSON.stringify(
+    view.transactions,
+  )},"strays":${JSON.stringify(view.strays)},"paymentUri":"${uri}","completedAt":${time(
     view.completedAtMs,
   )},"canceledAt":${time(view.canceledAtMs)}}`;
 };

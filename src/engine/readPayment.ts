@@ -2,19 +2,28 @@ import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import { createRecentMap, type RecentMap } from '../core/recentMap.ts';
-import { type PaymentRow, readPayments, readPaymentVersions, type VersionedPayment } from '../storage/payments.ts';
+import {
+  type PaymentRow,
+  readPayments,
+  readPaymentVersions,
+  type ShownPayment,
+  type VersionedPayment,
+} from '../storage/payments.ts';
 import { createBatcher } from './batch.ts';
 import type { Context } from './context.ts';
 import { assertAuthentic } from './paymentAddress.ts';
+import { type Funds, fundsOf } from './paymentFacts.ts';
 import { renderPayment, viewOfRow } from './paymentObject.ts';
 
 export const noSuchPayment = (): FlorinError => new FlorinError('not_found', 'No payment has this id.');
 
 /** The payment object of a stored row, refused if the row was tampered with. */
-export const presentPayment = (context: Context, row: PaymentRow): string => {
+export const presentPayment = (context: Context, row: PaymentRow, funds: Funds): string => {
   assertAuthentic(context, row);
-  return renderPayment(viewOfRow(row), context.environments[row.environment]);
+  return renderPayment(viewOfRow(context, row, funds), context.environments[row.environment]);
 };
+
+export const presentShown = (context: Context, row: ShownPayment): string => presentPayment(context, row, fundsOf(row));
 
 /** A merchant's metadata may be long; one that is costs a reading each time rather than everybody's room. */
 const longestKept = 8_192;
@@ -70,7 +79,7 @@ const readFlight = async (
 /** A row that was tampered with is its own caller's error, and no one else's. */
 const present = (context: Context, kept: RecentMap<KeptPayment>, row: VersionedPayment): Buffer | Error => {
   try {
-    const body = Buffer.from(presentPayment(context, row));
+    const body = Buffer.from(presentShown(context, row));
     if (body.length <= longestKept) kept.set(row.id, { version: row.version, body });
     else kept.delete(row.id);
     return body;

@@ -1,16 +1,24 @@
 import type { Outcome, Step } from '../core/payment/decide.ts';
-import type { Actions } from '../core/payment/facts.ts';
+import type { Facts } from '../core/payment/facts.ts';
 import { isLegalEdge } from '../core/payment/states.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertEvents, moveTotals, type NewEvent } from '../storage/events.ts';
 import { type PaymentChange, type PaymentRow, updatePayments } from '../storage/payments.ts';
+import { markTransfers, type TransferMark } from '../storage/transfers.ts';
 import type { Context } from './context.ts';
+import { type Funds, strayKey } from './paymentFacts.ts';
 import { renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
 
 type Planned = { change: PaymentChange; event: NewEvent | null };
 
 /** A locked payment, the row it becomes, and the writes that lead there, in order. */
-export type Plan = { before: PaymentRow; after: PaymentRow; writes: readonly Planned[] };
+export type Plan = {
+  before: PaymentRow;
+  after: PaymentRow;
+  funds: Funds;
+  writes: readonly Planned[];
+  marks: readonly TransferMark[];
+};
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 const sameTime = (a: Date | null, b: Date | null): boolean => a?.getTime() === b?.getTime();
@@ -19,15 +27,18 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.amountReceived === b.amountReceived &&
   a.amountConfirmed === b.amountConfirmed &&
   a.amountAccepted === b.amountAccepted &&
+  a.wakeFrontier === b.wakeFrontier &&
+  a.wakeNumber === b.wakeNumber &&
   sameTime(a.acceptedAt, b.acceptedAt) &&
   sameTime(a.canceledAt, b.canceledAt) &&
+  sameTime(a.timeEndedAt, b.timeEndedAt) &&
   sameTime(a.wakeAt, b.wakeAt);
 
-const planEvent = (context: Context, row: PaymentRow, step: Step, nowMs: number): NewEvent => {
+const planEvent = (context: Context, row: PaymentRow, funds: Funds, step: Step, nowMs: number): NewEvent => {
   const { id } = context.ids.next('event', nowMs);
   const { previous, sequence, event: type } = step;
   const { environment } = row;
-  const data = renderPayment(viewOfRow(row), context.environments[environment]);
+  const data = renderPayment(viewOfRow(context, row, funds), context.environments[environment]);
   return {
     id,
     payment: row,
@@ -43,36 +54,70 @@ const planEvent = (context: Context, row: PaymentRow, step: Step, nowMs: number)
   };
 };
 
+/** What is remembered of transfers otherwise than before. */
+const marksOf = ({ transfers }: Funds, { settled, steps }: Outcome): TransferMark[] => {
+  if (transfers.length === 0) return [];
+  const settledKeys = new Set(settled);
+  const toldKeys = new Set(steps.map(step => step.stray));
+  return transfers.flatMap(transfer => {
+    const settled = !transfer.stray && settledKeys.has(transfer.key);
+    const told = transfer.told || (transfer.stray && toldKeys.has(strayKey(transfer)));
+    if (settled === transfer.settled && told === transfer.told) return [];
+    return [{ caip2: transfer.caip2, key: transfer.key, settled, told }];
+  });
+};
+
+const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome): PaymentChange => ({
+  status: before.status,
+  exception: before.exception,
+  sequence: before.sequence,
+  amountReceived: outcome.amountReceived,
+  amountConfirmed: outcome.amountConfirmed,
+  accepted: facts.actions.accepted && {
+    amount: facts.actions.accepted.amount,
+    at: new Date(facts.actions.accepted.at),
+  },
+  completedAt: dateOf(outcome.completedAt),
+  canceledAt: dateOf(outcome.canceledAt),
+  timeEndedAt: dateOf(facts.actions.timeEndedAt),
+  detected: before.detected || outcome.steps.some(step => step.event === 'payment.detected'),
+  strayed: before.strayed || outcome.steps.some(step => step.stray !== null),
+  wakeAt: dateOf(outcome.wakeAt),
+  wakeBlock: outcome.wakeBlock,
+});
+
+const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
+  ...before,
+  amountReceived: change.amountReceived.toString(),
+  amountConfirmed: change.amountConfirmed.toString(),
+  amountAccepted: change.accepted?.amount.toString() ?? null,
+  acceptedAt: change.accepted?.at ?? null,
+  completedAt: change.completedAt,
+  canceledAt: change.canceledAt,
+  timeEndedAt: change.timeEndedAt,
+  detected: change.detected,
+  strayed: change.strayed,
+  wakeAt: change.wakeAt,
+  wakeFrontier: change.wakeBlock?.frontier ?? null,
+  wakeNumber: change.wakeBlock?.number ?? null,
+});
+
+type Decided = {
+  readonly before: PaymentRow;
+  readonly funds: Funds;
+  readonly facts: Facts;
+  readonly outcome: Outcome;
+  readonly nowMs: number;
+};
+
 /** What has to be written for an outcome: one write a step, each with its event, or one without if only figures moved. */
-export const planOutcome = (
-  context: Context,
-  before: PaymentRow,
-  accepted: Actions['accepted'],
-  outcome: Outcome,
-  nowMs: number,
-): Plan => {
-  const change: Omit<PaymentChange, 'status' | 'exception' | 'sequence'> = {
-    amountReceived: outcome.amountReceived,
-    amountConfirmed: outcome.amountConfirmed,
-    accepted: accepted && { amount: accepted.amount, at: new Date(accepted.at) },
-    completedAt: dateOf(outcome.completedAt),
-    canceledAt: dateOf(outcome.canceledAt),
-    wakeAt: dateOf(outcome.wakeAt),
-  };
-  let after: PaymentRow = {
-    ...before,
-    amountReceived: change.amountReceived.toString(),
-    amountConfirmed: change.amountConfirmed.toString(),
-    amountAccepted: change.accepted?.amount.toString() ?? null,
-    acceptedAt: change.accepted?.at ?? null,
-    completedAt: change.completedAt,
-    canceledAt: change.canceledAt,
-    wakeAt: change.wakeAt,
-  };
+export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
+  const change = changeOf(before, facts, outcome);
+  const marks = marksOf(funds, outcome);
+  let after = rowAfter(before, change);
   if (outcome.steps.length === 0) {
-    const { status, exception, sequence } = before;
-    const writes = isSame(before, after) ? [] : [{ change: { ...change, status, exception, sequence }, event: null }];
-    return { before, after, writes };
+    const writes = isSame(before, after) && marks.length === 0 ? [] : [{ change, event: null }];
+    return { before, after, funds, writes, marks };
   }
   const writes = outcome.steps.map(step => {
     const { previous, status, exception, sequence } = step;
@@ -80,29 +125,47 @@ export const planOutcome = (
       throw new Error(`illegal edge ${previous.status} to ${status}`);
     }
     after = { ...after, status, exception, sequence };
-    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, step, nowMs) };
+    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, funds, step, nowMs) };
   });
-  return { before, after, writes };
+  return { before, after, funds, writes, marks };
+};
+
+/** The writes of a plan that the database must see: those that make an edge, and the last. The others only tell. */
+const edgesOf = ({ before, writes }: Plan): readonly PaymentChange[] => {
+  let { status } = before;
+  return writes.flatMap(({ change }, at) => {
+    const next = writes[at + 1]?.change.status;
+    if (next !== undefined && (next === change.status || change.status === status)) return [];
+    status = change.status;
+    return [change];
+  });
 };
 
 /**
  * Writes many payments' plans together: state, events, deliveries and totals. The database checks each edge, so the
- * first writes of all go first, then the second ones of those that have more.
+ * first edges of all go first, then the second ones of those that have more.
  */
 export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Promise<void> => {
-  const rounds = Math.max(0, ...plans.map(plan => plan.writes.length));
+  await markTransfers(
+    tx,
+    plans.flatMap(plan => plan.marks),
+  );
+  const edges = plans.map(edgesOf);
+  const rounds = edges.reduce((most, changes) => Math.max(most, changes.length), 0);
   for (let round = 0; round < rounds; round++) {
-    const writes = plans.flatMap(({ before, writes }) => {
-      const write = writes[round];
-      return write ? [{ key: before, ...write }] : [];
-    });
-    await updatePayments(tx, writes);
-    const events = writes.flatMap(({ event }) => event ?? []);
-    if (events.length === 0) continue;
-    await moveTotals(
+    await updatePayments(
       tx,
-      events.map(event => ({ payment: event.payment, from: event.previousStatus, to: event.status })),
+      plans.flatMap(({ before: key }, at) => {
+        const change = edges[at]![round];
+        return change ? [{ key, change }] : [];
+      }),
     );
-    await insertEvents(tx, events);
   }
+  const events = plans.flatMap(({ writes }) => writes.flatMap(({ event }) => event ?? []));
+  if (events.length === 0) return;
+  await moveTotals(
+    tx,
+    events.map(event => ({ payment: event.payment, from: event.previousStatus, to: event.status })),
+  );
+  await insertEvents(tx, events);
 };

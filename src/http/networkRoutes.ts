@@ -5,7 +5,7 @@ import type { MeasuredNetwork, NetworkDirectory } from '../engine/networkDirecto
 import type { Route } from './route.ts';
 import * as schemas from './schemas.ts';
 
-const renderNetwork = ({ network, status, latestBlock, lagSeconds, checkedAt }: MeasuredNetwork) => ({
+const renderNetwork = ({ network, status, latestBlock, lagSeconds, checkedAt, disabled }: MeasuredNetwork) => ({
   slug: network.slug,
   name: network.name,
   family: network.family,
@@ -14,14 +14,16 @@ const renderNetwork = ({ network, status, latestBlock, lagSeconds, checkedAt }: 
   caip2: network.caip2,
   chainId: network.chainId,
   nativeCurrency: network.nativeCurrency,
-  currencies: network.currencies.map(currency => ({
-    symbol: currency.symbol,
-    name: currency.name,
-    decimals: currency.decimals,
-    contractAddress: currency.contractAddress,
-    caip19: currency.caip19,
-    minAmount: formatAmount(currency.minAmount, currency.decimals),
-  })),
+  currencies: network.currencies
+    .filter(({ symbol }) => !(symbol in disabled))
+    .map(currency => ({
+      symbol: currency.symbol,
+      name: currency.name,
+      decimals: currency.decimals,
+      contractAddress: currency.contractAddress,
+      caip19: currency.caip19,
+      minAmount: formatAmount(currency.minAmount, currency.decimals),
+    })),
   confirmationsRequired: network.rule.depth,
   confirmationRule: network.rule.kind,
   blockTimeSeconds: network.blockTimeSeconds,

@@ -31,7 +31,7 @@ export type Route = {
   /** With :parameters, as the router wants it. */
   readonly path: string;
   readonly summary: string;
-  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'System';
+  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System';
   /** A permission, `public` (limited by client address), or `probe` (not limited: monitors call it). */
   readonly access: Permission | 'public' | 'probe';
   readonly query?: TSchema;

@@ -3,6 +3,7 @@ import { environments } from '../core/environment.ts';
 import { errorStatus } from '../core/errors.ts';
 import { eventTypes, exceptions, paymentStatuses } from '../core/payment/states.ts';
 import { slugs } from '../core/registry/backings.ts';
+import { simulatedOutcomes } from '../engine/simulatePayment.ts';
 
 /** What validates a request is what documents it: the OpenAPI document is made from these. */
 
@@ -65,20 +66,20 @@ export const paymentRequest = Type.Object(
 export type PaymentRequestBody = Static<typeof paymentRequest>;
 
 const transaction = Type.Object({
-  hash: text('Hash of the transaction.'),
-  from: text('Address that sent it.'),
+  hash: nullable(text('Hash of the transaction; null where a contract sent native coin and it is not known which.')),
+  from: nullable(text('Address that sent it; null where it is not known.')),
   amount: amount('What it brought, in token units.'),
   blockNumber: nullable(whole('Block that it is in; null while it is in none.')),
   confirmations: whole('Blocks on top of it, its own included.'),
-  status: text('Where the transfer stands on its chain.'),
+  status: choice(['confirming', 'confirmed'], 'Whether it is final.'),
   explorerUrl: nullable(text('Its page in a block explorer; null where there is none.')),
 });
 
 const stray = Type.Object({
   caip2: text('Chain on which it arrived, in CAIP-2 form.'),
   contract: nullable(text('Contract of the token; null for the native currency.')),
-  hash: text('Hash of the transaction.'),
-  amount: text('What arrived, in token units.'),
+  hash: nullable(text('Hash of the transaction; null where it is not known.')),
+  amount: text('What arrived, in token units; in base units where the token is not listed.'),
 });
 
 export const payment = Type.Object({
@@ -157,6 +158,13 @@ export type PageQuery = Static<typeof pageQuery>;
 
 /** For calls that take no body: an empty object says the same. */
 export const nothing = Type.Object({}, strict);
+
+const outcome = choice(simulatedOutcomes, 'What shall happen.');
+export const simulateRequest = Type.Object({ outcome }, strict);
+export const simulated = Type.Object({
+  outcome,
+  transaction: text('Hash of the transaction on the local chain; of the one that was taken back, for a reorg.'),
+});
 
 export const resolveRequest = Type.Object(
   { action: choice(['accept'], 'accept takes the sum received so far for the whole.') },

@@ -73,7 +73,7 @@ const insertDeltasStatement = {
         as m(account_id, environment, id, old_status, new_status)
       join payments p using (account_id, environment, id)
       cross join lateral (values (m.old_status, -1), (m.new_status, 1)) as d(status, count)
-    group by 1, 2, 3, 4, 5, 6`,
+    group by 1, 2, 3, 4, 5, 6 having sum(d.count) <> 0`,
 };
 /** Moves payments from one status to another in the totals. */
 export const moveTotals = async (db: Queryable, moves: readonly StatusMove[]): Promise<void> => {

@@ -2,7 +2,7 @@ import type { Scope } from '../core/environment.ts';
 import { firstIdAt, lastIdAt } from '../core/ids.ts';
 import type { PaymentStatus } from '../core/payment/states.ts';
 import type { Database, Queryable, Statement } from './database.ts';
-import { type PaymentRow, paymentColumns } from './payments.ts';
+import { type ShownPayment, shownPaymentColumns } from './payments.ts';
 
 /**
  * Pages and exact totals that cost the same however many payments there are. Ids begin with the creation time, so time
@@ -19,7 +19,7 @@ export type PaymentFilter = {
   readonly toMs?: number;
 };
 
-export type PaymentPage = { rows: PaymentRow[]; total: number };
+export type PaymentPage = { rows: ShownPayment[]; total: number };
 
 const hourMs = 3_600_000;
 /** The end of year 9999: PostgreSQL reads no ISO 8601 year beyond it. */
@@ -137,7 +137,7 @@ const locate = async (
 };
 
 const pageSql = (filter: PaymentFilter, fromMs: number, toMs: number, limit: number, offset: number, to: Parameters) =>
-  `select ${paymentColumns} from payments p where ${owned}${equalities(filter, to)}${idsBetween(fromMs, toMs, to)}
+  `select ${shownPaymentColumns} from payments p where ${owned}${equalities(filter, to)}${idsBetween(fromMs, toMs, to)}
     order by id desc limit ${to.text(limit)} offset ${to.text(offset)}`;
 
 const readDeepPage = (
@@ -159,7 +159,7 @@ const readDeepPage = (
     const endMs = place.hourStartMs + hourMs - 1;
     // Ids newer than `to` within the hour are part of the rank, so the page starts from the hour's own end.
     const text = pageSql(filter, fromMs, endMs, window.limit, rank - place.newer, to);
-    return { rows: await tx.query<PaymentRow>(named('payments-page', text), to.values), total };
+    return { rows: await tx.query<ShownPayment>(named('payments-page', text), to.values), total };
   });
 
 /** address and externalId name at most one payment: no totals needed. */
@@ -168,8 +168,8 @@ const readSingle = async (db: Queryable, scope: Scope, filter: PaymentFilter, fr
   const same = `${equalities(filter, to)}${idsBetween(from, upTo, to)}${
     filter.address === undefined ? '' : ` and address = ${to.text(filter.address)}`
   }${filter.externalId === undefined ? '' : ` and external_id = ${to.text(filter.externalId)}`}`;
-  const text = `select ${paymentColumns} from payments p where ${owned}${same} order by id desc limit 2`;
-  return db.query<PaymentRow>(named('payments-single', text), to.values);
+  const text = `select ${shownPaymentColumns} from payments p where ${owned}${same} order by id desc limit 2`;
+  return db.query<ShownPayment>(named('payments-single', text), to.values);
 };
 
 export const listPayments = async (
@@ -191,6 +191,6 @@ export const listPayments = async (
   const text = `with page as materialized (${pageSql(filter, fromMs, toMs, page.limit, page.offset, to)}),
     total as materialized (select ${totalSql(filter, fromMs, toMs, to)}::bigint as total)
     select page.*, total.total from total left join page on true order by page.id desc`;
-  const rows = await db.query<PaymentRow & { total: string }>(named('payments-list', text), to.values);
+  const rows = await db.query<ShownPayment & { total: string }>(named('payments-list', text), to.values);
   return { rows: rows.filter(row => row.id !== null), total: Number(rows[0]!.total) };
 };

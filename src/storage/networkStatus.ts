@@ -11,7 +11,8 @@ export type NetworkStatusRow = Row & {
   reason: string | null;
   latestBlock: string | null;
   lagSeconds: number | null;
-  caughtUpAt: Date | null;
+  /** Currencies that cannot be taken here, by symbol, with the reason. */
+  disabledCurrencies: Readonly<Record<string, string>>;
   checkedAt: Date;
   /** Age of the measurement by the database's clock. */
   ageSeconds: number;
@@ -20,7 +21,7 @@ export type NetworkStatusRow = Row & {
 const readStatement = {
   name: 'network-status-read',
   text: `select environment, network, caip2, status, reason, latest_block as "latestBlock", lag_seconds as "lagSeconds",
-      caught_up_at as "caughtUpAt", checked_at as "checkedAt",
+      disabled_currencies as "disabledCurrencies", checked_at as "checkedAt",
       extract(epoch from clock_timestamp() - checked_at)::float8 as "ageSeconds"
     from network_status`,
 };
@@ -35,20 +36,17 @@ export type Measurement = {
   reason: string | null;
   latestBlock: bigint | null;
   lagSeconds: number | null;
-  caughtUpAt: Date | null;
+  disabledCurrencies: Readonly<Record<string, string>>;
 };
 
 const writeStatement = {
   name: 'network-status-write',
   text: `insert into network_status as s (environment, network, caip2, status, reason, latest_block, lag_seconds,
-      caught_up_at, checked_at)
+      disabled_currencies, checked_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
     on conflict (environment, network) do update set caip2 = excluded.caip2, status = excluded.status,
       reason = excluded.reason, latest_block = coalesce(excluded.latest_block, s.latest_block),
-      lag_seconds = excluded.lag_seconds,
-      caught_up_at = case when s.caip2 = excluded.caip2 then greatest(s.caught_up_at, excluded.caught_up_at)
-        else excluded.caught_up_at end,
-      checked_at = excluded.checked_at`,
+      lag_seconds = excluded.lag_seconds, disabled_currencies = excluded.disabled_currencies, checked_at = excluded.checked_at`,
 };
 export const writeNetworkStatus = async (db: Queryable, m: Measurement): Promise<void> => {
   await db.query(writeStatement, [
@@ -59,31 +57,6 @@ export const writeNetworkStatus = async (db: Queryable, m: Measurement): Promise
     m.reason,
     m.latestBlock?.toString() ?? null,
     m.lagSeconds,
-    m.caughtUpAt,
+    JSON.stringify(m.disabledCurrencies),
   ]);
-};
-
-type ChainInstant = Row & { now: Date; environment: Environment; network: string; caip2: string; caughtUpAt: Date };
-
-const chainTimesStatement = {
-  name: 'network-chain-times',
-  text: `select clock.now, n.environment, n.network, n.caip2, n.caught_up_at as "caughtUpAt"
-    from (select clock_timestamp()::timestamptz(3) as now) clock
-      left join network_status n on n.caught_up_at is not null`,
-};
-
-export type ChainTimes = {
-  /** The database's clock. */
-  now: Date;
-  /** When the latest poll that found every block of this chain processed began. Null where the slug is another chain. */
-  caughtUpAt(chain: { environment: Environment; network: string; caip2: string }): Date | null;
-};
-
-export const readChainTimes = async (db: Queryable): Promise<ChainTimes> => {
-  const rows = await db.query<ChainInstant>(chainTimesStatement);
-  const instants = new Map(rows.map(row => [`${row.environment} ${row.network} ${row.caip2}`, row.caughtUpAt]));
-  return {
-    now: rows[0]!.now,
-    caughtUpAt: ({ environment, network, caip2 }) => instants.get(`${environment} ${network} ${caip2}`) ?? null,
-  };
 };

@@ -1,6 +1,8 @@
 import type { Environment, Scope } from '../core/environment.ts';
+import type { Frontier } from '../core/payment/facts.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { Queryable, Row } from './database.ts';
+import { type FundsRow, fundsColumns } from './transfers.ts';
 
 /** Base units as text: JSON has no integers of that size. */
 export type StoredTier = { atLeast: string; kind: 'finalized' | 'safe' | 'depth'; depth: number | null };
@@ -41,17 +43,29 @@ export type PaymentRow = Row & {
   completedAt: Date | null;
   canceledAt: Date | null;
   sequence: number;
+  /** Whether the first funds were told, and whether a stray was. */
+  detected: boolean;
+  strayed: boolean;
+  timeEndedAt: Date | null;
   wakeAt: Date | null;
+  wakeFrontier: Frontier | null;
+  wakeNumber: number | null;
 };
 
-export const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
+/** A payment with what has arrived for it, all of one moment. */
+export type ShownPayment = PaymentRow & FundsRow;
+
+const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
   p.amount_received as "amountReceived", p.amount_confirmed as "amountConfirmed", p.amount_accepted as "amountAccepted",
-  p.accepted_at as "acceptedAt",  p.decimals, p.currency, p.network, p.caip2, p.contract, p.address, p.wallet_kind as "walletKind", p.treasury,
+  p.accepted_at as "acceptedAt", p.decimals, p.currency, p.network, p.caip2, p.contract, p.address, p.wallet_kind as "walletKind", p.treasury,
   p.derivation_index as "derivationIndex", p.mac, p.tiers, p.tolerance_bps as "toleranceBps",
   p.late_policy as "latePolicy", p.late_window_seconds as "lateWindowSeconds", p.description, p.metadata,
   p.callback_url as "callbackUrl", p.redirect_url as "redirectUrl", p.external_id as "externalId",
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.completed_at as "completedAt",
-  p.canceled_at as "canceledAt", p.sequence, p.wake_at as "wakeAt"`;
+  p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.time_ended_at as "timeEndedAt",
+  p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber"`;
+
+export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
 
 type Wanted = { readonly scope: Scope; readonly id: string };
 
@@ -64,14 +78,24 @@ const wantedColumns = (wanted: readonly Wanted[]): string[][] => [
 const fromWanted = `from unnest($1::text[], $2::environment[], $3::text[])
       with ordinality as wanted(account_id, environment, id, position)
     join payments p using (account_id, environment, id)`;
-/** Changes with every write to the row, whoever wrote. */
-const rowVersion = 'p.xmin::text || p.ctid::text as version';
+/**
+ * Changes with every write to the row, whoever wrote, where funds came, with every move of its chain, and where strays
+ * did, with those that stand: a reorg, which may be another chain's, takes them without a write to the row.
+ */
+const rowVersion = `p.xmin::text || p.ctid::text || case when p.detected then (
+    select concat_ws(' ', '', c.latest_hash, c.safe_number, c.finalized_number, c.agreed_number)
+    from chains c where c.caip2 = p.caip2
+  ) else '' end || case when p.strayed then (
+    select coalesce(' ' || md5(string_agg(t.caip2 || t.key, ' ' order by t.caip2, t.key)), '') from transfers t
+    where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
+      and t.stray and t.canonical
+  ) else '' end as version`;
 
 const readPaymentsStatement = {
   name: 'payments-read',
-  text: `select wanted.position::int, ${rowVersion}, ${paymentColumns} ${fromWanted}`,
+  text: `select wanted.position::int, ${rowVersion}, ${shownPaymentColumns} ${fromWanted}`,
 };
-export type VersionedPayment = PaymentRow & { version: string };
+export type VersionedPayment = ShownPayment & { version: string };
 
 /** Many callers' payments in one round trip, each only within its own scope; null where there is none. */
 export const readPayments = async (db: Queryable, wanted: readonly Wanted[]): Promise<(VersionedPayment | null)[]> => {
@@ -125,22 +149,48 @@ export const findByExternalId = async (db: Queryable, scope: Scope, externalId: 
   (await db.query<{ id: string }>(findByExternalIdStatement, [scope.accountId, scope.environment, externalId]))[0]
     ?.id ?? null;
 
+const findPaymentStatement = {
+  name: 'payment-find',
+  text: `select p.account_id as "accountId", p.environment, p.id
+    from accounts a join payments p on p.account_id = a.id and p.environment = $1 and p.id = $2`,
+};
+/** Whose payment it is. For operators only: everybody else asks within their own scope. */
+export const findPayment = async (db: Queryable, environment: Environment, id: string): Promise<PaymentKey | null> =>
+  (await db.query<PaymentKey>(findPaymentStatement, [environment, id]))[0] ?? null;
+
 const duePaymentsStatement = {
   name: 'payments-due',
-  text: `select due.* from network_status n cross join lateral (
+  text: `select due.* from chains c
+    cross join lateral (values (false, c.caught_up_at), (true, c.coins_caught_up_at)) as read(coins, upto)
+    cross join lateral (
       select p.account_id as "accountId", p.environment, p.id from payments p
-      where p.environment = n.environment and p.network = n.network and p.caip2 = n.caip2
-        and p.wake_at <= least(clock_timestamp(), n.caught_up_at)
+      where read.upto is not null and p.caip2 = c.caip2 and (p.contract is null) = read.coins
+        and p.wake_at <= least(clock_timestamp(), read.upto)
       order by p.wake_at limit $1
     ) due`,
 };
 /**
- * Payments whose time has come, by the clock and by what has been read of their chain, up to `share` of each network.
- * Asked network by network, so that no backlog keeps the others waiting, and that of one which has halted is not read
+ * Payments whose time has come, by the clock and by what has been read of their chain, up to `share` of each kind of each
+ * chain. Asked chain by chain, so that no backlog keeps the others waiting, and that of one which has halted is not read
  * again and again.
  */
 export const duePayments = (db: Queryable, share: number): Promise<PaymentKey[]> =>
   db.query<PaymentKey>(duePaymentsStatement, [share]);
+
+const dueAtHeightStatement = {
+  name: 'payments-due-at-height',
+  text: `select due.* from chains c
+    cross join lateral (values ('latest', c.latest_number), ('safe', c.safe_number), ('finalized', c.finalized_number),
+      ('agreed', c.agreed_number)) as reached(frontier, number)
+    cross join lateral (
+      select p.account_id as "accountId", p.environment, p.id from payments p
+      where p.caip2 = c.caip2 and p.wake_frontier = reached.frontier and p.wake_number <= reached.number
+      order by p.wake_number limit $2
+    ) due where c.caip2 = $1`,
+};
+/** Payments that wait for a height which their chain has reached, up to `share` of each frontier. */
+export const dueAtHeight = (db: Queryable, caip2: string, share: number): Promise<PaymentKey[]> =>
+  db.query<PaymentKey>(dueAtHeightStatement, [caip2, share]);
 
 const nowStatement = { name: 'payment-now', text: `select clock_timestamp()::timestamptz(3) as now` };
 export const readNow = async (db: Queryable): Promise<Date> => (await db.query<{ now: Date }>(nowStatement))[0]!.now;
@@ -154,19 +204,25 @@ export type PaymentChange = {
   completedAt: Date | null;
   canceledAt: Date | null;
   sequence: number;
+  detected: boolean;
+  strayed: boolean;
+  timeEndedAt: Date | null;
   wakeAt: Date | null;
+  wakeBlock: { frontier: Frontier; number: number } | null;
 };
 
 const updatePaymentsStatement = {
   name: 'payments-update',
   text: `update payments p set status = c.status, exception = c.exception, amount_received = c.amount_received,
       amount_confirmed = c.amount_confirmed, amount_accepted = c.amount_accepted, accepted_at = c.accepted_at,
-      completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at
+      completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at,
+      detected = c.detected, strayed = c.strayed, time_ended_at = c.time_ended_at, wake_frontier = c.wake_frontier,
+      wake_number = c.wake_number
     from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[], $6::numeric[],
       $7::numeric[], $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[],
-      $13::timestamptz[])
+      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[])
     as c(account_id, environment, id, status, exception, amount_received, amount_confirmed, amount_accepted, accepted_at,
-      completed_at, canceled_at, sequence, wake_at)
+      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number)
     where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
 /** Each payment at most once a call: the database checks one edge an update. */
@@ -187,21 +243,22 @@ export const updatePayments = async (
     column(c => c.canceledAt),
     column(c => c.sequence),
     column(c => c.wakeAt),
+    column(c => c.detected),
+    column(c => c.strayed),
+    column(c => c.timeEndedAt),
+    column(c => c.wakeBlock?.frontier ?? null),
+    column(c => c.wakeBlock?.number ?? null),
   ]);
 };
 
-const postponeStatement = {
-  name: 'payments-postpone',
-  text: `update payments p set wake_at = clock_timestamp() + $4 * interval '1 second'
-    from unnest($1::text[], $2::environment[], $3::text[]) as late(account_id, environment, id)
-    where p.account_id = late.account_id and p.environment = late.environment and p.id = late.id
-      and p.wake_at <= clock_timestamp()`,
+const wakeLaterStatement = {
+  name: 'payments-wake-later',
+  text: `update payments p set wake_at = clock_timestamp() + $4 * interval '1 second', wake_frontier = null,
+      wake_number = null
+    from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+    where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id`,
 };
-/** Lets payments that are due and cannot be decided wait, so that the others come first. */
-export const postponePayments = async (
-  db: Queryable,
-  keys: readonly PaymentKey[],
-  delaySeconds: number,
-): Promise<void> => {
-  await db.query(postponeStatement, [...keyColumns(keys), delaySeconds]);
+/** Lets payments that cannot be decided wait, whatever they waited for, so that the others come first. */
+export const wakeLater = async (db: Queryable, keys: readonly PaymentKey[], delaySeconds: number): Promise<void> => {
+  await db.query(wakeLaterStatement, [...keyColumns(keys), delaySeconds]);
 };

@@ -47,6 +47,7 @@ afterAll(async () => {
 /** What stands in a path's place for an object. A new resource needs a row, or the matrix would not cover it. */
 const kinds: Record<string, Kind> = {
   '/v1/payments': 'payment',
+  '/v1/sandbox/payments': 'payment',
   '/v1/webhooks': 'endpoint',
   '/v1/networks': 'network',
 };
@@ -75,6 +76,7 @@ const bodies: Record<string, () => object> = {
   'POST /v1/webhooks': () => ({ url: receiver.url }),
   'PATCH /v1/webhooks/{id}': () => ({ description: 'changed' }),
   'POST /v1/payments/{id}/resolve': () => ({ action: 'accept' }),
+  'POST /v1/sandbox/payments/{id}/simulate': () => ({ outcome: 'paid' }),
 };
 
 let address = 0;

@@ -8,7 +8,13 @@ import { insertPayments, type NewPayment } from '../../src/storage/insertPayment
 import { updatePayments } from '../../src/storage/payments.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
 
-export type Wanted = { createdMs: number; currency: string; network: string; status: PaymentStatus };
+export type Wanted = {
+  createdMs: number;
+  currency: string;
+  network: string;
+  status: PaymentStatus;
+  contract?: string | null;
+};
 export type Written = Wanted & { id: string; address: string };
 
 const hourMs = 3_600_000;
@@ -35,7 +41,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
   });
   const terms = {
     caip2: 'eip155:31337',
-    contract: null,
+    contract: w.contract ?? null,
     amount: BigInt(index + 1),
     decimals: 18,
     currency: w.currency,
@@ -77,8 +83,9 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
     for (const [step, to] of path.entries()) {
       const completedAt = to === 'completed' || to === 'reversed' ? new Date(createdMs + 1) : null;
       const canceledAt = to === 'canceled' ? new Date(createdMs + 1) : null;
-      const amounts = { exception: null, amountReceived: 0n, amountConfirmed: 0n, accepted: null, wakeAt: null };
-      const change = { ...amounts, status: to, completedAt, canceledAt, sequence: step + 2 };
+      const amounts = { exception: null, amountReceived: 0n, amountConfirmed: 0n, accepted: null };
+      const memory = { detected: false, strayed: false, timeEndedAt: null, wakeAt: null, wakeBlock: null };
+      const change = { ...amounts, ...memory, status: to, completedAt, canceledAt, sequence: step + 2 };
       await updatePayments(tx, [{ key: { ...scope, id }, change }]);
       await moveTotals(tx, [{ payment: { ...scope, id }, from, to }]);
       from = to;

@@ -55,7 +55,10 @@ describe('a network that nobody watches', () => {
   );
 
   test('polygon, whose node serves another chain, is 503 and says so', async () => {
-    const answer = await calls.create({ ...live, network: 'polygon' });
+    const answer = await until(
+      () => calls.create({ ...live, network: 'polygon' }),
+      refused => !refused.json.error.message.includes('has not been polled yet'),
+    );
     expectError(answer, 503, 'network_unavailable');
     expect(answer.json.error.message).toContain('chain 1 instead of 137');
   });

@@ -1,33 +1,30 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Abi, Hex } from 'viem';
+import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
+import { mainnets, testnets } from '../../src/core/registry/backings.ts';
+import { serveRpc } from '../../src/local/devchain/rpcServer.ts';
+import { startEvmNode } from '../chains/evmNode.ts';
 
-/** Stands for somebody else's node: it serves one chain whose newest block is always fresh, and knows nothing more. */
+const blockMs = 1_000;
+
+/**
+ * Stands for somebody else's node: a real EVM under the id of a real chain, with tokens of the right decimals where that
+ * chain has them, and a block a second.
+ */
 export const startRpcNode = async (chainId: number): Promise<{ url: string; close(): Promise<void> }> => {
-  const answer = (method: string): unknown => {
-    if (method === 'eth_chainId') return `0x${chainId.toString(16)}`;
-    const seconds = Math.floor(Date.now() / 1000);
-    return {
-      number: `0x${seconds.toString(16)}`,
-      hash: `0x${'ab'.repeat(32)}`,
-      timestamp: `0x${seconds.toString(16)}`,
-    };
-  };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', chunk => chunks.push(chunk));
-    request.on('end', () => {
-      const { id, method } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answer(method) }));
-    });
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const node = await startEvmNode(undefined, BigInt(chainId));
+  const backing = [...Object.values(mainnets), ...Object.values(testnets)].find(each => each.chainId === chainId)!;
+  const abi = tokenArtefact.abi as Abi;
+  for (const { address, decimals, symbol, name } of backing.tokens) {
+    const model = await node.deploy(abi, tokenArtefact.creationCode as Hex, [name, symbol, decimals]);
+    await node.request('hardhat_setCode', address, await node.code(model));
+  }
+  const timer = setInterval(() => void node.request('evm_mine').catch(() => {}), blockMs);
+  const server = await serveRpc({ request: node.answer }, 0);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    url: `http://127.0.0.1:${server.port}`,
+    async close() {
+      clearInterval(timer);
+      await server.close();
+    },
   };
 };

@@ -10,6 +10,7 @@ import {
 } from '@nomicfoundation/edr';
 import { type Abi, type Address, decodeFunctionResult, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
+import type { RpcOutcome } from '../../src/local/devchain/provider.ts';
 
 export type Receipt = {
   readonly status: Hex;
@@ -31,7 +32,7 @@ await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
 const hex = (value: bigint): Hex => `0x${value.toString(16)}`;
 
 /** A real EVM in this process. Every transaction is mined at once into a block of its own. */
-export const startEvmNode = async (hardfork = PRAGUE) => {
+export const startEvmNode = async (hardfork = PRAGUE, chainId = 31_337n) => {
   const funded = accounts.map(account => ({ address: Buffer.from(account.slice(2), 'hex'), balance: 10n ** 24n }));
   const provider = await context.createProvider(
     L1_CHAIN_TYPE,
@@ -41,7 +42,7 @@ export const startEvmNode = async (hardfork = PRAGUE) => {
       bailOnCallFailure: false,
       bailOnTransactionFailure: false,
       blockGasLimit: 60_000_000n,
-      chainId: 31_337n,
+      chainId,
       coinbase: Buffer.alloc(20, 0xcb),
       genesisState: [...l1GenesisState(l1HardforkFromString(hardfork)), ...funded],
       hardfork,
@@ -50,7 +51,7 @@ export const startEvmNode = async (hardfork = PRAGUE) => {
       initialParentBeaconBlockRoot: Buffer.alloc(32),
       minGasPrice: 0n,
       mining: { autoMine: true, memPool: { order: MineOrdering.Fifo } },
-      networkId: 31_337n,
+      networkId: chainId,
       observability: {},
       ownedAccounts: secretKeys,
       precompileOverrides: [],
@@ -60,11 +61,14 @@ export const startEvmNode = async (hardfork = PRAGUE) => {
     new ContractDecoder(),
   );
 
-  const request = async <T>(method: string, ...params: unknown[]): Promise<T> => {
+  const answer = async (method: string, params: unknown): Promise<RpcOutcome> => {
     const { data } = await provider.handleRequest(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
-    const answer = typeof data === 'string' ? JSON.parse(data) : data;
-    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result;
+    return typeof data === 'string' ? JSON.parse(data) : data;
+  };
+  const request = async <T>(method: string, ...params: unknown[]): Promise<T> => {
+    const outcome = await answer(method, params);
+    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`);
+    return outcome.result as T;
   };
   const receiptOf = (hash: Hex): Promise<Receipt> => request('eth_getTransactionReceipt', hash);
   const send = async ({ to, data = '0x', value = 0n, gas = 15_000_000n }: Call, from = accounts[0]): Promise<Receipt> =>
@@ -84,6 +88,7 @@ export const startEvmNode = async (hardfork = PRAGUE) => {
     return decodeFunctionResult({ abi, functionName, args, data: await request('eth_call', { to, data }, 'latest') });
   };
   return {
+    answer,
     request,
     receiptOf,
     send,

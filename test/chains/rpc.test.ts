@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readHead } from '../../src/chains/evm/readHead.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
+import { readHead } from './readHead.ts';
 
 let server: Server | undefined;
 afterEach(() => {

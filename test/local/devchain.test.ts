@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { devChainDeployments } from '../../src/chains/evm/deployments.ts';
-import { readHead } from '../../src/chains/evm/readHead.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type DevChain, startDevChain } from '../../src/local/devchain/startDevChain.ts';
+import { readHead } from '../chains/readHead.ts';
 
 const tokens = [
   { slug: 'ethereum', symbol: 'USDC', name: 'USD Coin', decimals: 6 },
@@ -209,7 +209,7 @@ describe('its supervisor', () => {
   it('reports a chain that cannot be recorded', async () => {
     const absent = join(dataDir, 'absent');
     await expect(startDevChain({ dataDir: absent, log: silentLog, tokens: [] })).rejects.toMatchObject({
-      code: 'ENOENT',
+      cause: { stderr: expect.stringContaining('ENOENT') },
     });
   });
 });

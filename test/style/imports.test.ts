@@ -23,6 +23,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'storage',
       'vault',
       'chains/driver.ts',
+      'chains/linkage.ts',
       'chains/evm/address.ts',
       'chains/evm/forwarder.ts',
       'chains/evm/xpub.ts',

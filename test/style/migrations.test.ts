@@ -8,6 +8,7 @@ import { allFiles } from './sourceTree.ts';
  */
 const landed: Readonly<Record<string, string>> = {
   '0001_foundations.sql': 'b938678305ad437b42cc872043acd4038ccf0e3d88bcb6747a561195dc7f1df2',
+  '0002_chains.sql': 'cb61fcde845530f67647583f74dc71dc57c97242ba936d2b70976dbb40066d4b',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -5,6 +5,7 @@ import { freshHistory } from '../../src/core/payment/facts.ts';
 import { walk } from '../../src/core/payment/walk.ts';
 import { type Act, advancePayment } from '../../src/engine/advancePayment.ts';
 import { TamperedPayment } from '../../src/engine/paymentAddress.ts';
+import { noFunds } from '../../src/engine/paymentFacts.ts';
 import { planOutcome, writeOutcomes } from '../../src/engine/writeOutcomes.ts';
 import { lockPayments } from '../../src/storage/payments.ts';
 import { sampleFacts } from '../core/payment/sample.ts';
@@ -25,18 +26,18 @@ test('a sum once accepted is a fact from then on', async () => {
   const [id] = ids as [string];
   const scope = scopeOf(account.id);
   const accepted = { amount: 7n, at: 1_700_000_000_123 };
-  const row = await advance(scope, id, facts => {
+  const first = await advance(scope, id, facts => {
     expect(facts.actions.accepted).toBeNull();
     return { accepted };
   });
-  expect(row).toMatchObject({ amountAccepted: '7', acceptedAt: new Date(accepted.at) });
+  expect(first?.row).toMatchObject({ amountAccepted: '7', acceptedAt: new Date(accepted.at) });
   const seen: unknown[] = [];
   const again = await advance(scope, id, facts => {
     seen.push(facts.actions.accepted);
     return {};
   });
   expect(seen).toEqual([accepted]);
-  expect(again).toMatchObject({ amountAccepted: '7', acceptedAt: new Date(accepted.at), status: 'pending' });
+  expect(again?.row).toMatchObject({ amountAccepted: '7', acceptedAt: new Date(accepted.at), status: 'pending' });
 });
 
 test('every step of every payment is written and told, in its order', async () => {
@@ -44,8 +45,9 @@ test('every step of every payment is written and told, in its order', async () =
   const scope = scopeOf(account.id);
   const nowMs = Date.now();
   const pending = { status: 'pending', exception: null } as const;
+  const facts = sampleFacts({});
   const outcomeTo = (status: 'completed' | 'expired' | 'confirming') => {
-    const decided = decide(sampleFacts({}), nowMs);
+    const decided = decide(facts, nowMs);
     const moves = walk(pending, { status, exception: status === 'completed' ? 'overpaid' : null });
     const steps = moves.map((move, i) => ({ ...move, sequence: freshHistory.sequence + i + 1, stray: null }));
     return { ...decided, status, steps, completedAt: status === 'completed' ? nowMs : null, wakeAt: null };
@@ -55,7 +57,9 @@ test('every step of every payment is written and told, in its order', async () =
     const keys = ids.map(id => ({ ...scope, id }));
     const rows = await lockPayments(tx, keys, 'wait');
     expect(rows.map(row => row.id)).toEqual(ids);
-    const plans = rows.map((row, i) => planOutcome(quiet.context, row, null, outcomeTo(targets[i]!), nowMs));
+    const plans = rows.map((row, i) =>
+      planOutcome(quiet.context, { before: row, funds: noFunds, facts, outcome: outcomeTo(targets[i]!), nowMs }),
+    );
     expect(plans.map(plan => plan.after.status)).toEqual(targets);
     await writeOutcomes(tx, plans);
   });
@@ -96,8 +100,8 @@ test('a payment of another account or environment is not there', async () => {
 test('a decision waits for the chain of the payment itself', async () => {
   const { account, ids } = await quiet.overdue(1);
   const scope = scopeOf(account.id);
-  await quiet.caughtUp('base', 'eip155:8453');
-  expect(await advance(scope, ids[0]!)).toMatchObject({ status: 'pending', sequence: 1 });
-  await quiet.caughtUp('base');
-  expect(await advance(scope, ids[0]!)).toMatchObject({ status: 'expired', sequence: 2 });
+  await quiet.caughtUp('eip155:8453');
+  expect((await advance(scope, ids[0]!))?.row).toMatchObject({ status: 'pending', sequence: 1 });
+  await quiet.caughtUp();
+  expect((await advance(scope, ids[0]!))?.row).toMatchObject({ status: 'expired', sequence: 2 });
 });

@@ -1,7 +1,6 @@
 import type { Log } from '../../src/core/log.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createNetworkDirectory } from '../../src/engine/networkDirectory.ts';
-import { writeNetworkStatus } from '../../src/storage/networkStatus.ts';
 import { type Wanted, type Written, writePayments } from '../api/listingScene.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 
@@ -12,10 +11,13 @@ export type QuietScene = {
   readonly context: Context;
   readonly errors: LogLine[];
   read<R extends Record<string, unknown>>(sql: string): Promise<R[]>;
-  /** The chain of this slug has been read up to now. */
-  caughtUp(network: string, caip2?: string): Promise<void>;
+  /** This chain has been read up to now; the local one unless another is named. */
+  caughtUp(caip2?: string): Promise<void>;
   /** So many payments of a new account, an hour past their time. */
-  overdue(count: number, network?: string): Promise<{ account: TestAccount; ids: string[]; written: Written[] }>;
+  overdue(
+    count: number,
+    contract?: string | null,
+  ): Promise<{ account: TestAccount; ids: string[]; written: Written[] }>;
   /** As the owner of the database, past its own guard. */
   tamper(id: string, assignment: string): Promise<void>;
   statuses(accountId: string): Promise<Record<string, number>>;
@@ -45,6 +47,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
     context: {
       ...scene.admin,
       listDb: db,
+      localChain: null,
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },
       deliver: unreachable,
@@ -53,20 +56,14 @@ export const startQuietScene = async (): Promise<QuietScene> => {
     },
     errors,
     read,
-    caughtUp: (network, caip2 = 'eip155:31337') =>
-      writeNetworkStatus(db, {
-        environment: 'sandbox',
-        network,
-        caip2,
-        status: 'operational',
-        reason: null,
-        latestBlock: 1n,
-        lagSeconds: 0,
-        caughtUpAt: new Date(),
-      }),
-    async overdue(count, network = 'base') {
+    caughtUp: (caip2 = 'eip155:31337') =>
+      db.script(`insert into chains (caip2, caught_up_at, coins_caught_up_at)
+        values ('${caip2}', clock_timestamp(), clock_timestamp())
+        on conflict (caip2) do update set caught_up_at = clock_timestamp(), coins_caught_up_at = clock_timestamp()`),
+    async overdue(count, contract = null) {
       const account = await scene.account();
-      const one: Wanted = { createdMs: Date.now() - 2 * hourMs, currency: 'ETH', network, status: 'pending' };
+      const createdMs = Date.now() - 2 * hourMs;
+      const one: Wanted = { createdMs, currency: 'ETH', network: 'base', status: 'pending', contract };
       const written = await writePayments(
         scene,
         account,

@@ -11,7 +11,7 @@ beforeEach(async () => {
   // Each test has its own payments; what an earlier one left behind is not due any more.
   await quiet.scene.admin.db.script('delete from network_status; update payments set wake_at = null');
   quiet.errors.length = 0;
-  await quiet.caughtUp('base');
+  await quiet.caughtUp();
 });
 afterAll(() => quiet.scene.stop());
 
@@ -77,10 +77,10 @@ describe('one payment that cannot be decided does not stop the others', () => {
   });
 });
 
-test("a network's backlog leaves the others their share", async () => {
-  await quiet.caughtUp('ethereum');
-  const backlog = await quiet.overdue(250, 'base');
-  const small = await quiet.overdue(3, 'ethereum');
+test("a chain's backlog leaves the others their share, and that of coins the tokens'", async () => {
+  await quiet.caughtUp();
+  const backlog = await quiet.overdue(250, null);
+  const small = await quiet.overdue(3, '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913');
   expect(await sweep(quiet.context), 'there is more').toBe(true);
   expect(await quiet.statuses(small.account.id)).toEqual({ expired: 3 });
   expect(await quiet.statuses(backlog.account.id)).toEqual({ pending: 50, expired: 200 });
@@ -89,12 +89,13 @@ test("a network's backlog leaves the others their share", async () => {
 });
 
 test('time passes only by the chain a payment was made for, not by one that took its slug', async () => {
-  await quiet.caughtUp('base', 'eip155:8453');
+  await quiet.scene.admin.db.script('update chains set caught_up_at = null, coins_caught_up_at = null');
+  await quiet.caughtUp('eip155:8453');
   const { account } = await quiet.overdue(3);
   expect(await duePayments(quiet.context.db, 10)).toEqual([]);
   await sweepAll();
   expect(await quiet.statuses(account.id)).toEqual({ pending: 3 });
-  await quiet.caughtUp('base');
+  await quiet.caughtUp();
   await sweepAll();
   expect(await quiet.statuses(account.id)).toEqual({ expired: 3 });
 });

@@ -10,7 +10,12 @@ export type DevToken = {
   readonly decimals: number;
 };
 
-export type DeploymentTransaction = { readonly to: string; readonly data: string };
+export type DeploymentTransaction = {
+  readonly to: string;
+  readonly data: string;
+  /** Of the contract that it makes. */
+  readonly address: string;
+};
 
 export type DevChainDeployments = {
   /** Comes first: give `signer` at least `fundingWei`, then submit `rawTransaction` with eth_sendRawTransaction. */
@@ -66,6 +71,7 @@ const pairKey = (slug: string, symbol: string): string => JSON.stringify([slug, 
 
 const creation = (salt: Uint8Array, initCode: Uint8Array): DeploymentTransaction => ({
   to: create2Deployer,
+  address: create2Address(create2Deployer, salt, initCode),
   data: `0x${Buffer.concat([salt, initCode]).toString('hex')}`,
 });
 
@@ -81,8 +87,9 @@ export const devChainDeployments = (tokens: readonly DevToken[]): DevChainDeploy
     if (addresses.has(key)) throw new RangeError(`the test token ${token.symbol} on ${token.slug} is listed twice`);
     const salt = keccak256(Buffer.from(key, 'utf8'));
     const initCode = tokenInitCode(token);
-    addresses.set(key, create2Address(create2Deployer, salt, initCode));
-    transactions.push(creation(salt, initCode));
+    const deployment = creation(salt, initCode);
+    addresses.set(key, deployment.address);
+    transactions.push(deployment);
   }
   return {
     create2Deployer: create2DeployerSetup,

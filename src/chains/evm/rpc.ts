@@ -14,12 +14,15 @@ export type RpcFaultKind = 'refused' | 'status' | 'unreachable' | 'timeout' | 't
 export class RpcFault extends Error {
   readonly kind: RpcFaultKind;
   readonly code: number | string | undefined;
+  /** How long the node asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(kind: RpcFaultKind, code: number | string | undefined, message: string) {
+  constructor(kind: RpcFaultKind, code: number | string | undefined, message: string, retryAfterMs?: number) {
     super(message);
     this.name = 'RpcFault';
     this.kind = kind;
     this.code = code;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -37,22 +40,57 @@ const agentOptions = { keepAlive: true, maxSockets: 16, maxFreeSockets: 4, timeo
 const httpAgent = new HttpAgent(agentOptions);
 const httpsAgent = new HttpsAgent(agentOptions);
 
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+
+const write = ({ method, params }: RpcCall, id: number): object => ({ jsonrpc: '2.0', id, method, params });
+
 /** One JSON-RPC call. Throws `RpcFault`, or the reason of `signal` when that is what ended it. */
-export const callRpc = async (
+export const callRpc = (
   url: string,
   method: string,
   params: readonly unknown[],
-  { signal, timeoutMs = defaultTimeoutMs, responseLimitBytes = defaultResponseLimitBytes }: RpcOptions = {},
-): Promise<unknown> => {
+  options: RpcOptions = {},
+): Promise<unknown> => exchange(url, write({ method, params }, 1), options, readResult);
+
+/**
+ * Several calls in one exchange. Each has a result or a fault of its own; the exchange as a whole fails like a single
+ * call. Nodes answer a batch in any order.
+ */
+export const callRpcBatch = (
+  url: string,
+  calls: readonly RpcCall[],
+  options: RpcOptions = {},
+): Promise<(unknown | RpcFault)[]> =>
+  exchange(url, calls.map(write), options, answer => {
+    const parts = Array.isArray(answer.parsed) ? answer.parsed : null;
+    // A node that takes no batches answers with one error for all.
+    if (parts === null) {
+      readResult(answer);
+      throw new RpcFault('malformed', undefined, 'The node did not answer a batch with a batch.');
+    }
+    const byId = new Map(parts.map(part => [(part as { id?: unknown } | null)?.id, part]));
+    return calls.map((_, id) => {
+      try {
+        return readResult({ ...answer, parsed: byId.get(id) });
+      } catch (error) {
+        return error as RpcFault;
+      }
+    });
+  });
+
+type Answer = { readonly status: number; readonly retryAfterMs: number | undefined; readonly parsed: unknown };
+
+const exchange = async <T>(
+  url: string,
+  body: object,
+  { signal, timeoutMs = defaultTimeoutMs, responseLimitBytes = defaultResponseLimitBytes }: RpcOptions,
+  read: (answer: Answer) => T,
+): Promise<T> => {
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   try {
     ending.throwIfAborted();
-    const { status, body } = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), {
-      signal: ending,
-      responseLimitBytes,
-    });
-    return readResult(status, body);
+    return read(await post(url, JSON.stringify(body), { signal: ending, responseLimitBytes }));
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (timeout.aborted) throw new RpcFault('timeout', undefined, 'The node did not answer in time.');
@@ -63,7 +101,7 @@ export const callRpc = async (
 
 type Posting = { readonly signal: AbortSignal; readonly responseLimitBytes: number };
 
-const post = async (url: string, body: string, posting: Posting): Promise<{ status: number; body: string }> => {
+const post = async (url: string, body: string, posting: Posting): Promise<Answer> => {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const isTls = url.startsWith('https:');
     const request = (isTls ? requestHttps : requestHttp)(url, {
@@ -84,28 +122,32 @@ const post = async (url: string, body: string, posting: Posting): Promise<{ stat
     }
     chunks.push(chunk);
   }
-  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') };
+  const seconds = Number(response.headers['retry-after']);
+  return {
+    status: response.statusCode ?? 0,
+    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+    parsed: parseAnswer(Buffer.concat(chunks).toString('utf8')),
+  };
 };
 
-const readResult = (status: number, body: string): unknown => {
-  const answer = parseAnswer(body);
+const readResult = ({ status, retryAfterMs, parsed }: Answer): unknown => {
+  const answer = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null;
   // Some nodes send their errors with a status of 4xx or 5xx; the error inside says more than the status.
   if (answer?.error !== undefined && answer.error !== null) {
     const { code, message } = answer.error as Record<string, unknown>;
     if (typeof code !== 'number') throw new RpcFault('malformed', undefined, 'The node sent an error without a code.');
-    throw new RpcFault('refused', code, typeof message === 'string' ? message.slice(0, 500) : '');
+    throw new RpcFault('refused', code, typeof message === 'string' ? message.slice(0, 500) : '', retryAfterMs);
   }
-  if (status !== 200) throw new RpcFault('status', status, 'The node answered with an HTTP error.');
+  if (status !== 200) throw new RpcFault('status', status, 'The node answered with an HTTP error.', retryAfterMs);
   if (answer === null || answer.result === undefined) {
     throw new RpcFault('malformed', undefined, 'The node did not send a JSON-RPC answer.');
   }
   return answer.result;
 };
 
-const parseAnswer = (body: string): Record<string, unknown> | null => {
+const parseAnswer = (body: string): unknown => {
   try {
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null;
+    return JSON.parse(body);
   } catch {
     return null;
   }

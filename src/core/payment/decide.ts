@@ -1,5 +1,5 @@
 import type { Facts, History } from './facts.ts';
-import { type Confirmations, confirmationsToward } from './finality.ts';
+import { type AwaitedHeight, awaitedFor, type Confirmations, confirmationsToward } from './finality.ts';
 import { standing, wakeAtOf } from './standing.ts';
 import type { PaymentState } from './states.ts';
 import { type Tally, tally } from './tally.ts';
@@ -23,6 +23,8 @@ export type Outcome = PaymentState & {
    * instant. Null when time changes nothing.
    */
   readonly wakeAt: number | null;
+  /** The same for the heights of the chain: nothing becomes final before it reaches this one. */
+  readonly wakeBlock: AwaitedHeight | null;
 };
 
 type Entry = { readonly move: Move; readonly stray: string | null };
@@ -66,6 +68,7 @@ export const decide = (facts: Facts, now: number): Outcome => {
     canceledAt: actions.canceledAt,
     settled: status === 'completed' ? sums.finalKeys : [],
     wakeAt: wakeAtOf(facts, sums, status),
+    wakeBlock: sums.firstOpenBlock && awaitedFor(sums.firstOpenBlock, sums.rule, chain),
   };
 };
 

@@ -27,7 +27,8 @@ export type BlockRef = { readonly number: number; readonly hash: string; readonl
 export type Transfer = {
   /** Identity within the chain: a transfer mined again in another block is another transfer. */
   readonly key: string;
-  readonly hash: string;
+  /** Null where it is not known which transaction of the block moved the funds. */
+  readonly hash: string | null;
   readonly from: string | null;
   readonly amount: bigint;
   /** When its transaction was first seen in any form; being mined again elsewhere does not renew it. */
@@ -36,16 +37,21 @@ export type Transfer = {
   readonly block: BlockRef | null;
   /** False once the block is orphaned or, while unconfirmed, once the transaction is replaced or dropped. */
   readonly canonical: boolean;
+  /** Whether what one node told of it was checked against something else. Until then it counts, but is never final. */
+  readonly verified: boolean;
 };
 
 /** A wrong token, or the right one on a wrong network: told once, never credited. */
 export type Stray = { readonly key: string };
 
-export type ChainFacts = {
-  /** Height of the last processed block, and of the tags as far as blocks are processed. */
-  readonly latest: number | null;
-  readonly safe: number | null;
-  readonly finalized: number | null;
+/** A height up to which something holds. It falls only when blocks are rolled back. */
+export type Frontier = 'latest' | 'safe' | 'finalized' | 'agreed';
+
+/**
+ * `latest` is the last processed block, `safe` and `finalized` are the tags as far as blocks are processed, and up to
+ * `agreed` as many nodes as are asked for name the same blocks.
+ */
+export type ChainFacts = Readonly<Record<Frontier, number | null>> & {
   /** When the latest poll that found every block processed began. */
   readonly caughtUpAt: number | null;
 };

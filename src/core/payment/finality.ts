@@ -1,4 +1,4 @@
-import type { BlockRef, ChainFacts, ConfirmationRule, Terms } from './facts.ts';
+import type { BlockRef, ChainFacts, ConfirmationRule, Frontier, Terms } from './facts.ts';
 
 /** The rule for this much money. Received counts too, so that a large overpayment does not finish at the small tier. */
 export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint): ConfirmationRule => {
@@ -11,12 +11,24 @@ export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint
 export const confirmationsOf = (block: BlockRef | null, chain: ChainFacts): number =>
   block === null || chain.latest === null ? 0 : Math.max(0, chain.latest - block.number + 1);
 
-export const isFinal = (block: BlockRef, rule: ConfirmationRule, chain: ChainFacts): boolean => {
-  if (rule.depth !== undefined && confirmationsOf(block, chain) < rule.depth) return false;
-  if (rule.kind === 'depth') return confirmationsOf(block, chain) > 0;
-  const tag = rule.kind === 'finalized' ? chain.finalized : chain.safe;
-  return tag !== null && block.number <= tag;
+/** A height that the chain has yet to reach. */
+export type AwaitedHeight = { readonly frontier: Frontier; readonly number: number };
+
+const conditionsOf = (block: BlockRef, rule: ConfirmationRule): readonly AwaitedHeight[] => {
+  const byDepth: AwaitedHeight = { frontier: 'latest', number: block.number + Math.max(1, rule.depth ?? 1) - 1 };
+  const byTag: readonly AwaitedHeight[] = rule.kind === 'depth' ? [] : [{ frontier: rule.kind, number: block.number }];
+  return [byDepth, ...byTag, { frontier: 'agreed', number: block.number }];
 };
+
+/**
+ * The first of the things that still keep a block from being final; null once it is. Each of them comes no later for a
+ * lower block than for a higher one.
+ */
+export const awaitedFor = (block: BlockRef, rule: ConfirmationRule, chain: ChainFacts): AwaitedHeight | null =>
+  conditionsOf(block, rule).find(({ frontier, number }) => (chain[frontier] ?? -1) < number) ?? null;
+
+export const isFinal = (block: BlockRef, rule: ConfirmationRule, chain: ChainFacts): boolean =>
+  awaitedFor(block, rule, chain) === null;
 
 export type Confirmations = {
   readonly current: number;

@@ -22,6 +22,8 @@ export type Tally = {
   readonly unconfirmedInTime: bigint;
   readonly anythingSeen: boolean;
   readonly finalKeys: readonly string[];
+  /** The lowest block of those that may yet become final by themselves. */
+  readonly firstOpenBlock: BlockRef | null;
 };
 
 /** How far from the amount a sum may be and still be neither under- nor overpaid. Rounded down, never in the payer's favour. */
@@ -63,11 +65,17 @@ const unconfirmedOf = (transfers: readonly Transfer[], included: readonly Includ
  */
 const finalOf = (facts: Facts, included: readonly Included[], rule: ConfirmationRule, target: bigint) => {
   const settled = new Set(facts.history.settled);
-  const isFinalByRule = ({ block }: Included): boolean => isFinal(block, rule, facts.chain);
+  const isFinalByRule = ({ block, verified }: Included): boolean => verified && isFinal(block, rule, facts.chain);
   const kept = included.filter(transfer => settled.has(transfer.key) || isFinalByRule(transfer));
   const holds = sumOf(kept.filter(transfer => isCounted(facts, transfer))) >= target;
   return holds || settled.size === 0 ? kept : kept.filter(isFinalByRule);
 };
+
+const lowestBlock = (transfers: readonly Included[]): BlockRef | null =>
+  transfers.reduce<BlockRef | null>(
+    (lowest, { block }) => (lowest === null || block.number < lowest.number ? block : lowest),
+    null,
+  );
 
 export const tally = (facts: Facts): Tally => {
   const { terms, transfers, actions } = facts;
@@ -79,6 +87,7 @@ export const tally = (facts: Facts): Tally => {
   const rule = ruleFor(terms, received);
   const final = finalOf(facts, included, rule, target);
   const inTime = sumOf(included.filter(transfer => arrivedAt(transfer) <= deadline));
+  const finalKeys = new Set(final.map(({ key }) => key));
   const countedTransfers = included.filter(transfer => isCounted(facts, transfer));
   return {
     rule,
@@ -92,6 +101,7 @@ export const tally = (facts: Facts): Tally => {
     countedTransfers,
     unconfirmedInTime: sumOf(unconfirmed.filter(transfer => arrivedAt(transfer) <= deadline)),
     anythingSeen: included.length + unconfirmed.length > 0,
-    finalKeys: final.map(({ key }) => key),
+    finalKeys: [...finalKeys],
+    firstOpenBlock: lowestBlock(included.filter(({ key, verified }) => verified && !finalKeys.has(key))),
   };
 };

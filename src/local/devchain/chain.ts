@@ -1,55 +1,45 @@
-import {
-  ContractDecoder,
-  EdrContext,
-  L1_CHAIN_TYPE,
-  l1GenesisState,
-  l1ProviderFactory,
-  MineOrdering,
-  PRAGUE,
-  type ProviderConfig,
-  SpecId,
-} from '@nomicfoundation/edr';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type DevToken, devChainDeployments } from '../../chains/evm/deployments.ts';
+import { type ChainRecord, type Journal, openJournal } from './journal.ts';
+import { openProvider, payer, type RpcOutcome, type Send, succeed } from './provider.ts';
+import { rawTransaction } from './rawTransaction.ts';
+import { createStates } from './states.ts';
 
-export const devChainId = 31_337;
-
-export type RpcOutcome = { readonly result: unknown } | { readonly error: { code: number; message: string } };
 export type Chain = { request(method: string, params: unknown): Promise<RpcOutcome> };
 
 // Two confirmations complete a payment here, and three blocks more show that its confirmations keep counting.
 const emptyBlocksAfterTransaction = 5;
-
-// The first account of the development mnemonic every Ethereum tool knows. It is public, and worth nothing.
-const payer = {
-  address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
-  secretKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-  balanceWei: 10n ** 27n,
-} as const;
-
-// Blocks up to the last deployment have fixed times, so that their hashes are the same on every machine and start.
-const genesisTimeS = 1_735_689_600;
+const longestWaitMs = 30_000;
 
 const submits = new Set(['eth_sendTransaction', 'eth_sendRawTransaction']);
-const controls = new Set([
-  'debug_traceTransaction',
-  'evm_increaseTime',
-  'evm_mine',
-  'evm_revert',
-  'evm_setNextBlockTimestamp',
-  'evm_snapshot',
-  'hardhat_mine',
-  'hardhat_setBalance',
-]);
+const controls = new Set(['debug_traceTransaction', 'evm_mine', 'evm_revert', 'evm_snapshot', 'hardhat_setBalance']);
 const isOffered = (method: string): boolean => /^(eth|net|web3)_/.test(method) || controls.has(method);
 
+/** Told every so often how much of the journal has been gone through. */
+export type OnReplay = (done: number, all: number) => void;
+
+const progressStep = 1_000;
+
+export type ChainOptions = {
+  readonly tokens: readonly DevToken[];
+  readonly emptyBlockIntervalMs: number;
+  readonly journalPath: string;
+};
+
 /**
- * An EVM chain in memory. It mines a block for every transaction, a few empty ones after it, and then rests.
- * EDR's own mining is off: every block is made here, one at a time, where it can be recorded before anyone learns of it.
+ * An EVM chain. It mines a block for every transaction, a few empty ones after it, and then rests.
+ * EDR keeps its state in memory and its own mining is off: every block is made here, one at a time, and is on disk before
+ * anybody can learn of it. The next start makes the same blocks again.
  */
-export const createChain = async (tokens: readonly DevToken[], emptyBlockIntervalMs: number): Promise<Chain> => {
-  const send = await openProvider(tokens);
-  await deploy(send, tokens);
-  await alignClock(send);
+export const createChain = async (options: ChainOptions, onReplay: OnReplay = () => {}): Promise<Chain> => {
+  const send = await openProvider();
+  const { journal, records } = await openJournal(options.journalPath);
+  await replay(send, records, onReplay);
+  const states = createStates(send, journal);
+  const mine = createMiner(send, journal, states.remember);
+  await states.remember();
+  await deploy(send, options.tokens, mine);
+  const news = createNews();
 
   let emptyBlocksLeft = 0;
   let emptyBlockTimer: NodeJS.Timeout | undefined;
@@ -57,119 +47,174 @@ export const createChain = async (tokens: readonly DevToken[], emptyBlockInterva
     clearTimeout(emptyBlockTimer);
     if (emptyBlocksLeft === 0) return;
     emptyBlocksLeft -= 1;
-    emptyBlockTimer = setTimeout(() => void inTurn(mineEmptyBlock), emptyBlockIntervalMs);
+    emptyBlockTimer = setTimeout(() => void inTurn(mineEmptyBlock), options.emptyBlockIntervalMs);
   };
   const mineEmptyBlock = async (): Promise<void> => {
-    await succeed(send, 'evm_mine', []);
+    await mine([]);
     scheduleEmptyBlock();
   };
 
   const perform = async (method: string, params: unknown): Promise<RpcOutcome> => {
+    if (method === 'evm_mine') {
+      await mine(Array.isArray(params) ? params : []);
+      return { result: '0x0' };
+    }
     const outcome = await send(method, params);
     if ('error' in outcome) return outcome;
     if (submits.has(method)) {
-      await succeed(send, 'evm_mine', []);
+      await mine([]);
       emptyBlocksLeft = emptyBlocksAfterTransaction;
       scheduleEmptyBlock();
     }
-    // EDR sets its clock back to the time of the snapshot.
-    if (method === 'evm_revert') await alignClock(send);
+    if (method === 'hardhat_setBalance') {
+      const [address, value] = params as [string, string];
+      await journal.append([{ kind: 'balance', address, value }]);
+    }
+    if (method === 'evm_snapshot') states.name(outcome.result);
+    if (method === 'evm_revert' && outcome.result === true) {
+      await states.reverted((params as unknown[])[0]);
+    }
     return outcome;
+  };
+
+  /** Mines the blocks from that transaction on anew, without it, and one more. Its sender's next ones stay valid. */
+  const undo = async (hash: unknown): Promise<RpcOutcome> => {
+    const gone = (await succeed(send, 'eth_getTransactionByHash', [hash])) as RpcTransaction | null;
+    const from = gone === null ? null : Number(gone.blockNumber);
+    const state = from === null ? undefined : states.before(from);
+    if (gone === null || state === undefined) {
+      return { error: { code: -32602, message: 'There is no such transaction in the last blocks.' } };
+    }
+    const { number } = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as MinedBlock;
+    const blocks: string[][] = [];
+    for (let at = Number(gone.blockNumber); at <= Number(number); at++) {
+      const block = (await succeed(send, 'eth_getBlockByNumber', [`0x${at.toString(16)}`, true])) as MinedBlock;
+      blocks.push(block.transactions.map(rawTransaction));
+    }
+    await succeed(send, 'evm_revert', [state]);
+    await states.reverted(state);
+    const removed = rawTransaction(gone);
+    for (const transactions of blocks) {
+      for (const raw of transactions) {
+        if (raw !== removed) await succeed(send, 'eth_sendRawTransaction', [raw]);
+        else await succeed(send, 'eth_sendTransaction', [{ from: gone.from, to: gone.from, nonce: gone.nonce }]);
+      }
+      await mine([]);
+    }
+    await mine([]);
+    emptyBlocksLeft = emptyBlocksAfterTransaction;
+    scheduleEmptyBlock();
+    return { result: true };
   };
 
   let lastTurn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = lastTurn.then(work);
+    const turn = lastTurn.then(work).finally(news.tell);
     lastTurn = turn.catch(() => undefined);
     return turn;
   };
 
+  const waitForBlock = async (params: unknown): Promise<RpcOutcome> => {
+    const [known, timeoutMs] = (Array.isArray(params) ? params : []) as [unknown, unknown];
+    const bound = Math.min(Number(timeoutMs) || longestWaitMs, longestWaitMs);
+    const endMs = performance.now() + bound;
+    for (;;) {
+      const told = news.next();
+      await lastTurn;
+      const { hash } = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as { hash: string };
+      const leftMs = endMs - performance.now();
+      if (hash !== known || leftMs <= 0) return { result: hash };
+      await Promise.race([told, delay(leftMs, undefined, { ref: false })]);
+    }
+  };
+
   return {
     request: async (method, params) => {
+      if (method === 'florin_waitForBlock') return await waitForBlock(params);
+      if (method === 'florin_undo') return await inTurn(() => undo(Array.isArray(params) ? params[0] : null));
       if (!isOffered(method)) return { error: { code: -32601, message: 'This method is not offered.' } };
       if (submits.has(method) || controls.has(method)) return await inTurn(() => perform(method, params));
+      // A block that is being made is nobody's to see before it is on disk.
+      await lastTurn;
       return await send(method, params);
     },
   };
 };
 
-type Send = (method: string, params: unknown) => Promise<RpcOutcome>;
-
-const openProvider = async (tokens: readonly DevToken[]): Promise<Send> => {
-  const context = new EdrContext();
-  await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
-  const { create2Deployer } = devChainDeployments(tokens);
-  const config: ProviderConfig = {
-    // Without this a burst of transactions pushes the chain's clock ahead of the world's, a second for each.
-    allowBlocksWithSameTimestamp: true,
-    allowUnlimitedContractSize: false,
-    bailOnCallFailure: true,
-    bailOnTransactionFailure: false,
-    blockGasLimit: 30_000_000n,
-    chainId: BigInt(devChainId),
-    coinbase: Buffer.alloc(20),
-    genesisState: [
-      ...l1GenesisState(SpecId.Prague),
-      { address: addressBytes(payer.address), balance: payer.balanceWei },
-      { address: addressBytes(create2Deployer.signer), balance: create2Deployer.fundingWei },
-    ],
-    hardfork: PRAGUE,
-    initialBaseFeePerGas: 1_000_000_000n,
-    initialBlobGas: { gasUsed: 0n, excessGas: 0n },
-    initialDate: BigInt(genesisTimeS),
-    initialParentBeaconBlockRoot: Buffer.alloc(32),
-    minGasPrice: 0n,
-    mining: { autoMine: false, memPool: { order: MineOrdering.Fifo } },
-    networkId: BigInt(devChainId),
-    observability: {},
-    ownedAccounts: [payer.secretKey],
-    precompileOverrides: [],
-  };
-  const provider = await context.createProvider(
-    L1_CHAIN_TYPE,
-    config,
-    { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} },
-    { subscriptionCallback: () => {} },
-    new ContractDecoder(),
-  );
-  return async (method, params) => {
-    const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const { data } = await provider.handleRequest(request);
-    return typeof data === 'string' ? JSON.parse(data) : data;
+/** Lets many wait for the same thing to happen once more. */
+const createNews = () => {
+  let pending = Promise.withResolvers<void>();
+  return {
+    next: () => pending.promise,
+    tell: () => {
+      pending.resolve();
+      pending = Promise.withResolvers<void>();
+    },
   };
 };
 
-const addressBytes = (address: string): Buffer => Buffer.from(address.slice(2), 'hex');
+type RpcTransaction = { readonly blockNumber: string; readonly from: string; readonly nonce: string };
 
-const succeed = async (send: Send, method: string, params: unknown): Promise<unknown> => {
-  const outcome = await send(method, params);
-  if ('error' in outcome) throw new Error(`${method} failed: ${outcome.error.message}`);
-  return outcome.result;
+type MinedBlock = {
+  readonly number: string;
+  readonly hash: string;
+  readonly timestamp: string;
+  readonly mixHash: string;
+  readonly transactions: readonly unknown[];
 };
+type Mine = (params: readonly unknown[]) => Promise<void>;
 
-const deploy = async (send: Send, tokens: readonly DevToken[]): Promise<void> => {
-  const { create2Deployer, transactions } = devChainDeployments(tokens);
-  const submissions = [
-    () => succeed(send, 'eth_sendRawTransaction', [create2Deployer.rawTransaction]),
-    ...transactions.map(
-      ({ to, data }) =>
-        () =>
-          succeed(send, 'eth_sendTransaction', [{ from: payer.address, to, data }]),
-    ),
-  ];
-  let timeS = genesisTimeS;
-  for (const submit of submissions) {
-    const hash = await submit();
-    timeS += 1;
-    await succeed(send, 'evm_mine', [timeS]);
-    const receipt = await succeed(send, 'eth_getTransactionReceipt', [hash]);
-    if ((receipt as { status: string } | null)?.status !== '0x1')
-      throw new Error('a deployment of the dev chain failed');
+/** The time of the world, unless somebody asks for another. EDR's own clock may be a second behind it. */
+const timestampOf = (asked: unknown, parent: MinedBlock): number =>
+  Math.max(asked === undefined ? Math.floor(Date.now() / 1000) : Number(asked), Number(parent.timestamp));
+
+const createMiner =
+  (send: Send, journal: Journal, remember: () => Promise<void>): Mine =>
+  async params => {
+    const parent = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as MinedBlock;
+    await succeed(send, 'evm_mine', [timestampOf(params[0], parent)]);
+    const block = (await succeed(send, 'eth_getBlockByNumber', ['latest', true])) as MinedBlock;
+    const transactions = block.transactions.map(rawTransaction);
+    const { hash, timestamp, mixHash: prevRandao } = block;
+    await journal.append([{ kind: 'block', hash, timestamp, prevRandao, transactions }]);
+    await remember();
+  };
+
+/** Makes the recorded blocks again, and makes sure that they are the same. */
+const replay = async (send: Send, records: readonly ChainRecord[], onReplay: OnReplay): Promise<void> => {
+  for (const [at, record] of records.entries()) {
+    if (at % progressStep === 0) onReplay(at, records.length);
+    if (record.kind === 'balance') {
+      await succeed(send, 'hardhat_setBalance', [record.address, record.value]);
+      continue;
+    }
+    await succeed(send, 'hardhat_setPrevRandao', [record.prevRandao]);
+    for (const raw of record.transactions) await succeed(send, 'eth_sendRawTransaction', [raw]);
+    await succeed(send, 'evm_mine', [record.timestamp]);
+    const block = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as MinedBlock;
+    if (block.hash !== record.hash) throw new Error('the journal of the dev chain does not give the same blocks again');
   }
 };
 
-const alignClock = async (send: Send): Promise<void> => {
-  const latest = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
-  const nowS = Math.floor(Date.now() / 1000);
-  await succeed(send, 'evm_setNextBlockTimestamp', [Math.max(nowS, Number(latest.timestamp))]);
+/** Whatever of the deployments is not there yet: all of them at first, later those of tokens that are new. */
+const deploy = async (send: Send, tokens: readonly DevToken[], mine: Mine): Promise<void> => {
+  const { create2Deployer, transactions } = devChainDeployments(tokens);
+  const isDeployed = async (address: string): Promise<boolean> =>
+    (await succeed(send, 'eth_getCode', [address, 'latest'])) !== '0x';
+  const run = async (submit: () => Promise<unknown>): Promise<void> => {
+    const hash = await submit();
+    const head = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as MinedBlock;
+    await mine([Number(head.timestamp) + 1]);
+    const receipt = await succeed(send, 'eth_getTransactionReceipt', [hash]);
+    if ((receipt as { status: string } | null)?.status !== '0x1') {
+      throw new Error('a deployment of the dev chain failed');
+    }
+  };
+  if (!(await isDeployed(create2Deployer.address))) {
+    await run(() => succeed(send, 'eth_sendRawTransaction', [create2Deployer.rawTransaction]));
+  }
+  for (const { to, data, address } of transactions) {
+    if (await isDeployed(address)) continue;
+    await run(() => succeed(send, 'eth_sendTransaction', [{ from: payer.address, to, data }]));
+  }
 };

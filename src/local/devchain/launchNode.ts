@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { NodeReady, NodeStart } from './node.ts';
+import type { NodeProgress, NodeReady, NodeStart } from './node.ts';
 
 export type NodeExit = { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
 export type DevNode = { readonly pid: number; readonly port: number; readonly exited: Promise<NodeExit> };
@@ -11,7 +11,11 @@ const endTimeoutMs = 5_000;
 const stderrTailCharacters = 2_000;
 
 /** Starts the node's process and waits until it serves. Aborting the signal ends it, at any time. */
-export const launchNode = async (start: NodeStart, signal: AbortSignal): Promise<DevNode> => {
+export const launchNode = async (
+  start: NodeStart,
+  onProgress: (progress: NodeProgress) => void,
+  signal: AbortSignal,
+): Promise<DevNode> => {
   signal.throwIfAborted();
   // An empty environment: the process needs nothing of it, and it may hold the master key.
   const child = spawn(process.execPath, [nodePath], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: {} });
@@ -39,10 +43,17 @@ export const launchNode = async (start: NodeStart, signal: AbortSignal): Promise
 
   // A failure to send means that the process is gone, which `exited` reports.
   child.send(start, () => {});
-  const ready = new Promise<NodeReady>(resolve => child.once('message', message => resolve(message as NodeReady)));
   let readyTimer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>(resolve => {
     readyTimer = setTimeout(resolve, readyTimeoutMs, 'late');
+  });
+  const ready = new Promise<NodeReady>(resolve => {
+    child.on('message', (message: NodeReady | NodeProgress) => {
+      if ('port' in message) return resolve(message);
+      // As long as it gets on, it may take its time.
+      readyTimer?.refresh();
+      onProgress(message);
+    });
   });
   const first = await Promise.race([ready, exited, late]);
   clearTimeout(readyTimer);

@@ -7,17 +7,24 @@ export type NodeStart = {
   readonly port: number;
   readonly tokens: readonly DevToken[];
   readonly emptyBlockIntervalMs: number;
+  readonly journalPath: string;
 };
 export type NodeReady = { readonly port: number };
+/** Before it is ready, as long as it makes the blocks of its journal again. */
+export type NodeProgress = { readonly done: number; readonly all: number };
 
 // The channel closes when the supervisor dies, however it dies: no chain outlives it.
 process.once('disconnect', () => process.exit(0));
 // An interrupt from the terminal reaches the whole process group, and the supervisor decides what follows.
 process.on('SIGINT', () => {});
 
-process.once('message', async ({ port, tokens, emptyBlockIntervalMs }: NodeStart) => {
-  const chain = await createChain(tokens, emptyBlockIntervalMs);
-  const ready: NodeReady = { port: await serveRpc(chain, port) };
+process.once('message', async ({ port, ...options }: NodeStart) => {
+  const chain = await createChain(options, (done, all) => {
+    const progress: NodeProgress = { done, all };
+    process.send?.(progress);
+  });
+  const server = await serveRpc(chain, port);
+  const ready: NodeReady = { port: server.port };
   process.send?.(ready);
 });
 

@@ -7,8 +7,10 @@ const host = '127.0.0.1';
 const bodyLimitBytes = 2 * 1024 * 1024;
 const batchLimit = 1_000;
 
-/** Serves the chain over HTTP on loopback. Port 0 picks a free one; answers the port in use. */
-export const serveRpc = async (chain: Chain, port: number): Promise<number> => {
+export type RpcServer = { readonly port: number; close(): Promise<void> };
+
+/** Serves the chain over HTTP on loopback. Port 0 picks a free one. */
+export const serveRpc = async (chain: Chain, port: number): Promise<RpcServer> => {
   const server = createServer((request, response) => {
     respond(chain, request, response).catch(() => response.destroy());
   });
@@ -18,7 +20,14 @@ export const serveRpc = async (chain: Chain, port: number): Promise<number> => {
   server.keepAliveTimeout = 65_000;
   server.listen(port, host);
   await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 };
 
 const respond = async (chain: Chain, request: IncomingMessage, response: ServerResponse): Promise<void> => {

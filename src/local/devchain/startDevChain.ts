@@ -5,6 +5,7 @@ import type { DevToken } from '../../chains/evm/deployments.ts';
 import type { Log } from '../../core/log.ts';
 import { writeFileAtomically } from '../writeFileAtomically.ts';
 import { type DevNode, launchNode } from './launchNode.ts';
+import type { NodeProgress } from './node.ts';
 
 export type DevChain = {
   /** Stays the same when the node has to be restarted. */
@@ -30,12 +31,16 @@ const steadyAfterMs = 60_000;
 export const startDevChain = async (options: DevChainOptions): Promise<DevChain> => {
   const { dataDir, log, tokens, emptyBlockIntervalMs = 1_000 } = options;
   const recordPath = join(dataDir, 'devchain.json');
+  const journalPath = join(dataDir, 'devchain.journal');
   const stopping = new AbortController();
   let running: DevNode | null = null;
 
   const launch = async (port: number): Promise<DevNode> => {
     const startedAt = new Date();
-    const node = await launchNode({ port, tokens, emptyBlockIntervalMs }, stopping.signal);
+    const onProgress = (progress: NodeProgress): void => {
+      if (progress.done > 0) log.info(progress, 'the blocks of the dev chain are made again');
+    };
+    const node = await launchNode({ port, tokens, emptyBlockIntervalMs, journalPath }, onProgress, stopping.signal);
     const record = { pid: node.pid, port: node.port, startedAt: startedAt.toISOString() };
     await writeFileAtomically(recordPath, `${JSON.stringify(record)}\n`, 0o600);
     log.info(record, 'dev chain started');

@@ -87,8 +87,8 @@ test('sums are exact', () => {
   });
 });
 
-const isFinalUnder = (rule: ConfirmationRule, { chain }: Facts, { block }: Transfer): boolean => {
-  if (block === null) return false;
+const isFinalUnder = (rule: ConfirmationRule, { chain }: Facts, { block, verified }: Transfer): boolean => {
+  if (block === null || !verified || block.number > (chain.agreed ?? -1)) return false;
   const deepEnough = (chain.latest ?? -1) - block.number + 1 >= (rule.depth ?? 1);
   if (rule.kind === 'depth') return deepEnough;
   return deepEnough && block.number <= ((rule.kind === 'safe' ? chain.safe : chain.finalized) ?? -1);
@@ -158,6 +158,21 @@ test('wakeAt is honest: no step before it, a step at it, and none ever where it 
     expect(at(wakeAt + 400 * dayMs, wakeAt - 1).steps).toEqual([]);
     expect(at(wakeAt - 1, wakeAt + 400 * dayMs).steps).toEqual([]);
     expect(at(wakeAt, wakeAt).steps.map(({ event }) => event)).toEqual(['payment.expired']);
+  });
+});
+
+test('wakeBlock is honest: nothing becomes final before the chain is there, and it is ahead of where the chain is', () => {
+  everyLook(({ after, outcome: { wakeBlock }, now }) => {
+    const { chain } = after;
+    const far = { latest: 1e6, safe: 1e6, finalized: 1e6, agreed: 1e6 };
+    const decided = decide(after, now);
+    const same = (ahead: typeof far): void => {
+      const { amountConfirmed, steps } = decide({ ...after, chain: { ...chain, ...ahead } }, now);
+      expect({ amountConfirmed, steps }).toEqual({ amountConfirmed: decided.amountConfirmed, steps: [] });
+    };
+    if (wakeBlock === null) return same(far);
+    expect(chain[wakeBlock.frontier] ?? -1).toBeLessThan(wakeBlock.number);
+    same({ ...far, [wakeBlock.frontier]: wakeBlock.number - 1 });
   });
 });
 

@@ -29,7 +29,7 @@ export const sampleFacts = (parts: Parts = {}): Facts => ({
   terms: { ...terms, ...parts.terms },
   transfers: parts.transfers ?? [],
   strays: parts.strays ?? [],
-  chain: { latest: 100, safe: 98, finalized: 90, caughtUpAt: createdAt, ...parts.chain },
+  chain: { latest: 100, safe: 98, finalized: 90, agreed: 100, caughtUpAt: createdAt, ...parts.chain },
   actions: { canceledAt: null, accepted: null, timeEndedAt: null, ...parts.actions },
   history: { ...freshHistory, ...parts.history },
 });
@@ -43,5 +43,15 @@ export const sampleTransfer = (
 ): Transfer => {
   const key = `${height ?? 'unconfirmed'}/${amount}/${at}`;
   const block = height === null ? null : { number: height, hash: `block-${height}`, timestamp: at };
-  return { key, hash: `tx-${key}`, from: null, amount, firstSeenAt: at, block, canonical: true, ...more };
+  return {
+    key,
+    hash: `tx-${key}`,
+    from: null,
+    amount,
+    firstSeenAt: at,
+    block,
+    canonical: true,
+    verified: true,
+    ...more,
+  };
 };

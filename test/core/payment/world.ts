@@ -7,11 +7,13 @@ import { createdAt, dayMs, expiresAt } from './sample.ts';
 
 /** A small chain, a mempool, a clock and a merchant. Each operation changes the facts as the real ones would. */
 export type Operation =
-  | { readonly kind: 'send'; readonly amount: bigint }
+  | { readonly kind: 'send'; readonly amount: bigint; readonly doubtful?: boolean }
   | { readonly kind: 'mine'; readonly include: number }
   | { readonly kind: 'reorg'; readonly depth: number; readonly keep: number }
   | { readonly kind: 'drop' }
   | { readonly kind: 'tags'; readonly safeLag: number; readonly finalizedLag: number }
+  | { readonly kind: 'agree'; readonly lag: number }
+  | { readonly kind: 'verify' }
   | { readonly kind: 'tick'; readonly ms: number }
   | { readonly kind: 'poll' }
   | { readonly kind: 'cancel' }
@@ -28,6 +30,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('send'),
       amount: fc.constantFrom(0n, 1n, 400n, 600n, 990n, 1000n, 2500n),
+      doubtful: fc.boolean(),
     }),
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('mine'), include: fc.nat(7) }) },
@@ -37,6 +40,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('tags'), safeLag: fc.nat(2), finalizedLag: fc.nat(4) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('agree'), lag: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('verify') }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -88,7 +93,8 @@ export const startWorld = (frozen: Terms): World => {
   const orphans: Transfer[] = [];
   const strays: Stray[] = [];
   let mempool: Sent[] = [];
-  let tags: { safe: number | null; finalized: number | null } = { safe: null, finalized: null };
+  let tags: Record<'safe' | 'finalized' | 'agreed', number | null> = { safe: null, finalized: null, agreed: null };
+  const doubtful = new Set<string>();
   let now = createdAt;
   let caughtUpAt: number | null = null;
   let actions: Actions = { canceledAt: null, accepted: null, timeEndedAt: null };
@@ -99,13 +105,21 @@ export const startWorld = (frozen: Terms): World => {
     block.sent.map(({ hash, amount, firstSeenAt }) => {
       const { hash: blockHash, timestamp } = block;
       const at = { number, hash: blockHash, timestamp };
-      return { key: `${blockHash}/${hash}`, hash, from: null, amount, firstSeenAt, block: at, canonical };
+      const verified = !doubtful.has(hash);
+      return { key: `${blockHash}/${hash}`, hash, from: null, amount, firstSeenAt, block: at, canonical, verified };
     });
   const facts = (): Facts => ({
     terms: frozen,
     transfers: [
       ...chain.flatMap((block, number) => transfersOf(block, number, true)),
-      ...mempool.map(sent => ({ ...sent, key: `mempool/${sent.hash}`, from: null, block: null, canonical: true })),
+      ...mempool.map(sent => ({
+        ...sent,
+        key: `mempool/${sent.hash}`,
+        from: null,
+        block: null,
+        canonical: true,
+        verified: true,
+      })),
       ...orphans,
     ],
     strays: [...strays],
@@ -132,6 +146,7 @@ export const startWorld = (frozen: Terms): World => {
     tags = {
       safe: tags.safe === null ? null : Math.min(tags.safe, head),
       finalized: tags.finalized === null ? null : Math.min(tags.finalized, head),
+      agreed: tags.agreed === null ? null : Math.min(tags.agreed, head),
     };
   };
   const look: World['look'] = () => {
@@ -144,6 +159,7 @@ export const startWorld = (frozen: Terms): World => {
     switch (step.kind) {
       case 'send':
         mempool.push({ hash: `tx-${++serial}`, amount: step.amount, firstSeenAt: now });
+        if (step.doubtful) doubtful.add(`tx-${serial}`);
         return;
       case 'mine':
         mine(step.include);
@@ -156,9 +172,16 @@ export const startWorld = (frozen: Terms): World => {
         return;
       case 'tags': {
         const height = (lag: number, old: number | null): number => Math.max(old ?? 0, chain.length - 1 - lag);
-        tags = { safe: height(step.safeLag, tags.safe), finalized: height(step.finalizedLag, tags.finalized) };
+        const { safeLag, finalizedLag } = step;
+        tags = { ...tags, safe: height(safeLag, tags.safe), finalized: height(finalizedLag, tags.finalized) };
         return;
       }
+      case 'agree':
+        tags = { ...tags, agreed: Math.max(tags.agreed ?? 0, chain.length - 1 - step.lag) };
+        return;
+      case 'verify':
+        doubtful.clear();
+        return;
       case 'tick':
         now += step.ms;
         return;

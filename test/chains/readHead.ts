@@ -1,5 +1,11 @@
-import type { ChainHead } from '../driver.ts';
-import { callRpc, RpcFault } from './rpc.ts';
+import { callRpc, RpcFault } from '../../src/chains/evm/rpc.ts';
+
+export type ChainHead = {
+  readonly number: bigint;
+  readonly hash: string;
+  readonly timestamp: number;
+  readonly chainId: number;
+};
 
 export const readHead = async (rpcUrl: string, signal?: AbortSignal): Promise<ChainHead> => {
   const options = signal === undefined ? {} : { signal };

@@ -1,0 +1,48 @@
+import { type Header, type LogEntry, readLog } from './block.ts';
+import type { EvmNode } from './node.ts';
+import { orderedTrieRoot } from './orderedTrie.ts';
+import { readBytes, readList, readNumber, readObject, readQuantity } from './reading.ts';
+import { encodeRlp, rlpBytes, rlpNumber } from './rlp.ts';
+import { RpcFault } from './rpc.ts';
+
+/** A receipt as it is hashed: status, gas so far, filter, logs, with its type in front. */
+const encodeReceipt = (value: unknown, logs: readonly LogEntry[]): Uint8Array => {
+  const receipt = readObject(value, 'a receipt');
+  const type = receipt.type === undefined ? 0 : readNumber(receipt.type, "a receipt's type");
+  // What the OP Stack adds to the receipts of its deposits.
+  const isDeposit = type === 0x7e && receipt.depositReceiptVersion !== undefined;
+  const added = isDeposit ? [receipt.depositNonce, receipt.depositReceiptVersion] : [];
+  const fields = encodeRlp([
+    rlpNumber(readQuantity(receipt.status, "a receipt's status")),
+    rlpNumber(readQuantity(receipt.cumulativeGasUsed, "a receipt's gas")),
+    readBytes(receipt.logsBloom, "a receipt's filter"),
+    logs.map(({ contract, topics, data }) => [rlpBytes(contract), topics.map(rlpBytes), rlpBytes(data)]),
+    ...added.map(field => rlpNumber(readQuantity(field, 'a receipt of a deposit'))),
+  ]);
+  return type === 0 ? fields : Buffer.concat([Buffer.from([type]), fields]);
+};
+
+/**
+ * All logs of a block, if the root of receipts in its header proves them; null if it does not. Undefined where the node
+ * does not offer the receipts of blocks.
+ */
+export const provenLogs = async (
+  node: EvmNode,
+  header: Header,
+  signal: AbortSignal,
+): Promise<readonly LogEntry[] | null | undefined> => {
+  let answer: unknown;
+  try {
+    answer = await node.call('eth_getBlockReceipts', [header.hash], signal);
+  } catch (error) {
+    if (error instanceof RpcFault && error.kind === 'refused') return undefined;
+    throw error;
+  }
+  if (answer === null) return undefined;
+  const receipts = readList(answer, 'receipts of a block');
+  const logs = receipts.map(receipt =>
+    readList(readObject(receipt, 'a receipt').logs, "a receipt's logs").map(readLog),
+  );
+  const root = orderedTrieRoot(receipts.map((receipt, at) => encodeReceipt(receipt, logs[at]!)));
+  return root === header.receiptsRoot ? logs.flat() : null;
+};

@@ -1,0 +1,120 @@
+import type { Block } from '../../core/chain.ts';
+import type { Log } from '../../core/log.ts';
+import type { ChainHealth, Driver } from '../driver.ts';
+import { readBalances } from './balances.ts';
+import { factoryEmitter, tokenEmitter } from './block.ts';
+import { fetchNearHead } from './fetchBlocks.ts';
+import { followChain } from './follow.ts';
+import { inspectTokens, type ListedToken } from './inspectTokens.ts';
+import { watchBlocks } from './movements.ts';
+import { createNode, type EvmNode } from './node.ts';
+import { RpcFault } from './rpc.ts';
+import type { Survey } from './survey.ts';
+
+export type EvmDriverOptions = {
+  readonly caip2: string;
+  readonly chainId: number;
+  readonly rpcUrls: readonly string[];
+  /** Tokens that are listed on this chain, by their checksummed address. */
+  readonly tokens: readonly ListedToken[];
+  readonly blockTimeSeconds: number;
+  /** A chain that mines only when there is something to mine: its silence is not lag, and its tags mean nothing. */
+  readonly isQuiet: boolean;
+  readonly wake?: (head: string, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+  /** A clock that only goes forward, for pauses. */
+  readonly nowMs: () => number;
+};
+
+/** From so many of a token on, a transfer is proven by the receipts of its block where the node offers them. */
+const largeTokens = 10_000n;
+const answerTimeoutMs = 5_000;
+const leastLagSeconds = 60;
+const lagBlocks = 20;
+const [shortestPollMs, longestPollMs] = [250, 4_000];
+
+type Measured = Omit<ChainHealth, 'unfitTokens'>;
+
+export const createEvmDriver = (options: EvmDriverOptions): Driver => {
+  const { caip2, chainId, isQuiet, blockTimeSeconds, log } = options;
+  const nodes = options.rpcUrls.map((url, index) =>
+    createNode(url, index, { timeoutMs: answerTimeoutMs }, options.nowMs),
+  );
+  const largeFrom = new Map(
+    options.tokens.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]),
+  );
+  const isLarge = (contract: string, amount: bigint): boolean => amount >= (largeFrom.get(contract) ?? 0n);
+  const listed = new Set(options.tokens.map(({ contract }) => contract));
+  const anyNode = (): EvmNode => nodes.find(node => !node.isResting()) ?? nodes[0]!;
+  const quorum = Math.min(2, nodes.length);
+  let health: Measured | null = null;
+  let unfitTokens: ReadonlyMap<string, string> | null = null;
+  const inspect = async (node: EvmNode, signal: AbortSignal): Promise<void> => {
+    if (unfitTokens !== null) return;
+    unfitTokens = await inspectTokens(node, options.tokens, signal);
+    for (const [contract, reason] of unfitTokens) log.error({ caip2, contract, reason }, 'a currency is disabled');
+  };
+
+  const allowedLagSeconds = Math.max(leastLagSeconds, lagBlocks * blockTimeSeconds);
+  const lagOf = (head: Block): number => (isQuiet ? 0 : Math.max(0, Math.round(Date.now() / 1000 - head.timestamp)));
+
+  const judge = ({ sightings, complaints }: Survey): Measured => {
+    const heads = sightings.map(({ head }) => head);
+    const best = heads.toSorted((a, b) => b.number - a.number)[0];
+    if (best === undefined) {
+      const reason = complaints[0] ?? 'No node answers.';
+      return { status: 'down', reason, latestBlock: null, lagSeconds: null };
+    }
+    const lagSeconds = lagOf(best);
+    const measured = { latestBlock: best.number, lagSeconds };
+    if (lagSeconds > allowedLagSeconds) {
+      return { ...measured, status: 'degraded', reason: `The newest block is ${lagSeconds} s old.` };
+    }
+    if (sightings.length < quorum) {
+      return { ...measured, status: 'degraded', reason: 'Only one node answers; payments complete once two agree.' };
+    }
+    return { ...measured, status: 'operational', reason: null };
+  };
+
+  return {
+    follow: (cursor: Block | null, surroundings, signal) =>
+      followChain(
+        cursor,
+        surroundings,
+        {
+          chainId,
+          nodes,
+          quorum,
+          hasTags: !isQuiet,
+          emitters: [...options.tokens.map(({ contract }) => tokenEmitter(contract)), factoryEmitter],
+          isLarge,
+          pollMs: Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs),
+          ...(options.wake === undefined ? {} : { wake: options.wake }),
+          inspect,
+          isCurrent: head => lagOf(head) <= allowedLagSeconds,
+          observe: survey => {
+            health = judge(survey);
+          },
+          complain: message => log.warn({ caip2, fault: message }, 'a node gave no usable answer'),
+        },
+        signal,
+      ),
+    async reread(number, { known }, signal) {
+      try {
+        const blocks = await fetchNearHead(anyNode(), { from: number, to: number }, signal);
+        const [block] = await watchBlocks(anyNode(), blocks, { listed, known, isLarge }, signal);
+        return block ?? null;
+      } catch (error) {
+        if (error instanceof RpcFault) return null;
+        throw error;
+      }
+    },
+    coinBalances: ({ hash }, holders, signal) =>
+      readBalances(anyNode(), { token: null, holders, blockHash: hash }, signal),
+    // Until the tokens are inspected nobody shall be told that they can be paid in.
+    health: () =>
+      unfitTokens === null && health?.status !== 'down'
+        ? null
+        : health && { ...health, unfitTokens: unfitTokens ?? new Map() },
+  };
+};

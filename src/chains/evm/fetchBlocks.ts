@@ -1,0 +1,194 @@
+import { linkFault } from '../linkage.ts';
+import {
+  type Emitter,
+  explainsBloom,
+  type FullBlock,
+  forwardedTopic,
+  type Header,
+  type LogEntry,
+  missesEmitter,
+  readFullBlock,
+  readHeader,
+  readLog,
+  transferTopic,
+} from './block.ts';
+import type { EvmNode } from './node.ts';
+import { readHash, readList, readNumber, readObject } from './reading.ts';
+import { RpcFault } from './rpc.ts';
+
+export type LoggedBlock = FullBlock & { readonly logs: readonly LogEntry[] };
+
+const hex = (number: number): string => `0x${number.toString(16)}`;
+
+const incomplete = (what: string): RpcFault => new RpcFault('malformed', undefined, `The node left out ${what}.`);
+
+const numbersFrom = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+
+/** The headers of a run of heights, each the child of the one before. */
+export const fetchHeaders = async (
+  node: EvmNode,
+  range: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<readonly Header[]> => {
+  const calls = numbersFrom(range.from, range.to).map(number => ({
+    method: 'eth_getBlockByNumber',
+    params: [hex(number), false],
+  }));
+  const headers = (await node.callMany(calls, signal)).map(answer => {
+    if (answer === null) throw incomplete('a block');
+    return readHeader(answer);
+  });
+  assertRun(range, headers);
+  return headers;
+};
+
+/** Nodes reorganise between two answers, and some answer from several chains at once. */
+const assertRun = (range: { from: number; to: number }, blocks: readonly Header[]): void => {
+  const [first, ...others] = blocks;
+  const fault = first === undefined || first.number !== range.from ? 'a block' : linkFault(first, others);
+  if (fault !== null) throw incomplete(`the link of a block: ${fault}`);
+};
+
+/** Full blocks of a run of heights. */
+const fetchFull = async (
+  node: EvmNode,
+  range: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<readonly FullBlock[]> => {
+  const calls = numbersFrom(range.from, range.to).map(number => ({
+    method: 'eth_getBlockByNumber',
+    params: [hex(number), true],
+  }));
+  const blocks = (await node.callMany(calls, signal)).map(answer => {
+    if (answer === null) throw incomplete('a block');
+    return readFullBlock(answer);
+  });
+  assertRun(range, blocks);
+  return blocks;
+};
+
+const readLogs = (answer: unknown): readonly LogEntry[] => readList(answer, 'a list of logs').map(readLog);
+
+/** Two logs of one block at one place: an answer put together from several chains. */
+const placeOf = ({ blockHash, index }: Pick<LogEntry, 'blockHash' | 'index'>): string => `${blockHash} ${index}`;
+const assertDistinct = (logs: readonly LogEntry[]): void => {
+  const places = new Set(logs.map(placeOf));
+  if (places.size !== logs.length) throw incomplete('the order of its logs');
+};
+
+/**
+ * An answer that is cut off at its end leaves places and, where another log has the same topics, the filter in order. The
+ * receipts from the last log on tell how many there are.
+ */
+const assertWhole = async (
+  node: EvmNode,
+  block: FullBlock,
+  logs: readonly LogEntry[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const from = logs.length === 0 ? 0 : block.transactions.indexOf(logs.at(-1)!.txHash);
+  if (from < 0) throw incomplete('the transaction of a log');
+  const calls = block.transactions.slice(from).map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
+  for (const answer of await node.callMany(calls, signal)) {
+    if (answer === null) throw incomplete('a receipt');
+    const { blockHash, logs: own } = readObject(answer, 'a receipt');
+    if (readHash(blockHash, "a receipt's block") !== block.hash) throw incomplete("a receipt's block");
+    const places = readLogs(own).map(({ index }) => index);
+    if (places.some(index => index >= logs.length)) throw incomplete('logs of a block');
+  }
+};
+
+/**
+ * All logs of a block, by its hash: a node that lacks the block refuses instead of answering for another. Places that are
+ * not counted through show that some are missing, and so does whatever bit of the header's filter no log explains.
+ */
+const fetchAllLogs = async (node: EvmNode, block: FullBlock, signal: AbortSignal): Promise<readonly LogEntry[]> => {
+  const answer = readLogs(await node.call('eth_getLogs', [{ blockHash: block.hash }], signal));
+  const logs = answer.toSorted((a, b) => a.index - b.index);
+  if (logs.some(log => log.blockHash !== block.hash)) throw incomplete('the block of a log');
+  if (logs.some((log, at) => log.index !== at) || !explainsBloom(block, logs)) throw incomplete('logs of a block');
+  // An empty filter proves that there are none.
+  if (block.bloom.some(byte => byte !== 0)) await assertWhole(node, block, logs, signal);
+  return logs;
+};
+
+/** Blocks near the head, with all their logs. */
+export const fetchNearHead = async (
+  node: EvmNode,
+  range: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<readonly LoggedBlock[]> => {
+  const blocks = await fetchFull(node, range, signal);
+  return Promise.all(blocks.map(async block => ({ ...block, logs: await fetchAllLogs(node, block, signal) })));
+};
+
+/** Where the logs of an answer stand, without the rest of them. */
+const readPlaces = (answer: unknown): readonly string[] =>
+  readList(answer, 'a list of logs').map(value => {
+    const log = readObject(value, 'a log');
+    return placeOf({
+      blockHash: readHash(log.blockHash, "a log's block"),
+      index: readNumber(log.logIndex, "a log's place"),
+    });
+  });
+
+const rangeFaults: ReadonlySet<RpcFault['kind']> = new Set(['refused', 'too_large', 'timeout']);
+
+/**
+ * Logs of the listed contracts in a range, asked for as a whole and in halves. Null where the node does not take such a
+ * question, or answers it differently: some cap their answers and do not say so.
+ */
+const fetchRangeLogs = async (
+  node: EvmNode,
+  range: { readonly from: number; readonly to: number },
+  emitters: readonly Emitter[],
+  signal: AbortSignal,
+): Promise<readonly LogEntry[] | null> => {
+  if (range.from === range.to) return null;
+  const middle = Math.floor((range.from + range.to) / 2);
+  const spans = [[range.from, range.to] as const, [range.from, middle] as const, [middle + 1, range.to] as const];
+  const asking = spans.map(async ([from, to]) => {
+    const address = emitters.map(({ contract }) => contract);
+    const filter = { fromBlock: hex(from), toBlock: hex(to), address, topics: [[transferTopic, forwardedTopic]] };
+    return node.call('eth_getLogs', [filter], signal);
+  });
+  try {
+    const [whole, ...halves] = await Promise.all(asking);
+    const logs = readLogs(whole);
+    const places = new Set(halves.flatMap(readPlaces));
+    return logs.length === places.size && logs.every(log => places.has(placeOf(log))) ? logs : null;
+  } catch (error) {
+    if (error instanceof RpcFault && rangeFaults.has(error.kind)) return null;
+    throw error;
+  }
+};
+
+/**
+ * Blocks far below the head, with the logs of the listed contracts, by range. An answer to a range proves nothing: each
+ * log must belong to a block of the run, and a block is asked for by its hash where its filter names a contract that is
+ * silent, and where the answer ends, since it may have been cut off there.
+ */
+export const fetchRange = async (
+  node: EvmNode,
+  range: { readonly from: number; readonly to: number },
+  emitters: readonly Emitter[],
+  signal: AbortSignal,
+): Promise<readonly LoggedBlock[]> => {
+  const [blocks, logs] = await Promise.all([
+    fetchFull(node, range, signal),
+    fetchRangeLogs(node, range, emitters, signal),
+  ]);
+  assertDistinct(logs ?? []);
+  const byHash = Map.groupBy(logs ?? [], log => log.blockHash);
+  const known = new Set(blocks.map(block => block.hash));
+  if ([...byHash.keys()].some(hash => !known.has(hash))) throw incomplete('the block of a log');
+  const last = blocks.findLast(block => byHash.has(block.hash));
+  return Promise.all(
+    blocks.map(async block => {
+      const own = byHash.get(block.hash) ?? [];
+      const isDoubtful = logs === null || block === last || missesEmitter(block, emitters, own);
+      return { ...block, logs: isDoubtful ? await fetchAllLogs(node, block, signal) : own };
+    }),
+  );
+};

@@ -1,0 +1,297 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Block, Tags, WatchedBlock } from '../../core/chain.ts';
+import type { ChainStep, Surroundings } from '../driver.ts';
+import { linkOf } from '../linkage.ts';
+import { createAgreement, type Voters } from './agreement.ts';
+import type { Emitter, Header } from './block.ts';
+import { fetchHeaders, fetchNearHead, fetchRange, type LoggedBlock } from './fetchBlocks.ts';
+import { type WatchOptions, watchBlocks } from './movements.ts';
+import type { EvmNode } from './node.ts';
+import { RpcFault } from './rpc.ts';
+import { type Sighting, type Survey, surveyNodes } from './survey.ts';
+
+export type FollowOptions = {
+  readonly chainId: number;
+  readonly nodes: readonly EvmNode[];
+  /** How many nodes must name the same block before it may be final. */
+  readonly quorum: number;
+  readonly hasTags: boolean;
+  /** Listed tokens and the factory. */
+  readonly emitters: readonly Emitter[];
+  readonly isLarge: WatchOptions['isLarge'];
+  readonly pollMs: number;
+  /** Resolves when there may be a new block; polling does not depend on it. */
+  readonly wake?: (head: string, signal: AbortSignal) => Promise<void>;
+  /** Looks at the tokens once, before anything is read. */
+  readonly inspect: (node: EvmNode, signal: AbortSignal) => Promise<void>;
+  /** Whether a head is of now: one that is old says nothing about the time since. */
+  readonly isCurrent: (head: Header) => boolean;
+  readonly observe: (survey: Survey) => void;
+  readonly complain: (message: string) => void;
+};
+
+/** Blocks below the head by so many are read by range; the others one by one, by hash. */
+const nearHead = 32;
+const rangeBlocks = 100;
+const rangesInFlight = 4;
+/** Blocks in one step near the head, while all goes well. */
+const stepBlocks = 64;
+/** A node so far behind the best of them is not asked for more. */
+const staleBlocks = 8;
+const headersAtOnce = 16;
+/** The first block is so far below the head: a reorg of the newest blocks must find one that it leaves in place. */
+const firstDepth = 16;
+
+type Range = { readonly from: number; readonly to: number };
+type Read = { readonly fetched: readonly LoggedBlock[]; readonly blocks: readonly WatchedBlock[] };
+
+const blockOf = ({ number, hash, parentHash, timestamp }: Header | Block): Block => ({
+  number,
+  hash,
+  parentHash,
+  timestamp,
+});
+
+/** The nodes worth asking, the furthest first, without those that lag behind it. Equals stay in the operator's order. */
+const freshOf = (sightings: readonly Sighting[]): readonly Sighting[] => {
+  const furthestFirst = [...sightings].sort((a, b) => b.head.number - a.head.number);
+  return furthestFirst.filter(({ head }) => head.number >= furthestFirst[0]!.head.number - staleBlocks);
+};
+
+type Height = number | null;
+const higher = (a: Height, b: Height): Height => (a === null || (b !== null && b > a) ? b : a);
+const lower = (a: Height, b: number): Height => (a === null ? null : Math.min(a, b));
+
+/** Tags say nothing of blocks that are yet to be processed: those may come from another branch. */
+const upTo = ({ number }: Block, { safe, finalized, agreed }: Tags): Tags => ({
+  safe: lower(safe, number),
+  finalized: lower(finalized, number),
+  agreed: lower(agreed, number),
+});
+
+const onAnotherBranch = (): RpcFault =>
+  new RpcFault('malformed', undefined, 'The node is on another branch than the others.');
+
+export async function* followChain(
+  cursor: Block | null,
+  surroundings: Surroundings,
+  options: FollowOptions,
+  signal: AbortSignal,
+): AsyncGenerator<ChainStep> {
+  const { nodes, emitters, hasTags, chainId } = options;
+  const listed = new Set(emitters.map(({ contract }) => contract));
+  let at = cursor;
+  const agreement = createAgreement(surroundings, options.quorum, signal);
+  /** How many blocks are asked for at once. The more, the more likely one of many answers is bad and all are in vain. */
+  let reach = stepBlocks;
+  let tags: Tags = { safe: null, finalized: surroundings.finalized(), agreed: null };
+
+  const watch = (node: EvmNode, blocks: readonly LoggedBlock[]) =>
+    watchBlocks(node, blocks, { listed, known: surroundings.known, isLarge: options.isLarge }, signal);
+
+  const succeed = (node: EvmNode): void => {
+    reach = Math.min(stepBlocks, reach * 2);
+    node.praise();
+  };
+
+  /**
+   * A node that lags takes nothing back. Where several are asked, one alone does not make its blocks final: another that
+   * is right would then look like a chain that changes what must not change.
+   */
+  const tagsFrom = (sighting: Sighting, agreed = tags.agreed): Tags => {
+    const reached = options.quorum <= 1 ? Number.MAX_SAFE_INTEGER : agreed;
+    const finalized = sighting.finalized === null || reached === null ? null : sighting.finalized.number;
+    return {
+      safe: higher(tags.safe, sighting.safe?.number ?? null),
+      finalized: higher(tags.finalized, lower(finalized, reached ?? 0)),
+      agreed: reached,
+    };
+  };
+
+  /**
+   * The block that was final here and in whose place the node calls another one so: blocks that must not change have
+   * changed. One that was not final yet may well have been left by the chain while nobody looked.
+   */
+  const finalityConflict = async ({ finalized }: Sighting): Promise<Block | null> => {
+    if (finalized === null || finalized.number > (surroundings.finalized() ?? -1)) return null;
+    const stored = await surroundings.stored(finalized.number);
+    return stored?.hash === finalized.hash ? null : stored;
+  };
+
+  /** The highest block that the node's chain and ours have in common; a text where nobody but the operator can decide. */
+  const findAncestor = async (node: EvmNode, head: Header, block: Block): Promise<Block | string> => {
+    let to = Math.min(head.number, block.number);
+    let above: Header | null = null;
+    for (;;) {
+      const from = Math.max(0, to - headersAtOnce + 1);
+      const headers = await fetchHeaders(node, { from, to }, signal);
+      if (above !== null && headers.at(-1)!.hash !== above.parentHash) {
+        throw new RpcFault('malformed', undefined, 'The chain of the node changed while it was read.');
+      }
+      for (const header of headers.toReversed()) {
+        const stored = header.number === block.number ? block : await surroundings.stored(header.number);
+        if (stored === null) return `A reorg goes below block ${header.number + 1}, the oldest that is kept.`;
+        if (stored.hash !== header.hash) continue;
+        const finalized = surroundings.finalized();
+        if (finalized !== null && stored.number < finalized) {
+          return `A reorg goes below block ${finalized}, which was final.`;
+        }
+        return stored;
+      }
+      if (from === 0) return 'The chain of the node has another beginning.';
+      above = headers[0]!;
+      to = from - 1;
+    }
+  };
+
+  /** The next steps that one node's chain gives, up to its head. */
+  async function* advance(sighting: Sighting, block: Block): AsyncGenerator<ChainStep> {
+    const { node, head } = sighting;
+    let from = block;
+    if (head.number - from.number > nearHead) {
+      for await (const step of catchUp(sighting, from)) {
+        yield step;
+        from = step.blocks.at(-1)!;
+      }
+    }
+    while (from.number < head.number) {
+      const to = Math.min(head.number, from.number + reach);
+      const fetched = await fetchNearHead(node, { from: from.number + 1, to }, signal);
+      if (fetched[0]!.parentHash !== from.hash) return;
+      if (to === head.number && fetched.at(-1)!.hash !== head.hash) return;
+      const blocks = await watch(node, fetched);
+      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsFrom(sighting) };
+      succeed(node);
+      from = blockOf(fetched.at(-1)!);
+    }
+  }
+
+  /** Ranges far below the head, several asked for ahead. Ends early where they do not follow on each other. */
+  async function* catchUp(sighting: Sighting, block: Block): AsyncGenerator<Extract<ChainStep, { kind: 'blocks' }>> {
+    const { node, head } = sighting;
+    const end = head.number - nearHead / 2;
+    const ahead: Promise<Read>[] = [];
+    let asked = block.number;
+    // Matched while the ranges before it are being applied: that misses nobody, as its blocks are older than the question.
+    // One after the other, or a node would have the balances of all of them to read at once.
+    let lastRead: Promise<unknown> = Promise.resolve();
+    const read = async (range: Range, before: Promise<unknown>): Promise<Read> => {
+      const fetched = await fetchRange(node, range, emitters, signal);
+      await before;
+      return { fetched, blocks: await watch(node, fetched) };
+    };
+    const ask = (): void => {
+      while (ahead.length < rangesInFlight && asked < end) {
+        const range: Range = { from: asked + 1, to: Math.min(end, asked + Math.min(rangeBlocks, reach * 2)) };
+        const reading = read(range, lastRead);
+        lastRead = reading.catch(() => {});
+        ahead.push(reading);
+        asked = range.to;
+      }
+    };
+    let parent = block.hash;
+    ask();
+    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+      const { fetched, blocks } = await next;
+      ask();
+      if (fetched[0]!.parentHash !== parent) return;
+      parent = fetched.at(-1)!.hash;
+      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsFrom(sighting) };
+      succeed(node);
+    }
+  }
+
+  /** Follows another branch where more nodes are on it than on ours; otherwise this node is left alone. */
+  async function* switchBranch(sighting: Sighting, voters: Voters, block: Block): AsyncGenerator<ChainStep> {
+    const { node, head } = sighting;
+    const verdict = await agreement.judge(sighting, voters, block);
+    if (verdict === 'stands') throw onAnotherBranch();
+    const ancestor = await findAncestor(node, head, block);
+    if (typeof ancestor === 'string') {
+      // One node alone does not stop a chain that several were asked about.
+      if (verdict === 'doubtful') throw onAnotherBranch();
+      yield { kind: 'halt', reason: ancestor };
+      return;
+    }
+    // As far as we were, in one step: what was only moved to another block is not seen as gone.
+    const to = Math.min(head.number, Math.max(block.number, ancestor.number + 1));
+    const fetched = await fetchNearHead(node, { from: ancestor.number + 1, to }, signal);
+    if (fetched[0]!.parentHash !== ancestor.hash) return;
+    // What was safe, and what the nodes agreed on, above the fork was the other branch.
+    tags = { ...tags, safe: lower(tags.safe, ancestor.number), agreed: lower(tags.agreed, ancestor.number) };
+    yield { kind: 'blocks', rollbackTo: ancestor, blocks: await watch(node, fetched), tags: tagsFrom(sighting) };
+  }
+
+  async function* poll(): AsyncGenerator<ChainStep> {
+    const begunAt = await surroundings.now();
+    const survey = await surveyNodes(nodes, { chainId, hasTags }, signal);
+    options.observe(survey);
+    for (const complaint of survey.complaints) options.complain(complaint);
+    const sightings = freshOf(survey.sightings);
+    const [primary] = sightings;
+    if (primary === undefined) return;
+    const voters: Voters = { all: survey.sightings, fresh: sightings };
+    try {
+      await options.inspect(primary.node, signal);
+      if (at === null) {
+        const number = Math.max(0, primary.head.number - firstDepth);
+        const fetched = await fetchNearHead(primary.node, { from: number, to: number }, signal);
+        yield { kind: 'blocks', rollbackTo: null, blocks: await watch(primary.node, fetched), tags: tagsFrom(primary) };
+        return;
+      }
+      const conflict = await finalityConflict(primary);
+      if (conflict !== null) {
+        if ((await agreement.judge(primary, voters, conflict)) !== 'gone') throw onAnotherBranch();
+        const reason = `The node calls another block ${conflict.number} final than the one that was processed.`;
+        yield { kind: 'halt', reason };
+        return;
+      }
+      const stored = primary.head.number < at.number ? await surroundings.stored(primary.head.number) : null;
+      const link = linkOf(at, stored, primary.head);
+      if (link === 'fork' || (link === 'gap' && !(await agreement.vouches(primary, at)))) {
+        yield* switchBranch(primary, voters, at);
+        return;
+      }
+      // Far behind, not every poll gets to the head; what was read so far may be agreed on all the same.
+      if (link === 'gap') tags = { ...tags, agreed: higher(tags.agreed, await agreement.heightOf(sightings, at)) };
+      if (link !== 'known') yield* advance(primary, at);
+      for (const { node } of sightings) node.praise();
+      // A node behind our cursor has not shown that there is nothing above it.
+      const isCaughtUp = primary.head.number === at.number && options.isCurrent(primary.head);
+      const agreed = await agreement.heightOf(sightings, at);
+      yield {
+        kind: 'idle',
+        at,
+        tags: tagsFrom(primary, higher(tags.agreed, agreed)),
+        caughtUpSince: isCaughtUp ? begunAt : null,
+      };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof RpcFault)) throw error;
+      primary.node.rest(error);
+      reach = Math.max(1, reach >> 2);
+      options.complain(error.message);
+    }
+  }
+
+  while (!signal.aborted) {
+    let moved = false;
+    for await (const step of poll()) {
+      yield step;
+      if (step.kind === 'blocks') {
+        at = blockOf(step.blocks.at(-1)!);
+        moved = true;
+      }
+      if (step.kind !== 'halt' && at !== null) tags = upTo(at, step.tags);
+    }
+    if (!moved) await waitForNews(at?.hash ?? null, options, signal);
+  }
+}
+
+const waitForNews = async (head: string | null, options: FollowOptions, signal: AbortSignal): Promise<void> => {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const timer = pause(options.pollMs, undefined, { signal: either }).catch(() => undefined);
+  const woken = head === null || options.wake === undefined ? timer : options.wake(head, either).catch(() => timer);
+  await Promise.race([timer, woken]);
+  over.abort();
+};

@@ -1,0 +1,31 @@
+import { type EvmNode, isLimited } from './node.ts';
+import { readBytes } from './reading.ts';
+import { RpcFault } from './rpc.ts';
+
+export type ListedToken = { readonly contract: string; readonly decimals: number };
+
+const decimalsCall = '0x313ce567';
+
+const reasonAgainst = ({ contract, decimals }: ListedToken, answer: unknown): string | null => {
+  // A node that has no time says nothing of the token.
+  if (answer instanceof RpcFault && (answer.kind !== 'refused' || isLimited(answer))) throw answer;
+  const bytes = answer instanceof RpcFault ? Buffer.alloc(0) : readBytes(answer, 'the decimals of a token');
+  if (bytes.length !== 32) return `No token answers at ${contract}.`;
+  const found = BigInt(`0x${bytes.toString('hex')}`);
+  return found === BigInt(decimals) ? null : `The token at ${contract} has ${found} decimals and not ${decimals}.`;
+};
+
+/** Tokens that are not on the chain as they are listed, by contract, with the reason. A wrong point costs real money. */
+export const inspectTokens = async (
+  node: EvmNode,
+  tokens: readonly ListedToken[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> => {
+  const calls = tokens.map(({ contract }) => ({
+    method: 'eth_call',
+    params: [{ to: contract, data: decimalsCall }, 'latest'],
+  }));
+  const answers = calls.length === 0 ? [] : await node.callEach(calls, signal);
+  const reasons = tokens.map((token, at) => [token.contract, reasonAgainst(token, answers[at])] as const);
+  return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== null));
+};

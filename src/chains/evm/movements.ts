@@ -1,0 +1,240 @@
+import type { Forward, Movement, WatchedBlock } from '../../core/chain.ts';
+import { readBalances } from './balances.ts';
+import {
+  addressOfTopic,
+  type CoinTransaction,
+  type LogEntry,
+  readForwarded,
+  readLog,
+  readTransfer,
+  type TokenTransfer,
+} from './block.ts';
+import { provenLogs } from './blockReceipts.ts';
+import type { LoggedBlock } from './fetchBlocks.ts';
+import type { EvmNode } from './node.ts';
+import { readHash, readList, readNumber, readObject } from './reading.ts';
+import { RpcFault } from './rpc.ts';
+
+type Known = (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/** What a run of blocks moved, as far as listed tokens and plain transactions go. */
+type Found = {
+  readonly transfers: readonly TokenTransfer[];
+  readonly coins: readonly CoinTransaction[];
+  readonly forwards: readonly Forward[];
+};
+
+const missing = (what: string): RpcFault => new RpcFault('malformed', undefined, `The node left out ${what}.`);
+
+const forwardsOf = (block: LoggedBlock): readonly Forward[] =>
+  block.logs.flatMap(log => {
+    const forwarded = readForwarded(log);
+    return forwarded === null || forwarded.amount === 0n
+      ? []
+      : [{ ...forwarded, key: `${block.hash}:log:${log.index}` }];
+  });
+
+const tokenTransfers = (block: LoggedBlock, listed: ReadonlySet<string>): readonly TokenTransfer[] =>
+  block.logs.flatMap(log => {
+    const transfer = listed.has(log.contract) ? readTransfer(log) : null;
+    // Of value zero, anybody can send them in anybody's name. To oneself, nothing arrives.
+    return transfer === null || transfer.amount === 0n || transfer.sender === transfer.recipient ? [] : [transfer];
+  });
+
+type Receipt = { readonly blockHash: string; readonly succeeded: boolean; readonly logs: readonly unknown[] };
+
+const fetchReceipts = async (
+  node: EvmNode,
+  hashes: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Receipt>> => {
+  const unique = [...new Set(hashes)];
+  if (unique.length === 0) return new Map();
+  const calls = unique.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
+  const answers = await node.callMany(calls, signal);
+  return new Map(
+    unique.map((hash, at) => {
+      if (answers[at] === null) throw missing('a receipt');
+      const receipt = readObject(answers[at], 'a receipt');
+      if (readHash(receipt.transactionHash, "a receipt's transaction") !== hash) throw missing('a receipt');
+      return [
+        hash,
+        {
+          blockHash: readHash(receipt.blockHash, "a receipt's block"),
+          succeeded: readNumber(receipt.status, "a receipt's status") === 1,
+          logs: readList(receipt.logs, "a receipt's logs"),
+        },
+      ];
+    }),
+  );
+};
+
+/** Plain sends of native coin that succeeded: a transaction that failed is in the block as well. */
+const coinMovements = async (
+  node: EvmNode,
+  block: LoggedBlock,
+  coins: readonly CoinTransaction[],
+  signal: AbortSignal,
+): Promise<readonly Movement[]> => {
+  const receipts = await fetchReceipts(
+    node,
+    coins.map(({ hash }) => hash),
+    signal,
+  );
+  return coins.flatMap(({ hash, index, from, to, value }) => {
+    const receipt = receipts.get(hash)!;
+    if (receipt.blockHash !== block.hash) throw missing("a receipt's block");
+    if (!receipt.succeeded) return [];
+    const key = `${block.hash}:tx:${index}`;
+    return [{ key, txHash: hash, from, to, contract: null, amount: value, verified: true }];
+  });
+};
+
+const sumBy = (transfers: readonly TokenTransfer[], side: 'sender' | 'recipient'): Map<string, bigint> => {
+  const sums = new Map<string, bigint>();
+  for (const transfer of transfers) sums.set(transfer[side], (sums.get(transfer[side]) ?? 0n) + transfer.amount);
+  return sums;
+};
+
+/** The recipients of one token whose balance changed over the run by exactly what the logs say. */
+const balancedRecipients = async (
+  node: EvmNode,
+  run: { readonly token: string; readonly before: string; readonly after: string },
+  credits: readonly TokenTransfer[],
+  all: readonly TokenTransfer[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> => {
+  const received = sumBy(credits, 'recipient');
+  const sent = sumBy(all, 'sender');
+  const holders = [...received.keys()];
+  const [before, after] = await Promise.all(
+    [run.before, run.after].map(blockHash => readBalances(node, { token: run.token, holders, blockHash }, signal)),
+  );
+  return new Set(
+    holders.filter(holder => {
+      const gained = after!.get(holder)! - before!.get(holder)!;
+      return gained + (sent.get(holder) ?? 0n) === received.get(holder)!;
+    }),
+  );
+};
+
+/** The transfers that the receipt of their transaction holds as well, word for word. */
+const receiptedTransfers = async (
+  node: EvmNode,
+  credits: readonly TokenTransfer[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<TokenTransfer>> => {
+  const receipts = await fetchReceipts(
+    node,
+    credits.map(({ txHash }) => txHash),
+    signal,
+  );
+  return new Set(
+    credits.filter(transfer => {
+      const receipt = receipts.get(transfer.txHash)!;
+      return receipt.succeeded && receipt.logs.some(log => isSameLog(transfer, readLog(log)));
+    }),
+  );
+};
+
+const isSameLog = (a: LogEntry, b: LogEntry): boolean =>
+  a.index === b.index &&
+  a.blockHash === b.blockHash &&
+  a.contract === b.contract &&
+  a.data === b.data &&
+  a.topics.join() === b.topics.join();
+
+/** Large transfers that the block's own receipts do not prove, where the node offers them. */
+const disprovedTransfers = async (
+  node: EvmNode,
+  blocks: readonly LoggedBlock[],
+  large: readonly TokenTransfer[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<TokenTransfer>> => {
+  const disproved = new Set<TokenTransfer>();
+  for (const block of blocks) {
+    const own = large.filter(({ blockHash }) => blockHash === block.hash);
+    const proven = own.length === 0 ? undefined : await provenLogs(node, block, signal);
+    if (proven === undefined) continue;
+    for (const transfer of own) if (!proven?.some(log => isSameLog(transfer, log))) disproved.add(transfer);
+  }
+  return disproved;
+};
+
+/**
+ * A log is only a contract's word. Balances before and after the run say whether the tokens are there; where the node has
+ * forgotten those states, the receipts have to do.
+ */
+const verifiedTransfers = async (
+  node: EvmNode,
+  blocks: readonly LoggedBlock[],
+  credits: readonly TokenTransfer[],
+  all: readonly TokenTransfer[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<TokenTransfer>> => {
+  const verified = new Set<TokenTransfer>();
+  const [before, after] = [blocks[0]!.parentHash, blocks.at(-1)!.hash];
+  for (const [token, some] of Map.groupBy(credits, transfer => transfer.contract)) {
+    const sameToken = all.filter(transfer => transfer.contract === token);
+    try {
+      const balanced = await balancedRecipients(node, { token, before, after }, some, sameToken, signal);
+      for (const transfer of some) if (balanced.has(transfer.recipient)) verified.add(transfer);
+    } catch (error) {
+      if (!(error instanceof RpcFault && error.kind === 'refused')) throw error;
+      for (const transfer of await receiptedTransfers(node, some, signal)) verified.add(transfer);
+    }
+  }
+  return verified;
+};
+
+export type WatchOptions = {
+  readonly listed: ReadonlySet<string>;
+  readonly known: Known;
+  /** Whether a sum of this token is worth the proof. */
+  readonly isLarge: (contract: string, amount: bigint) => boolean;
+};
+
+/** Adds to each block what reached payments' addresses in it. */
+export const watchBlocks = async (
+  node: EvmNode,
+  blocks: readonly LoggedBlock[],
+  options: WatchOptions,
+  signal: AbortSignal,
+): Promise<readonly WatchedBlock[]> => {
+  const found = blocks.map((block): Found => {
+    const transfers = tokenTransfers(block, options.listed);
+    const coins = block.coinTransactions.filter(({ from, to }) => from !== to);
+    return { transfers, coins, forwards: forwardsOf(block) };
+  });
+  const candidates = found.flatMap(({ transfers, coins, forwards }) => [
+    ...[...transfers, ...coins].map(({ to }) => to),
+    ...forwards.map(({ from }) => from),
+  ]);
+  const known = await options.known([...new Set(candidates)]);
+  const all = found.flatMap(({ transfers }) => transfers);
+  const credits = all.filter(({ to }) => known.has(to));
+  const large = credits.filter(({ contract, amount }) => options.isLarge(contract, amount));
+  const [verified, disproved] = await Promise.all([
+    verifiedTransfers(node, blocks, credits, all, signal),
+    disprovedTransfers(node, blocks, large, signal),
+  ]);
+  return Promise.all(
+    blocks.map(async (block, at) => {
+      const { number, hash, parentHash, timestamp } = block;
+      const coins = found[at]!.coins.filter(({ to }) => known.has(to));
+      const tokens = found[at]!.transfers.filter(({ to }) => known.has(to));
+      const movements: Movement[] = tokens.map(transfer => ({
+        key: `${hash}:log:${transfer.index}`,
+        txHash: transfer.txHash,
+        from: addressOfTopic(transfer.sender),
+        to: transfer.to,
+        contract: transfer.contract,
+        amount: transfer.amount,
+        verified: verified.has(transfer) && !disproved.has(transfer),
+      }));
+      movements.push(...(await coinMovements(node, block, coins, signal)));
+      const forwards = found[at]!.forwards.filter(({ from }) => known.has(from));
+      return { number, hash, parentHash, timestamp, movements, forwards };
+    }),
+  );
+};

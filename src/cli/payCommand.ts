@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { createDevPayer } from '../chains/evm/devPayer.ts';
+import { hasCode } from '../core/errorCode.ts';
+import { formatAmount, parseAmount } from '../core/money.ts';
+import type { AdminContext } from '../engine/accounts.ts';
+import { findPayment, type PaymentKey, readPayments, type ShownPayment } from '../storage/payments.ts';
+import { type Common, common, print, withAdmin } from './commands.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { localCaip2 } from './watchedChains.ts';
+
+/** How long the payment is watched after the transaction, and how often. */
+const [patienceMs, lookMs] = [10_000, 200];
+
+const localRpcUrl = async (dataDir: string): Promise<string> => {
+  try {
+    const { port } = JSON.parse(await readFile(join(dataDir, 'devchain.json'), 'utf8')) as { port: number };
+    return `http://127.0.0.1:${port}`;
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    throw new ConfigError([`No local chain runs on ${dataDir}: it backs the sandbox networks without RPC URLs.`]);
+  }
+};
+
+const read = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment> =>
+  (await readPayments(admin.db, [{ scope: key, id: key.id }]))[0]!;
+
+const payable = async (admin: AdminContext, id: string): Promise<{ key: PaymentKey; row: ShownPayment }> => {
+  const key = await findPayment(admin.db, 'sandbox', id);
+  if (key === null) throw new ConfigError([`No sandbox payment has the id ${id}.`]);
+  const row = await read(admin, key);
+  if (row.caip2 !== localCaip2)
+    throw new ConfigError([`${row.network} is backed by ${row.caip2}, not by the local chain.`]);
+  return { key, row };
+};
+
+const amountToSend = (
+  { amount, amountReceived, decimals, currency }: ShownPayment,
+  text: string | undefined,
+): bigint => {
+  if (text !== undefined) {
+    const parsed = parseAmount(text, decimals);
+    if (parsed.ok) return parsed.units;
+    throw new ConfigError([
+      `--amount must be a positive decimal with at most ${decimals} fractional digits (${currency}).`,
+    ]);
+  }
+  const missing = BigInt(amount) - BigInt(amountReceived);
+  if (missing > 0n) return missing;
+  throw new ConfigError(['Nothing is missing. Send more with --amount.']);
+};
+
+/** Until it is completed, or time is up. */
+const watch = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment> => {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    const row = await read(admin, key);
+    if (row.status === 'completed' || performance.now() > endMs) return row;
+    await pause(lookMs);
+  }
+};
+
+export const addPayCommand = (program: Command): void => {
+  common(program.command('pay').description('Pay a sandbox payment with test money on the local chain.'))
+    .argument('<payment-id>')
+    .option('--amount <amount>', 'How much, in the currency of the payment; what is missing when left out.')
+    .action(async (id: string, options: Common & { amount?: string }) => {
+      const { dataDir } = await loadConfig({ flags: { dataDir: options.dataDir } });
+      await withAdmin(options, async admin => {
+        const { key, row } = await payable(admin, id);
+        const units = amountToSend(row, options.amount);
+        const payer = createDevPayer(await localRpcUrl(dataDir));
+        const transaction = await payer.pay({ to: row.address, token: row.contract, amount: units });
+        const { status, exception } = await watch(admin, key);
+        const amount = formatAmount(units, row.decimals);
+        print(
+          options,
+          { id, transaction, amount, currency: row.currency, status, exception },
+          `Sent ${amount} ${row.currency} in ${transaction}.\nThe payment is ${status}${exception ? ` (${exception})` : ''}.`,
+        );
+      });
+    });
+};

@@ -1,0 +1,51 @@
+import { createEvmDriver } from '../chains/evm/evmDriver.ts';
+import type { ListedToken } from '../chains/evm/inspectTokens.ts';
+import { callRpc } from '../chains/evm/rpc.ts';
+import type { Log } from '../core/log.ts';
+import { devChainId, type Network } from '../core/registry/networks.ts';
+import type { DevChain } from '../local/devchain/startDevChain.ts';
+import type { WatchedChain } from '../workers/watcher.ts';
+import { monotonicMs } from './compose.ts';
+
+export const localCaip2 = `eip155:${devChainId}`;
+
+const longPollMs = 20_000;
+
+/** The local chain tells by itself when it has a new block. */
+const wakeBy =
+  ({ rpcUrl }: DevChain) =>
+  async (head: string, signal: AbortSignal): Promise<void> => {
+    await callRpc(rpcUrl, 'florin_waitForBlock', [head, longPollMs], { signal, timeoutMs: longPollMs + 5_000 });
+  };
+
+const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
+
+const tokensOf = (networks: readonly Network[]): ListedToken[] => {
+  const all = networks.flatMap(({ currencies }) =>
+    currencies.flatMap(({ contractAddress: contract, decimals }) =>
+      contract === null ? [] : [{ contract, decimals }],
+    ),
+  );
+  return [...new Map(all.map(token => [token.contract, token])).values()];
+};
+
+/** Every chain that somebody said where to reach, once, with all the slugs it stands behind. */
+export const watchedChains = (networks: readonly Network[], local: DevChain | null, log: Log): WatchedChain[] => {
+  const reachable = networks.filter(network => network.rpcUrls.length > 0);
+  return [...Map.groupBy(reachable, network => network.caip2)].map(([caip2, group]) => {
+    const [first] = group as [Network];
+    const isQuiet = first.backing === 'devchain';
+    const driver = createEvmDriver({
+      caip2,
+      chainId: first.chainId,
+      rpcUrls: unique(group.flatMap(network => network.rpcUrls)),
+      tokens: tokensOf(group),
+      blockTimeSeconds: first.blockTimeSeconds,
+      isQuiet,
+      ...(isQuiet && local !== null ? { wake: wakeBy(local) } : {}),
+      log,
+      nowMs: monotonicMs,
+    });
+    return { caip2, networks: group, driver };
+  });
+};

@@ -1,0 +1,86 @@
+import type { Block, Movement } from '../core/chain.ts';
+import type { CoinPayment } from '../storage/coins.ts';
+
+/** Balances of native coin at a block; fails where no node has that block's state any more. */
+export type CoinBalances = (
+  block: Pick<Block, 'number' | 'hash'>,
+  holders: readonly string[],
+) => Promise<ReadonlyMap<string, bigint>>;
+
+export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number };
+
+/** Nodes keep the states of some hundred blocks. */
+const searchedBlocks = 120;
+
+/** What an address should hold at a height by all that is on record. */
+const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
+  changes.reduce((sum, change) => (change.blockNumber <= number ? sum + BigInt(change.amount) : sum), 0n);
+
+type Gap = { readonly block: Block; readonly amount: bigint };
+type Options = { readonly balances: CoinBalances; readonly stored: (number: number) => Promise<Block | null> };
+
+/** How much more the address holds at a block than is on record; nothing where the state of that block is gone. */
+const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | null> => {
+  try {
+    const balance = (await balances(block, [payment.address])).get(payment.address)!;
+    const amount = balance - recordedAt(payment, block.number);
+    return amount > 0n ? { block, amount } : null;
+  } catch {
+    // The block found is then a later one, never an earlier: its finality comes later, too.
+    return null;
+  }
+};
+
+/** The lowest block at which the address holds more than is on record, and how much. More may have come in later ones. */
+const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap> => {
+  let found = atHead;
+  let low = Math.max(0, atHead.block.number - searchedBlocks);
+  while (low < found.block.number) {
+    const middle = Math.floor((low + found.block.number) / 2);
+    const block = await options.stored(middle);
+    const gap = block && (await gapAt(payment, block, options));
+    if (gap) found = gap;
+    else low = middle + 1;
+  }
+  return found;
+};
+
+/**
+ * Native coin that contracts sent shows in no log and in no transaction, but in the balance: what an address holds, and
+ * has forwarded, beyond all that is on record has come that way.
+ */
+export const findCoins = async (
+  payments: readonly CoinPayment[],
+  head: Block,
+  options: Options,
+): Promise<readonly FoundCoin[]> => {
+  if (payments.length === 0) return [];
+  const balances = await options.balances(
+    head,
+    payments.map(({ address }) => address),
+  );
+  const found: FoundCoin[] = [];
+  for (const payment of payments) {
+    const { address } = payment;
+    // All of it, block by block: on a chain that rests there is no next time.
+    const changes = [...payment.changes];
+    for (;;) {
+      const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
+      if (more <= 0n) break;
+      const { block, amount } = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
+      changes.push({ blockNumber: block.number, amount: amount.toString() });
+      found.push({
+        key: `${block.hash}:delta:${address}`,
+        txHash: null,
+        from: null,
+        to: address,
+        contract: null,
+        amount,
+        verified: true,
+        blockHash: block.hash,
+        blockNumber: block.number,
+      });
+    }
+  }
+  return found;
+};

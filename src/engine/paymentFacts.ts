@@ -1,0 +1,66 @@
+import type { Actions, ChainFacts, Facts, Transfer } from '../core/payment/facts.ts';
+import type { PaymentRow } from '../storage/payments.ts';
+import type { FundsRow, Heights, StoredTransfer } from '../storage/transfers.ts';
+import { readTiers } from './readTiers.ts';
+
+/** What arrived for a payment, and how far its chain is read. */
+export type Funds = { readonly transfers: readonly StoredTransfer[]; readonly heights: Heights };
+
+const nothingRead: Heights = { latest: null, safe: null, finalized: null, agreed: null };
+export const noFunds: Funds = { transfers: [], heights: nothingRead };
+
+export const fundsOf = (row: FundsRow): Funds =>
+  row.transfers === null ? noFunds : { transfers: row.transfers, heights: row.heights ?? nothingRead };
+
+const acceptedOf = ({ amountAccepted, acceptedAt }: PaymentRow): Actions['accepted'] =>
+  amountAccepted === null || acceptedAt === null ? null : { amount: BigInt(amountAccepted), at: acceptedAt.getTime() };
+
+const transferOf = (stored: StoredTransfer): Transfer => ({
+  key: stored.key,
+  hash: stored.txHash,
+  from: stored.sender,
+  amount: BigInt(stored.amount),
+  firstSeenAt: stored.firstSeenMs,
+  block: { number: stored.blockNumber, hash: stored.blockHash, timestamp: stored.blockTimeMs },
+  canonical: stored.canonical,
+  verified: stored.verified,
+});
+
+/** Strays come from any chain, and a key is one within its chain only. */
+export const strayKey = ({ caip2, key }: StoredTransfer): string => `${caip2} ${key}`;
+
+/** The facts of a payment as they are stored. */
+export const factsOf = (row: PaymentRow, { transfers, heights }: Funds, caughtUpAt: Date | null): Facts => {
+  const credits = transfers.filter(({ stray }) => !stray);
+  const strays = transfers.filter(({ stray, canonical }) => stray && canonical);
+  const chain: ChainFacts = { ...heights, caughtUpAt: caughtUpAt?.getTime() ?? null };
+  return {
+    terms: {
+      amount: BigInt(row.amount),
+      toleranceBps: row.toleranceBps,
+      tiers: readTiers(row.tiers),
+      latePolicy: row.latePolicy,
+      lateWindowSeconds: row.lateWindowSeconds,
+      createdAt: row.createdAt.getTime(),
+      expiresAt: row.expiresAt.getTime(),
+    },
+    transfers: credits.map(transferOf),
+    strays: strays.map(stray => ({ key: strayKey(stray) })),
+    chain,
+    actions: {
+      canceledAt: row.canceledAt?.getTime() ?? null,
+      accepted: acceptedOf(row),
+      timeEndedAt: row.timeEndedAt?.getTime() ?? null,
+    },
+    history: {
+      status: row.status,
+      exception: row.exception,
+      amountReceived: BigInt(row.amountReceived),
+      detected: row.detected,
+      completedAt: row.completedAt?.getTime() ?? null,
+      settled: credits.filter(({ settled }) => settled).map(({ key }) => key),
+      strays: strays.filter(({ told }) => told).map(strayKey),
+      sequence: row.sequence,
+    },
+  };
+};

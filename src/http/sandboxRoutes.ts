@@ -1,0 +1,21 @@
+import type { Context } from '../engine/context.ts';
+import { type SimulatedOutcome, simulatePayment } from '../engine/simulatePayment.ts';
+import { idempotencyOf } from './idempotencyKey.ts';
+import { type Route, scopeOf } from './route.ts';
+import * as schemas from './schemas.ts';
+
+export const sandboxRoutes = (context: Context): Route[] => [
+  {
+    method: 'POST',
+    path: '/v1/sandbox/payments/:id/simulate',
+    summary: 'Make something happen to a sandbox payment on the local chain',
+    tag: 'Sandbox',
+    access: 'payments:write',
+    body: schemas.simulateRequest,
+    answer: schemas.simulated,
+    handle: call => {
+      const { outcome } = call.body!.value as { outcome: SimulatedOutcome };
+      return simulatePayment(context, scopeOf(call), call.params.id!, outcome, idempotencyOf(call, call.request.url));
+    },
+  },
+];

@@ -1,0 +1,85 @@
+import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+
+/** A block as it can be made again: everything that goes into its hash and does not follow from the blocks before it. */
+export type BlockRecord = {
+  readonly kind: 'block';
+  readonly hash: string;
+  readonly timestamp: string;
+  readonly prevRandao: string;
+  /** Signed transactions, in order. */
+  readonly transactions: readonly string[];
+};
+
+/** A balance that was set by hand, between two blocks. */
+export type BalanceRecord = { readonly kind: 'balance'; readonly address: string; readonly value: string };
+
+export type ChainRecord = BlockRecord | BalanceRecord;
+
+/** Takes back all records but the first `keep`: the chain was reverted to an earlier moment. */
+type RevertRecord = { readonly kind: 'revert'; readonly keep: number };
+
+export type Journal = {
+  /** How many records stand. */
+  length(): number;
+  /** On disk once it resolves. */
+  append(records: readonly ChainRecord[]): Promise<void>;
+  revert(keep: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+const parse = (line: string): ChainRecord | RevertRecord | null => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+};
+
+/** The records that stand, and how much of the text they take: a line that was being written at a crash is none. */
+const readRecords = (text: string): { records: ChainRecord[]; bytes: number } => {
+  const records: ChainRecord[] = [];
+  let bytes = 0;
+  for (const line of text.split('\n').slice(0, -1)) {
+    const record = parse(line);
+    if (record === null) break;
+    bytes += Buffer.byteLength(line) + 1;
+    if (record.kind === 'revert') records.length = record.keep;
+    else records.push(record);
+  }
+  return { records, bytes };
+};
+
+const readText = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+};
+
+const write = async (file: FileHandle, records: readonly (ChainRecord | RevertRecord)[]): Promise<void> => {
+  await file.appendFile(records.map(record => `${JSON.stringify(record)}\n`).join(''));
+  await file.datasync();
+};
+
+/** Opens the journal of a chain, new or old, with the records that stand in it. */
+export const openJournal = async (path: string): Promise<{ journal: Journal; records: readonly ChainRecord[] }> => {
+  const { records, bytes } = readRecords(await readText(path));
+  const file = await open(path, 'a', 0o600);
+  await truncate(path, bytes);
+  let length = records.length;
+  const journal: Journal = {
+    length: () => length,
+    async append(added) {
+      await write(file, added);
+      length += added.length;
+    },
+    async revert(keep) {
+      await write(file, [{ kind: 'revert', keep }]);
+      length = keep;
+    },
+    close: () => file.close(),
+  };
+  return { journal, records };
+};

@@ -1,0 +1,45 @@
+import type { Queryable, Row } from './database.ts';
+import type { PaymentKey } from './payments.ts';
+
+/** A change of an address's native coin that is on record: what came counts up, what was forwarded counts down. */
+export type CoinChange = { readonly blockNumber: number; readonly amount: string };
+
+export type CoinPayment = Row & PaymentKey & { address: string; changes: readonly CoinChange[] };
+
+/** As far down as a reorg may reach. */
+const recentBlocks = 256;
+
+const openCoinsStatement = {
+  name: 'coins-open',
+  text: `select p.account_id as "accountId", p.environment, p.id, p.address, coalesce((
+      select json_agg(json_build_object('blockNumber', r.block_number, 'amount', r.amount::text)) from (
+        select t.block_number, t.amount from transfers t
+        where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
+          and t.caip2 = $1 and t.contract is null and t.canonical
+        union all
+        select f.block_number, -f.amount from forwards f
+        where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
+          and f.caip2 = $1 and f.contract is null and f.canonical
+      ) r), '[]') as changes
+    from (
+      (select account_id, environment, id, address from payments
+        where caip2 = $1 and contract is null and status in ('pending', 'confirming', 'reversed') and id > $2
+          and wallet_kind = 'forwarder' order by id limit $3)
+      union all
+      (select distinct l.account_id, l.environment, l.id, l.address
+        from chains c
+          join transfers t on t.caip2 = c.caip2 and t.block_number > c.latest_number - ${recentBlocks}
+            and t.tx_hash is null and not t.canonical
+          join payments l on l.account_id = t.account_id and l.environment = t.environment and l.id = t.payment_id
+        where c.caip2 = $1 and l.status = 'expired' and l.id > $2 and l.wallet_kind = 'forwarder'
+        order by l.id limit $3)
+    ) p
+    order by p.id limit $3`,
+};
+/**
+ * Payments in native coin that wait for funds, in the order of their ids, with all that is on record of their addresses;
+ * among them those whose time was over when a reorg took their coin, which may come again in another block. Only
+ * addresses that nobody could know before the payment was made: what another one holds may be older than it.
+ */
+export const openCoinPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<CoinPayment[]> =>
+  db.query<CoinPayment>(openCoinsStatement, [caip2, after, limit]);

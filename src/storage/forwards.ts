@@ -1,0 +1,30 @@
+import type { Forward } from '../core/chain.ts';
+import type { Queryable } from './database.ts';
+import { isStorable } from './transfers.ts';
+
+const insertForwardsStatement = {
+  name: 'forwards-insert',
+  text: `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number,
+      canonical)
+    select $1, i.key, p.account_id, p.environment, p.id, i.contract, i.amount, i.block_hash, i.block_number, true
+    from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[])
+        as i(key, address, contract, amount, block_hash, block_number)
+      join payments p on p.address = i.address
+    on conflict (caip2, key) do nothing`,
+};
+export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };
+
+/** Writes what left payments' addresses, each once. Their blocks are written already. */
+export const insertForwards = async (tx: Queryable, caip2: string, placed: readonly PlacedForward[]): Promise<void> => {
+  const forwards = placed.filter(isStorable);
+  if (forwards.length === 0) return;
+  await tx.query(insertForwardsStatement, [
+    caip2,
+    forwards.map(f => f.key),
+    forwards.map(f => f.from),
+    forwards.map(f => f.contract),
+    forwards.map(f => f.amount.toString()),
+    forwards.map(f => f.blockHash),
+    forwards.map(f => f.blockNumber),
+  ]);
+};

@@ -1,0 +1,192 @@
+import type { Movement } from '../core/chain.ts';
+import type { Frontier } from '../core/payment/facts.ts';
+import type { Queryable, Row } from './database.ts';
+import type { PaymentKey } from './payments.ts';
+
+const knownAddressesStatement = {
+  name: 'addresses-known',
+  text: `select address from payments where address = any($1::text[])`,
+};
+/** Which of these addresses are payments', of whatever tenant and chain. */
+export const knownAddresses = async (db: Queryable, addresses: readonly string[]): Promise<Set<string>> => {
+  if (addresses.length === 0) return new Set();
+  const rows = await db.query<{ address: string }>(knownAddressesStatement, [addresses]);
+  return new Set(rows.map(row => row.address));
+};
+
+const insertTransfersStatement = {
+  name: 'transfers-insert',
+  text: `insert into transfers (caip2, key, account_id, environment, payment_id, stray, contract, tx_hash, sender, amount,
+      block_hash, block_number, canonical, verified, first_seen_at)
+    select $1, i.key, p.account_id, p.environment, p.id, p.caip2 <> $1 or p.contract is distinct from i.contract,
+      i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified,
+      least(clock_timestamp(), (
+        select min(t.first_seen_at) from transfers t
+        where t.tx_hash = i.tx_hash and t.caip2 = $1 and t.payment_id = p.id
+      ))
+    from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
+        $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)
+      join payments p on p.address = i.address
+    on conflict (caip2, key) do nothing`,
+};
+export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
+
+/** The most that base_units holds. A contract may name any number; whatever is beyond this is worth nothing. */
+const mostUnits = 10n ** 54n;
+export const isStorable = ({ amount }: { readonly amount: bigint }): boolean => amount <= mostUnits;
+
+/** Writes what reached payments' addresses, each once; the rest is left out. Their blocks are written already. */
+export const insertTransfers = async (
+  tx: Queryable,
+  caip2: string,
+  placed: readonly PlacedMovement[],
+): Promise<void> => {
+  const movements = placed.filter(isStorable);
+  if (movements.length === 0) return;
+  await tx.query(insertTransfersStatement, [
+    caip2,
+    movements.map(m => m.key),
+    movements.map(m => m.to),
+    movements.map(m => m.contract),
+    movements.map(m => m.txHash),
+    movements.map(m => m.from),
+    movements.map(m => m.amount.toString()),
+    movements.map(m => m.blockHash),
+    movements.map(m => m.blockNumber),
+    movements.map(m => m.verified),
+  ]);
+};
+
+const paymentsInBlocksStatement = {
+  name: 'transfers-payments-in-blocks',
+  text: `select distinct account_id as "accountId", environment, payment_id as id
+    from transfers where caip2 = $1 and block_number between $2 and $3 and block_hash = any($4::text[])`,
+};
+/** The payments to which something arrived in these blocks. */
+export const paymentsInBlocks = (
+  tx: Queryable,
+  caip2: string,
+  blocks: readonly { readonly number: number; readonly hash: string }[],
+): Promise<PaymentKey[]> => {
+  const numbers = blocks.map(block => block.number);
+  return tx.query<PaymentKey>(paymentsInBlocksStatement, [
+    caip2,
+    Math.min(...numbers),
+    Math.max(...numbers),
+    blocks.map(block => block.hash),
+  ]);
+};
+
+/** As the database writes it: amounts as text, times in milliseconds. */
+export type StoredTransfer = {
+  readonly caip2: string;
+  readonly key: string;
+  readonly stray: boolean;
+  readonly contract: string | null;
+  readonly txHash: string | null;
+  readonly sender: string | null;
+  readonly amount: string;
+  readonly blockHash: string;
+  readonly blockNumber: number;
+  readonly blockTimeMs: number;
+  readonly canonical: boolean;
+  readonly verified: boolean;
+  readonly settled: boolean;
+  readonly told: boolean;
+  readonly firstSeenMs: number;
+};
+
+const transferJson = `json_build_object('caip2', t.caip2, 'key', t.key, 'stray', t.stray, 'contract', t.contract,
+  'txHash', t.tx_hash, 'sender', t.sender, 'amount', t.amount::text, 'blockHash', t.block_hash,
+  'blockNumber', t.block_number, 'blockTimeMs', (extract(epoch from b.timestamp) * 1000)::bigint,
+  'canonical', t.canonical, 'verified', t.verified, 'settled', t.settled, 'told', t.told,
+  'firstSeenMs', (extract(epoch from t.first_seen_at) * 1000)::bigint)`;
+
+/** Heights of a chain as far as it is read. */
+export type Heights = Readonly<Record<Frontier, number | null>>;
+
+/** What arrived for a payment and stands, and how far its chain is; null where nothing ever came. */
+export type FundsRow = { readonly transfers: readonly StoredTransfer[] | null; readonly heights: Heights | null };
+
+/** A payment shows so many transfers, the largest: anybody can send dust, and none of it may crowd out what counts. */
+export const shownTransfers = 100;
+
+/** For the alias p. Payments to which nothing came cost nothing more. */
+export const fundsColumns = `case when p.detected or p.strayed then (
+    select json_agg(${transferJson} order by t.block_number, t.key) from (
+      select a.*, row_number() over (partition by a.stray order by a.amount desc, a.key) as place from transfers a
+      where a.account_id = p.account_id and a.environment = p.environment and a.payment_id = p.id and a.canonical
+    ) t join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
+    where t.place <= ${shownTransfers}
+  ) end as transfers,
+  case when p.detected then (
+    select json_build_object('latest', c.latest_number, 'safe', c.safe_number, 'finalized', c.finalized_number,
+      'agreed', c.agreed_number)
+    from chains c where c.caip2 = p.caip2
+  ) end as heights`;
+
+const readTransfersStatement = {
+  name: 'transfers-read',
+  text: `select t.payment_id as id, json_agg(${transferJson} order by t.block_number, t.key) as transfers
+    from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+      join transfers t on t.account_id = k.account_id and t.environment = k.environment and t.payment_id = k.id
+      join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
+    where t.canonical or t.settled group by t.payment_id`,
+};
+/** All that stands for these payments, by payment. */
+export const readTransfers = async (
+  db: Queryable,
+  keys: readonly PaymentKey[],
+): Promise<ReadonlyMap<string, readonly StoredTransfer[]>> => {
+  const rows = await db.query<Row & { id: string; transfers: StoredTransfer[] }>(readTransfersStatement, [
+    keys.map(key => key.accountId),
+    keys.map(key => key.environment),
+    keys.map(key => key.id),
+  ]);
+  return new Map(rows.map(row => [row.id, row.transfers]));
+};
+
+export type TransferMark = {
+  readonly caip2: string;
+  readonly key: string;
+  readonly settled: boolean;
+  readonly told: boolean;
+};
+
+const markTransfersStatement = {
+  name: 'transfers-mark',
+  text: `update transfers t set settled = m.settled, told = m.told
+    from unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[]) as m(caip2, key, settled, told)
+    where t.caip2 = m.caip2 and t.key = m.key`,
+};
+/** What decisions remember of transfers. */
+export const markTransfers = async (tx: Queryable, marks: readonly TransferMark[]): Promise<void> => {
+  if (marks.length === 0) return;
+  await tx.query(markTransfersStatement, [
+    marks.map(m => m.caip2),
+    marks.map(m => m.key),
+    marks.map(m => m.settled),
+    marks.map(m => m.told),
+  ]);
+};
+
+const unverifiedBlocksStatement = {
+  name: 'transfers-unverified-blocks',
+  text: `select distinct block_number::float8 as number, block_hash as hash from transfers
+    where caip2 = $1 and canonical and not verified order by 1 limit $2`,
+};
+/** Canonical blocks with transfers that were not verified, the lowest first. */
+export const unverifiedBlocks = (
+  db: Queryable,
+  caip2: string,
+  limit: number,
+): Promise<{ number: number; hash: string }[]> =>
+  db.query<Row & { number: number; hash: string }>(unverifiedBlocksStatement, [caip2, limit]);
+
+const verifyTransfersStatement = {
+  name: 'transfers-verify',
+  text: `update transfers set verified = true where caip2 = $1 and key = any($2::text[]) and not verified`,
+};
+export const verifyTransfers = async (tx: Queryable, caip2: string, keys: readonly string[]): Promise<void> => {
+  await tx.query(verifyTransfersStatement, [caip2, keys]);
+};

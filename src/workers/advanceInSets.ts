@@ -1,0 +1,66 @@
+import { advancePayments } from '../engine/advancePayment.ts';
+import type { Context } from '../engine/context.ts';
+import { isUnavailable } from '../storage/database.ts';
+import { type PaymentKey, wakeLater } from '../storage/payments.ts';
+
+/** Payments in one transaction. */
+const setSize = 200;
+const postponeSeconds = 60;
+
+type Failure = { key: PaymentKey; error: unknown };
+type Advanced = { written: number; failed: readonly Failure[] };
+
+const advanceTogether = (context: Context, keys: readonly PaymentKey[]): Promise<Advanced> =>
+  context.db.transaction(tx => advancePayments(context, tx, keys, { whenLocked: 'skip' }));
+
+/** The database says only that some row was refused, so each is tried alone; the fault stays with its own. */
+const advanceOneByOne = async (context: Context, keys: readonly PaymentKey[]): Promise<Advanced> => {
+  let written = 0;
+  const failed: Failure[] = [];
+  for (const key of keys) {
+    try {
+      const advanced = await advanceTogether(context, [key]);
+      written += advanced.written;
+      failed.push(...advanced.failed);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      failed.push({ key, error });
+    }
+  }
+  return { written, failed };
+};
+
+const advanceSet = async (context: Context, keys: readonly PaymentKey[]): Promise<Advanced> => {
+  try {
+    return await advanceTogether(context, keys);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    return advanceOneByOne(context, keys);
+  }
+};
+
+const postpone = async (context: Context, failed: readonly Failure[]): Promise<void> => {
+  for (const { key, error } of failed) {
+    const { id: paymentId, accountId } = key;
+    context.log.error({ paymentId, accountId, postponeSeconds, err: error }, 'a due payment could not be advanced');
+  }
+  const keys = failed.map(({ key }) => key);
+  if (keys.length > 0) await wakeLater(context.db, keys, postponeSeconds);
+};
+
+/** Decides payments that are due, some at a time. Answers how many were moved or put off. */
+export const advanceInSets = async (
+  context: Context,
+  due: readonly PaymentKey[],
+  signal?: AbortSignal,
+): Promise<number> => {
+  let moved = 0;
+  const failed: Failure[] = [];
+  for (let at = 0; at < due.length && !signal?.aborted; at += setSize) {
+    const advanced = await advanceSet(context, due.slice(at, at + setSize));
+    moved += advanced.written + advanced.failed.length;
+    failed.push(...advanced.failed);
+  }
+  await postpone(context, failed);
+  return moved;
+};

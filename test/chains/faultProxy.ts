@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Hex, keccak256, toHex } from 'viem';
+import type { RpcOutcome } from '../../src/local/devchain/provider.ts';
+import { createRandom, type Random } from '../campaigns/fuzz/random.ts';
+
+/** A node that answers honestly. */
+export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcOutcome>;
+
+/** What can go wrong with a whole exchange, and with one answer in it. */
+const exchangeKinds = ['limited', 'serverError', 'silence', 'cutConnection', 'malformed', 'noBatches'] as const;
+const answerKinds = [
+  'staleHead',
+  'emptyLogs',
+  'clampedRange',
+  'truncatedLogs',
+  'nullReceipt',
+  'nullBlock',
+  'wrongChain',
+  'alteredReceipts',
+] as const;
+type ExchangeKind = (typeof exchangeKinds)[number];
+type AnswerKind = (typeof answerKinds)[number];
+/** `fork`: the whole exchange is answered from another branch. */
+export type FaultKind = ExchangeKind | AnswerKind | 'fork';
+export const faultKinds: readonly FaultKind[] = [...exchangeKinds, ...answerKinds, 'fork'];
+
+/** The probability of each, for each exchange or answer that it can touch. */
+export type Faults = Readonly<Partial<Record<FaultKind, number>>>;
+
+type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+type Fields = Readonly<Record<string, unknown>>;
+
+const json = { 'Content-Type': 'application/json' };
+
+const failures: Readonly<Record<ExchangeKind, (response: ServerResponse) => void>> = {
+  limited: response => response.writeHead(429, { 'Retry-After': '1' }).end('slow down'),
+  serverError: response => response.writeHead(500).end('out of order'),
+  // The caller hangs up, or the proxy does when it is closed.
+  silence: () => {},
+  cutConnection: response =>
+    response.writeHead(200, { ...json, 'Content-Length': 1000 }).write('{"jsonrpc"', () => response.destroy()),
+  malformed: response => response.writeHead(200, json).end('{"jsonrpc":"2.0","id":1,"result":'),
+  noBatches: response =>
+    response
+      .writeHead(200, json)
+      .end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'One request at a time.' } })),
+};
+
+type Alteration = {
+  applies(call: Call, result: unknown): boolean;
+  alter(result: unknown, call: Call, random: Random, upstream: Upstream): unknown;
+};
+
+const hex = (number: number): string => `0x${number.toString(16)}`;
+const isLogs = (method: string, result: unknown): result is Fields[] =>
+  method === 'eth_getLogs' && Array.isArray(result) && result.length > 0;
+const rangeOf = ({ params: [filter] }: Call): { from: number; to: number } => {
+  const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string };
+  return { from: Number(fromBlock), to: Number(toBlock) };
+};
+/** The blocks of a range up to its middle: what dev nodes and small providers answer for a range that is too wide. */
+const clamped = (call: Call, result: unknown): Fields[] => {
+  const { from, to } = rangeOf(call);
+  return (result as Fields[]).filter(({ blockNumber }) => Number(blockNumber) <= (from + to) / 2);
+};
+const hasLogs = (receipt: unknown): boolean => ((receipt as Fields).logs as unknown[]).length > 0;
+
+const alterations: Readonly<Record<AnswerKind, Alteration>> = {
+  staleHead: {
+    applies: ({ method, params }, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' && result !== null,
+    async alter(result, { params }, random, upstream) {
+      const older = Math.max(0, Number((result as Fields).number) - 1 - random.below(12));
+      const outcome = await upstream('eth_getBlockByNumber', [hex(older), params[1]]);
+      return 'error' in outcome ? null : outcome.result;
+    },
+  },
+  emptyLogs: { applies: ({ method }, result) => isLogs(method, result), alter: () => [] },
+  clampedRange: {
+    applies: (call, result) =>
+      isLogs(call.method, result) && !Number.isNaN(rangeOf(call).to) && clamped(call, result).length < result.length,
+    alter: (result, call) => clamped(call, result),
+  },
+  truncatedLogs: {
+    applies: ({ method }, result) => isLogs(method, result),
+    alter(result, _call, random) {
+      const logs = result as readonly unknown[];
+      if (random.next() < 0.5) return logs.slice(0, random.below(logs.length));
+      const dropped = random.below(logs.length);
+      return logs.filter((_, at) => at !== dropped);
+    },
+  },
+  nullReceipt: {
+    applies: ({ method }, result) => method === 'eth_getTransactionReceipt' && result !== null,
+    alter: () => null,
+  },
+  nullBlock: {
+    applies: ({ method }, result) => method === 'eth_getBlockByNumber' && result !== null,
+    alter: () => null,
+  },
+  wrongChain: { applies: ({ method }) => method === 'eth_chainId', alter: () => '0x2a' },
+  alteredReceipts: {
+    applies: ({ method }, result) => method === 'eth_getBlockReceipts' && Array.isArray(result) && result.some(hasLogs),
+    alter(result) {
+      const receipts = result as readonly Fields[];
+      const at = receipts.findIndex(hasLogs);
+      return receipts.map((receipt, index) =>
+        index === at ? { ...receipt, logs: (receipt.logs as unknown[]).slice(1) } : receipt,
+      );
+    },
+  },
+};
+
+/** The receipts of a block, from single ones: a method that not every node has. */
+const blockReceipts = async (upstream: Upstream, [blockHash]: readonly unknown[]): Promise<RpcOutcome> => {
+  const outcome = await upstream('eth_getBlockByHash', [blockHash, false]);
+  if ('error' in outcome || outcome.result === null) return outcome;
+  const receipts: unknown[] = [];
+  for (const hash of (outcome.result as { transactions: string[] }).transactions) {
+    const receipt = await upstream('eth_getTransactionReceipt', [hash]);
+    if ('error' in receipt) return receipt;
+    receipts.push(receipt.result);
+  }
+  return { result: receipts };
+};
+
+export type FaultProxy = {
+  readonly url: string;
+  /** What goes wrong from now on. */
+  set(faults: Faults): void;
+  /** Faulty answers so far, by kind. All answers of an exchange that failed count. */
+  counts(): ReadonlyMap<FaultKind, number>;
+  faulty(): number;
+  /** All answers so far, by method. */
+  answers(): ReadonlyMap<string, number>;
+  close(): void;
+};
+
+export type FaultProxyOptions = {
+  readonly seed: string;
+  readonly faults?: Faults;
+  /** The branch that `fork` answers from. */
+  readonly fork?: Upstream;
+  readonly offersBlockReceipts?: boolean;
+};
+
+const countIn = <T>(counts: Map<T, number>, what: T, by = 1): void => {
+  counts.set(what, (counts.get(what) ?? 0) + by);
+};
+
+/** JSON-RPC over HTTP on loopback, in front of a node, wrong as often as it is told to be. The same seed draws the same. */
+export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOptions): Promise<FaultProxy> => {
+  const random = createRandom(options.seed);
+  const counts = new Map<FaultKind, number>();
+  const answers = new Map<string, number>();
+  let faults = options.faults ?? {};
+  const strikes = (kind: FaultKind): boolean => (faults[kind] ?? 0) > 0 && random.next() < faults[kind]!;
+
+  const answer = async ({ id, method, params }: Call, source: Upstream): Promise<object> => {
+    const isBuilt = method === 'eth_getBlockReceipts' && options.offersBlockReceipts === true;
+    const outcome = isBuilt ? await blockReceipts(source, params) : await source(method, params);
+    if ('error' in outcome) return { jsonrpc: '2.0', id, ...outcome };
+    const call = { id, method, params };
+    const kind = answerKinds.find(each => alterations[each].applies(call, outcome.result) && strikes(each));
+    if (kind === undefined) return { jsonrpc: '2.0', id, ...outcome };
+    countIn(counts, kind);
+    return { jsonrpc: '2.0', id, result: await alterations[kind].alter(outcome.result, call, random, source) };
+  };
+
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8')) as Call | Call[];
+    const calls = Array.isArray(body) ? body : [body];
+    for (const { method } of calls) countIn(answers, method);
+    const failure = exchangeKinds.find(kind => (kind !== 'noBatches' || Array.isArray(body)) && strikes(kind));
+    if (failure !== undefined) {
+      countIn(counts, failure, calls.length);
+      failures[failure](response);
+      return;
+    }
+    const isForked = options.fork !== undefined && strikes('fork');
+    if (isForked) countIn(counts, 'fork', calls.length);
+    const source = isForked ? options.fork! : upstream;
+    const parts: object[] = [];
+    for (const call of calls) parts.push(await answer(call, source));
+    response.writeHead(200, json).end(JSON.stringify(Array.isArray(body) ? parts : parts[0]));
+  };
+
+  const server = createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy());
+  });
+  // Longer than the driver keeps an idle connection, so that no exchange is cut but by a fault.
+  server.keepAliveTimeout = 65_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    set(changed) {
+      faults = changed;
+    },
+    counts: () => counts,
+    faulty: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
+    answers: () => answers,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
+
+/**
+ * The same chain with other hashes above a height, as a node on another branch tells it: the blocks hold the same
+ * transactions, and no other node knows them.
+ */
+export const forkOf = (upstream: Upstream, branch: { readonly above: number; readonly name: string }): Upstream => {
+  const honest = new Map<string, string>();
+  const hashOn = (number: unknown, hash: unknown): unknown => {
+    if (typeof hash !== 'string' || Number(number) <= branch.above) return hash;
+    const other = keccak256(toHex(`${branch.name} ${hash}`));
+    honest.set(other, hash);
+    return other;
+  };
+  const rewrite = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rewrite);
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rewrite(inner)]));
+    if ('blockHash' in fields) return { ...fields, blockHash: hashOn(fields.blockNumber, fields.blockHash) };
+    if (!('parentHash' in fields)) return fields;
+    const { number, hash, parentHash } = fields;
+    return { ...fields, hash: hashOn(number, hash), parentHash: hashOn(Number(number) - 1, parentHash) };
+  };
+  const unmask = (value: unknown): unknown => {
+    if (typeof value === 'string') return honest.get(value as Hex) ?? value;
+    if (Array.isArray(value)) return value.map(unmask);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, unmask(inner)]));
+  };
+  return async (method, params) => {
+    const outcome = await upstream(method, unmask(params) as readonly unknown[]);
+    return 'error' in outcome ? outcome : { result: rewrite(outcome.result) };
+  };
+};

@@ -1,0 +1,75 @@
+import { beforeAll, expect, test } from 'vitest';
+import { readHeader } from '../../src/chains/evm/block.ts';
+import { provenLogs } from '../../src/chains/evm/blockReceipts.ts';
+import { createNode } from '../../src/chains/evm/node.ts';
+import { orderedTrieRoot } from '../../src/chains/evm/orderedTrie.ts';
+import { accounts } from './evmNode.ts';
+import { startFaultProxy } from './faultProxy.ts';
+import { addressOf, startTestChain, type TestChain } from './followScene.ts';
+
+let chain: TestChain;
+beforeAll(async () => {
+  chain = await startTestChain();
+  await chain.block(chain.mint(accounts[0], 10n ** 12n));
+});
+
+const asked = AbortSignal.timeout(60_000);
+
+const nodeOf = async (faults = {}) => {
+  const proxy = await startFaultProxy(chain.upstream, { seed: 'trie', offersBlockReceipts: true, faults });
+  return { proxy, node: createNode(proxy.url, 0, { timeoutMs: 30_000 }, () => 0) };
+};
+
+/** Some that succeed with logs, some without, some that fail, with and without a type. */
+const mixed = (count: number) =>
+  Array.from({ length: count }, (_, at) => {
+    if (at % 7 === 3) return chain.transfer(addressOf(`poor ${at}`), 10n ** 60n);
+    if (at % 3 === 1) return { to: addressOf(`coin ${at}`), value: BigInt(at + 1) };
+    return chain.transfer(addressOf(`token ${at}`), BigInt(at + 1));
+  });
+
+test.each([0, 1, 2, 16, 17, 127, 128, 129, 140])(
+  'the receipts of a real block with %i transactions have its root',
+  async count => {
+    await chain.block(...mixed(count));
+    const block = await chain.blockAt('latest');
+    expect(block.transactions).toHaveLength(count);
+    const { proxy, node } = await nodeOf();
+    const header = readHeader(block);
+    const logs = await provenLogs(node, header, asked);
+    const own = await chain.node.request<unknown[]>('eth_getLogs', { blockHash: block.hash });
+    expect(logs).toHaveLength(own.length);
+    proxy.close();
+  },
+);
+
+test('receipts that lack a log, or that belong to another block, prove nothing', async () => {
+  await chain.block(...mixed(20));
+  const block = readHeader(await chain.blockAt('latest'));
+  const altered = await nodeOf({ alteredReceipts: 1 });
+  expect(await provenLogs(altered.node, block, asked)).toBeNull();
+  altered.proxy.close();
+  await chain.block(...mixed(21));
+  const { proxy, node } = await nodeOf();
+  const next = readHeader(await chain.blockAt('latest'));
+  expect(await provenLogs(node, { ...block, hash: next.hash }, asked)).toBeNull();
+  expect(await provenLogs(node, next, asked)).not.toBeNull();
+  proxy.close();
+});
+
+test('a node without the method is told apart from one that is wrong', async () => {
+  const proxy = await startFaultProxy(chain.upstream, { seed: 'trie' });
+  const node = createNode(proxy.url, 0, {}, () => 0);
+  expect(await provenLogs(node, readHeader(await chain.blockAt('latest')), asked)).toBeUndefined();
+  proxy.close();
+});
+
+test('the order counts', () => {
+  const items = Array.from({ length: 20 }, (_, at) => Buffer.from(`item ${at}`));
+  const root = orderedTrieRoot(items);
+  expect(orderedTrieRoot([...items])).toBe(root);
+  expect(orderedTrieRoot(items.toReversed())).not.toBe(root);
+  expect(orderedTrieRoot(items.slice(1))).not.toBe(root);
+  // Of nothing, it is the well-known root of the empty trie.
+  expect(orderedTrieRoot([])).toBe('0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421');
+});
