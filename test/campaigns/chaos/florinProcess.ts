@@ -23,11 +23,15 @@ export type FlorinProcess = {
 
 const outputCharacters = 20_000;
 
+/** The directory it is started in, with its configuration file, and further settings. */
+export type Surroundings = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
+
 /** Only what a start needs; nothing of the caller's own settings. */
-const environmentOf = (dataDir: string): NodeJS.ProcessEnv => ({
+const environmentOf = (dataDir: string, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   FLORIN_DATA_DIR: dataDir,
   FLORIN_LOG_LEVEL: 'warn',
+  ...env,
 });
 
 const readAnnouncement = async (stdout: string): Promise<Ready | null> => {
@@ -48,9 +52,17 @@ const watchReady = (child: ChildProcess, exited: Promise<unknown>, output: () =>
     void exited.then(how => reject(new Error(`Florin ended before it was ready: ${JSON.stringify(how)}\n${output()}`)));
   });
 
-export const launchFlorin = (dataDir: string, nodeOptions: readonly string[] = []): FlorinProcess => {
+export const launchFlorin = (
+  dataDir: string,
+  nodeOptions: readonly string[] = [],
+  { cwd, env }: Surroundings = {},
+): FlorinProcess => {
   const args = [...nodeOptions, florinPath, 'start', '--port', '0', '--sandbox-port', '0'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environmentOf(dataDir) });
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd,
+    env: environmentOf(dataDir, env),
+  });
   let written = '';
   const keep = (text: string): void => {
     written = (written + text).slice(-outputCharacters);
@@ -80,9 +92,14 @@ export const within = async <T>(work: Promise<T>, timeoutMs: number): Promise<T 
 };
 
 /** A command beside the server; its answer as JSON. */
-export const runFlorin = async (dataDir: string, args: readonly string[]): Promise<Record<string, unknown>> => {
+export const runFlorin = async (
+  dataDir: string,
+  args: readonly string[],
+  { cwd, env }: Surroundings = {},
+): Promise<Record<string, unknown>> => {
   const { stdout } = await run(process.execPath, [florinPath, ...args, '--json'], {
-    env: environmentOf(dataDir),
+    cwd,
+    env: environmentOf(dataDir, env),
     timeout: 60_000,
   });
   return JSON.parse(stdout) as Record<string, unknown>;

@@ -1,0 +1,228 @@
+import pg from 'pg';
+import type { Check } from './checkChain.ts';
+import type { Stage } from './simulate.ts';
+
+/** A way to spoil the database; the checks of which one must notice. Every statement must change at least one row. */
+type Corruption = { readonly name: string; readonly noticedBy: string; readonly sql: readonly string[] };
+
+const standing = `t.canonical and not t.stray and t.tx_hash is not null`;
+const anyTransfer = `(select key from transfers t where ${standing} order by key limit 1)`;
+const payment = (where: string): string => `(select id from payments where ${where} order by id limit 1)`;
+const completed = payment(`status = 'completed'`);
+
+const corruptions: readonly Corruption[] = [
+  {
+    name: 'a transfer is lost',
+    noticedBy: 'I1',
+    sql: [`delete from transfers where key = ${anyTransfer}`],
+  },
+  {
+    name: 'a transfer is stored twice',
+    noticedBy: 'I1',
+    sql: [
+      `insert into transfers select caip2, key || '0', account_id, environment, payment_id, stray, contract, tx_hash, sender,
+        amount, block_hash, block_number, canonical, verified, settled, told, first_seen_at
+        from transfers where key = ${anyTransfer}`,
+    ],
+  },
+  {
+    name: 'a transfer has one base unit more',
+    noticedBy: 'I1',
+    sql: [`update transfers set amount = amount + 1 where key = ${anyTransfer}`],
+  },
+  {
+    name: 'a transfer is credited to another payment',
+    noticedBy: 'I1',
+    sql: [
+      `update transfers t set payment_id = (select id from payments p where p.id <> t.payment_id and p.contract = t.contract limit 1)
+        where key = (select key from transfers t where ${standing} and contract is not null order by key limit 1)`,
+    ],
+  },
+  {
+    name: 'a transfer of an orphaned block counts',
+    noticedBy: 'I1',
+    sql: [
+      `update transfers set canonical = true
+        where key = (select key from transfers where not canonical and tx_hash is not null order by key limit 1)`,
+    ],
+  },
+  {
+    name: 'a wrong token is credited',
+    noticedBy: 'I2',
+    sql: [
+      `update transfers set stray = false, told = false where key = (select key from transfers where stray limit 1)`,
+    ],
+  },
+  {
+    name: 'an orphaned transfer that nobody sent',
+    noticedBy: 'I2',
+    sql: [
+      `update transfers set amount = amount + 1
+        where key = (select key from transfers where not canonical and tx_hash is not null order by key limit 1)`,
+    ],
+  },
+  {
+    name: 'native coin is credited twice',
+    noticedBy: 'I2',
+    sql: [
+      `insert into transfers select caip2, block_hash || ':delta:again', account_id, environment, payment_id, stray, contract, null,
+        null, amount, block_hash, block_number, canonical, verified, settled, told, first_seen_at
+        from transfers t where t.key = (select key from transfers t where ${standing} and contract is null limit 1)`,
+    ],
+  },
+  {
+    name: 'an orphaned block is canonical instead of the real one',
+    noticedBy: 'I3',
+    sql: [
+      `update blocks set canonical = false where canonical and number =
+        (select max(number) from blocks where not canonical)`,
+      `update blocks set canonical = true where hash =
+        (select hash from blocks o where not canonical and number = (select max(number) from blocks where not canonical)
+           and exists (select from blocks b where b.number = o.number and b.hash <> o.hash) order by hash limit 1)`,
+    ],
+  },
+  {
+    name: 'a recent block is missing',
+    noticedBy: 'I3',
+    sql: [
+      `delete from blocks where canonical and number = (select latest_number - 3 from chains where latest_number is not null)`,
+    ],
+  },
+  {
+    name: 'a block names another parent',
+    noticedBy: 'I3',
+    sql: [`update blocks set parent_hash = hash where canonical and number = (select max(number) from blocks)`],
+  },
+  {
+    name: 'a payment jumps from expired to completed',
+    noticedBy: 'I4',
+    sql: [`update payments set status = 'completed', completed_at = now() where id = ${payment(`status = 'expired'`)}`],
+  },
+  {
+    name: 'a history takes an edge that does not exist',
+    noticedBy: 'I4',
+    sql: [
+      `update events set status = 'expired' where type = 'payment.confirming' and payment_id = ${completed}`,
+      `update events set previous_status = 'expired' where type = 'payment.completed' and payment_id = ${completed}`,
+    ],
+  },
+  {
+    name: 'an event is written twice',
+    noticedBy: 'I5',
+    sql: [
+      `insert into events select account_id, environment, 'evt_' || substr(md5(id), 1, 26), payment_id, sequence, type,
+        status, exception, previous_status, previous_exception, body, created_at
+        from events where type = 'payment.completed' and payment_id = ${completed}`,
+    ],
+  },
+  {
+    name: 'an event is lost',
+    noticedBy: 'I5',
+    sql: [`delete from events where type = 'payment.confirming' and payment_id = ${completed}`],
+  },
+  {
+    name: 'the bytes of an event change',
+    noticedBy: 'I5',
+    sql: [`update events set body = body || ' ' where type = 'payment.completed' and payment_id = ${completed}`],
+  },
+  {
+    name: 'a payment has received more than came',
+    noticedBy: 'I7',
+    sql: [`update payments set amount_received = amount_received + 1 where id = ${completed}`],
+  },
+  {
+    name: 'a payment was completed before its funds were deep enough',
+    noticedBy: 'I8',
+    sql: [
+      `update events set body = regexp_replace(body, '"confirmations":[0-9]+', '"confirmations":0', 'g'), id = 'evt_early' || sequence
+        where type = 'payment.completed' and payment_id = ${completed}`,
+    ],
+  },
+  {
+    name: 'a payment was completed by confirmations of blocks that never were',
+    noticedBy: 'I8',
+    sql: [
+      `update events set body = regexp_replace(body, '"confirmations":[0-9]+', '"confirmations":99999999', 'g'),
+        id = 'evt_ahead' || sequence where type = 'payment.completed' and payment_id = ${completed}`,
+    ],
+  },
+  {
+    name: 'a payment is reversed though its funds stand',
+    noticedBy: 'I8',
+    sql: [
+      `insert into events select account_id, environment, 'evt_reversed', payment_id, sequence + 1, 'payment.reversed',
+        'reversed', 'reorged', status, exception, body, created_at from events e
+        where payment_id = ${completed} and sequence = (select max(sequence) from events m where m.payment_id = e.payment_id)`,
+      `update payments set status = 'reversed', exception = 'reorged', sequence = sequence + 1 where id = ${completed}`,
+    ],
+  },
+  {
+    name: 'a covered payment is left waiting',
+    noticedBy: 'every payment',
+    sql: [`update payments set status = 'pending' where id = ${completed}`],
+  },
+  {
+    name: 'an underpaid payment says nothing of it',
+    noticedBy: 'every payment',
+    sql: [`update payments set exception = null where id = ${payment(`exception = 'underpaid'`)}`],
+  },
+  {
+    name: 'a sum is called final that is not on the chain',
+    noticedBy: 'every payment',
+    sql: [`update payments set amount_confirmed = 0 where id = ${completed}`],
+  },
+];
+
+/** Checks of rows would refuse some of these outright; the checker must not lean on them. */
+const unguarded = `set local session_replication_role = replica;
+  do $$ declare c record; begin
+    for c in select conrelid::regclass as tab, conname from pg_constraint
+      where contype in ('c') and conrelid in ('payments'::regclass, 'events'::regclass, 'transfers'::regclass)
+    loop execute format('alter table %s drop constraint %I', c.tab, c.conname); end loop;
+  end $$;
+  drop index events_payment;
+  drop index blocks_canonical;`;
+
+const [attempts, deadlock] = [10, '40P01'];
+
+/** Spoils the database in a transaction, lets the checker look from inside, and takes it back. */
+export const checkTheChecker = async (superuser: pg.ClientConfig, { checker, rpc }: Stage): Promise<Check[]> => {
+  const client = new pg.Client(superuser);
+  await client.connect();
+  /** The service holds locks of its own, in another order: then the database lets one of the two go. */
+  const begin = async (): Promise<void> => {
+    for (let tried = 1; ; tried++) {
+      await client.query('begin isolation level repeatable read');
+      try {
+        await client.query(unguarded);
+        return;
+      } catch (error) {
+        await client.query('rollback');
+        if (tried === attempts || (error as { code?: string }).code !== deadlock) throw error;
+      }
+    }
+  };
+  const tryOne = async ({ name, noticedBy, sql }: Corruption): Promise<Check> => {
+    const what = `the checker notices when ${name}`;
+    await begin();
+    try {
+      for (const statement of sql) {
+        if (((await client.query(statement)).rowCount ?? 0) === 0)
+          return { what, problems: ['nothing was there to spoil'] };
+      }
+      const checks = await checker.checkSpoiled({ client, rpc, isSettled: true });
+      const noticed = checks.filter(check => check.problems.length > 0).map(check => check.what);
+      const isNoticed = noticed.some(check => check.startsWith(noticedBy));
+      return { what, problems: isNoticed ? [] : [`${noticedBy} did not; these did: ${noticed.join('; ') || 'none'}`] };
+    } finally {
+      await client.query('rollback');
+    }
+  };
+  try {
+    const results: Check[] = [];
+    for (const corruption of corruptions) results.push(await tryOne(corruption));
+    return results;
+  } finally {
+    await client.end();
+  }
+};
