@@ -4,17 +4,22 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closeClient } from './client.ts';
 import { benchCreate } from './create.ts';
+import { benchDetect } from './detect.ts';
 import { benchGet } from './get.ts';
+import { benchIngest } from './ingest.ts';
 import { benchList } from './list.ts';
 import { startScene } from './scene.ts';
 
-const usage = `npm run bench -- [create] [get] [list] [options]
+const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [options]
 
 Measures the service against the limit of the machine, turn by turn in one run, and reports medians and ratios.
 
   --rounds N      turns of each side (default 5)
   --seconds N     length of a turn (default 5)
   --payments N    size of the large account for list (default 10000000; the first run writes it, some minutes)
+  --transfers N   token transfers that ingest reads, ten a block (default 20000)
+  --open N        open payments among which ingest matches (default 1000000)
+  --detections N  payments that detect waits for (default 300)
   --data-dir DIR  where to keep the data between runs (default: a temporary directory, removed at the end)`;
 
 const { values, positionals } = parseArgs({
@@ -23,6 +28,9 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '5' },
     payments: { type: 'string', default: '10000000' },
+    transfers: { type: 'string', default: '20000' },
+    open: { type: 'string', default: '1000000' },
+    detections: { type: 'string', default: '300' },
     'data-dir': { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -32,6 +40,8 @@ const benches = {
   create: benchCreate,
   get: benchGet,
   list: benchList,
+  ingest: benchIngest,
+  detect: benchDetect,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {
@@ -41,7 +51,14 @@ if (values.help || positionals.length === 0 || !positionals.every(name => name i
 
 const dataDir = values['data-dir'] ?? (await mkdtemp(join(tmpdir(), 'florin-bench-')));
 const scene = await startScene(dataDir);
-const options = { rounds: Number(values.rounds), seconds: Number(values.seconds), payments: Number(values.payments) };
+const options = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  payments: Number(values.payments),
+  transfers: Number(values.transfers),
+  open: Number(values.open),
+  detections: Number(values.detections),
+};
 let failed = 0;
 try {
   for (const name of positionals as (keyof typeof benches)[]) {

@@ -1,0 +1,42 @@
+import { createIds, monotonicMs, networksOf } from '../src/cli/compose.ts';
+import { loadConfig } from '../src/cli/config.ts';
+import type { Log } from '../src/core/log.ts';
+import type { Context } from '../src/engine/context.ts';
+import { createNetworkDirectory } from '../src/engine/networkDirectory.ts';
+import type { PostgresConnection } from '../src/local/postgres/startPostgres.ts';
+import { openDatabase } from '../src/storage/database.ts';
+import { createDatabaseClock } from '../src/storage/databaseClock.ts';
+import { loadMasterKey } from '../src/vault/masterKey.ts';
+import { createVault } from '../src/vault/vault.ts';
+
+const unreachable = (): never => {
+  throw new Error('nothing is sent here');
+};
+
+/** What Florin's workers work with, on a database of the bench's choice and with the keys of the scene. */
+export const openContext = async (options: {
+  dataDir: string;
+  service: PostgresConnection;
+  rpcUrl: string | null;
+  log: Log;
+}): Promise<Context> => {
+  const { dataDir, service, rpcUrl, log } = options;
+  const config = await loadConfig({ flags: { dataDir } });
+  const db = openDatabase(service, { log });
+  const clock = createDatabaseClock(db, { monotonicMs, wallMs: Date.now });
+  await clock.synchronize();
+  const settings = { publicUrl: 'https://localhost', checkoutUrl: 'https://localhost/checkout', allowLoopback: true };
+  return {
+    db,
+    listDb: db,
+    clock,
+    ids: createIds(),
+    vault: createVault(await loadMasterKey({ dataDir })),
+    networks: createNetworkDirectory(db, networksOf(config, rpcUrl), monotonicMs),
+    localChain: null,
+    environments: { production: settings, sandbox: settings },
+    deliver: unreachable,
+    refuseUrl: unreachable,
+    log,
+  };
+};
