@@ -58,7 +58,7 @@ const replay = async (send: Send, records: readonly ChainRecord[]): Promise<void
 
 /** Adds blocks to the journal; the node that starts on it makes them again. */
 const createMiner = async (journalPath: string) => {
-  const send = await openProvider();
+  const { send } = await openProvider();
   const { journal, records } = await openJournal(journalPath);
   await replay(send, records);
   let nonce = Number(await succeed(send, 'eth_getTransactionCount', [payer.address, 'latest']));

@@ -1,5 +1,6 @@
 import { createEvmDriver } from '../chains/evm/evmDriver.ts';
 import type { ListedToken } from '../chains/evm/inspectTokens.ts';
+import type { Wake } from '../chains/evm/news.ts';
 import { callRpc } from '../chains/evm/rpc.ts';
 import type { Log } from '../core/log.ts';
 import { devChainId, type Network } from '../core/registry/networks.ts';
@@ -13,9 +14,10 @@ const longPollMs = 20_000;
 
 /** The local chain tells by itself when it has a new block. */
 const wakeBy =
-  ({ rpcUrl }: DevChain) =>
-  async (head: string, signal: AbortSignal): Promise<void> => {
-    await callRpc(rpcUrl, 'florin_waitForBlock', [head, longPollMs], { signal, timeoutMs: longPollMs + 5_000 });
+  ({ rpcUrl }: DevChain): Wake =>
+  async (head: string, signal: AbortSignal): Promise<boolean> => {
+    const options = { signal, timeoutMs: longPollMs + 5_000 };
+    return (await callRpc(rpcUrl, 'florin_waitForBlock', [head, longPollMs], options)) !== head;
   };
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];

@@ -19,7 +19,10 @@ export const startRpcNode = async (chainId: number): Promise<{ url: string; clos
     await node.request('hardhat_setCode', address, await node.code(model));
   }
   const timer = setInterval(() => void node.request('evm_mine').catch(() => {}), blockMs);
-  const server = await serveRpc({ request: node.answer }, 0);
+  const server = await serveRpc(
+    { request: async (method, params) => JSON.stringify(await node.answer(method, params)) },
+    0,
+  );
   return {
     url: `http://127.0.0.1:${server.port}`,
     async close() {

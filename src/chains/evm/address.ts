@@ -3,24 +3,27 @@ import { keccak256 } from './keccak.ts';
 export const zeroAddress = '0x0000000000000000000000000000000000000000';
 
 const wellFormed = /^0x[0-9a-fA-F]{40}$/;
-const asciiDigits = new Uint8Array(40);
+const ascii = Buffer.alloc(40);
 
-/** EIP-55: a hexadecimal letter is upper-case where the hash of the lower-case digits has a nibble of 8 or more. */
-const checksumDigits = (digits: string): string => {
-  for (let i = 0; i < 40; i++) asciiDigits[i] = digits.charCodeAt(i);
-  const hash = keccak256(asciiDigits);
+/**
+ * The checksummed text of an address given as 40 lower-case digits. EIP-55: a letter is upper-case where the hash of the
+ * digits has a nibble of 8 or more.
+ */
+export const addressOfDigits = (digits: string): string => {
+  ascii.write(digits, 'latin1');
+  const hash = keccak256(ascii);
   for (let i = 0; i < 40; i++) {
     const nibble = i % 2 === 0 ? hash[i >> 1]! >> 4 : hash[i >> 1]! & 15;
     // Letters are 97 … 102 in ASCII, digits below; clearing bit 5 makes a letter upper-case.
-    if (nibble >= 8 && asciiDigits[i]! >= 97) asciiDigits[i]! -= 32;
+    if (nibble >= 8 && ascii[i]! >= 97) ascii[i]! -= 32;
   }
-  return `0x${String.fromCharCode(...asciiDigits)}`;
+  return `0x${ascii.toString('latin1')}`;
 };
 
 /** The checksummed text of an address given as 20 bytes. */
 export const addressOfBytes = (bytes: Uint8Array): string => {
   if (bytes.length !== 20) throw new RangeError('an EVM address has 20 bytes');
-  return checksumDigits(Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex'));
+  return addressOfDigits(Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex'));
 };
 
 /** The 20 bytes of an address that is already known to be well-formed. */
@@ -37,7 +40,7 @@ export const parseEvmAddress = (text: string): string | null => {
   if (!wellFormed.test(text)) return null;
   const digits = text.slice(2);
   const lower = digits.toLowerCase();
-  const checksummed = checksumDigits(lower);
+  const checksummed = addressOfDigits(lower);
   const hasNoChecksum = digits === lower || digits === digits.toUpperCase();
   return hasNoChecksum || text === checksummed ? checksummed : null;
 };

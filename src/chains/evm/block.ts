@@ -1,5 +1,5 @@
 import type { Block, Forward } from '../../core/chain.ts';
-import { addressOfBytes, zeroAddress } from './address.ts';
+import { addressOfDigits, zeroAddress } from './address.ts';
 import { bloomBits, bloomBytes, covers, mayContain, setBits } from './bloom.ts';
 import { forwarderFactory } from './forwarder.ts';
 import { keccak256Hex } from './keccak.ts';
@@ -102,7 +102,7 @@ export const forwardedTopic = topicOf('Forwarded(address,address,uint256)');
 const paddedAddress = /^0x0{24}([0-9a-f]{40})$/;
 export const addressOfTopic = (topic: string): string | null => {
   const digits = paddedAddress.exec(topic)?.[1];
-  return digits === undefined ? null : addressOfBytes(Buffer.from(digits, 'hex'));
+  return digits === undefined ? null : addressOfDigits(digits);
 };
 
 /** Sender and recipient as topics, which are compared as they are; a checksum costs a hash, and few senders matter. */
@@ -137,12 +137,19 @@ const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex');
 
 /** Whether these may be all the logs of the block: every bit of its filter is explained by them. */
 export const explainsBloom = ({ bloom }: Header, logs: readonly LogEntry[]): boolean => {
+  const items = new Set(logs.flatMap(({ contract, topics }) => [contract, ...topics]));
   const computed = new Uint8Array(bloomBytes);
-  for (const { contract, topics } of logs) {
-    setBits(computed, bloomBits(bytesOf(contract)));
-    for (const topic of topics) setBits(computed, bloomBits(bytesOf(topic)));
-  }
+  for (const item of items) setBits(computed, bloomBits(bytesOf(item)));
   return covers(computed, bloom);
+};
+
+/**
+ * Whether these are shown to be all the logs of the block: counted through, up to its last transaction, with every bit of
+ * the filter explained. All that could still be missing is a repetition at the very end.
+ */
+export const isProven = (block: FullBlock, logs: readonly LogEntry[]): boolean => {
+  const isEnd = logs.length === 0 || logs.at(-1)!.txHash === block.transactions.at(-1);
+  return isEnd && logs.every((log, at) => log.index === at) && explainsBloom(block, logs);
 };
 
 /** A contract and the event of it that matters. */

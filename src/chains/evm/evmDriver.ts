@@ -7,6 +7,7 @@ import { fetchNearHead } from './fetchBlocks.ts';
 import { followChain } from './follow.ts';
 import { inspectTokens, type ListedToken } from './inspectTokens.ts';
 import { watchBlocks } from './movements.ts';
+import type { Wake } from './news.ts';
 import { createNode, type EvmNode } from './node.ts';
 import { RpcFault } from './rpc.ts';
 import type { Survey } from './survey.ts';
@@ -20,7 +21,7 @@ export type EvmDriverOptions = {
   readonly blockTimeSeconds: number;
   /** A chain that mines only when there is something to mine: its silence is not lag, and its tags mean nothing. */
   readonly isQuiet: boolean;
-  readonly wake?: (head: string, signal: AbortSignal) => Promise<void>;
+  readonly wake?: Wake;
   readonly log: Log;
   /** A clock that only goes forward, for pauses. */
   readonly nowMs: () => number;
@@ -31,7 +32,7 @@ const largeTokens = 10_000n;
 const answerTimeoutMs = 5_000;
 const leastLagSeconds = 60;
 const lagBlocks = 20;
-const [shortestPollMs, longestPollMs] = [250, 4_000];
+const [shortestPollMs, longestPollMs] = [1_000, 4_000];
 
 type Measured = Omit<ChainHealth, 'unfitTokens'>;
 

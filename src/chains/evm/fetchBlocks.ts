@@ -5,6 +5,7 @@ import {
   type FullBlock,
   forwardedTopic,
   type Header,
+  isProven,
   type LogEntry,
   missesEmitter,
   readFullBlock,
@@ -16,6 +17,8 @@ import type { EvmNode } from './node.ts';
 import { readHash, readList, readNumber, readObject } from './reading.ts';
 import { RpcFault } from './rpc.ts';
 
+type Range = { readonly from: number; readonly to: number };
+
 export type LoggedBlock = FullBlock & { readonly logs: readonly LogEntry[] };
 
 const hex = (number: number): string => `0x${number.toString(16)}`;
@@ -26,11 +29,7 @@ const numbersFrom = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
 
 /** The headers of a run of heights, each the child of the one before. */
-export const fetchHeaders = async (
-  node: EvmNode,
-  range: { readonly from: number; readonly to: number },
-  signal: AbortSignal,
-): Promise<readonly Header[]> => {
+export const fetchHeaders = async (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly Header[]> => {
   const calls = numbersFrom(range.from, range.to).map(number => ({
     method: 'eth_getBlockByNumber',
     params: [hex(number), false],
@@ -44,18 +43,14 @@ export const fetchHeaders = async (
 };
 
 /** Nodes reorganise between two answers, and some answer from several chains at once. */
-const assertRun = (range: { from: number; to: number }, blocks: readonly Header[]): void => {
+const assertRun = (range: Range, blocks: readonly Header[]): void => {
   const [first, ...others] = blocks;
   const fault = first === undefined || first.number !== range.from ? 'a block' : linkFault(first, others);
   if (fault !== null) throw incomplete(`the link of a block: ${fault}`);
 };
 
 /** Full blocks of a run of heights. */
-const fetchFull = async (
-  node: EvmNode,
-  range: { readonly from: number; readonly to: number },
-  signal: AbortSignal,
-): Promise<readonly FullBlock[]> => {
+const fetchFull = async (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly FullBlock[]> => {
   const calls = numbersFrom(range.from, range.to).map(number => ({
     method: 'eth_getBlockByNumber',
     params: [hex(number), true],
@@ -116,7 +111,7 @@ const fetchAllLogs = async (node: EvmNode, block: FullBlock, signal: AbortSignal
 /** Blocks near the head, with all their logs. */
 export const fetchNearHead = async (
   node: EvmNode,
-  range: { readonly from: number; readonly to: number },
+  range: Range,
   signal: AbortSignal,
 ): Promise<readonly LoggedBlock[]> => {
   const blocks = await fetchFull(node, range, signal);
@@ -135,59 +130,74 @@ const readPlaces = (answer: unknown): readonly string[] =>
 
 const rangeFaults: ReadonlySet<RpcFault['kind']> = new Set(['refused', 'too_large', 'timeout']);
 
-/**
- * Logs of the listed contracts in a range, asked for as a whole and in halves. Null where the node does not take such a
- * question, or answers it differently: some cap their answers and do not say so.
- */
-const fetchRangeLogs = async (
+/** The answer to a range, or null where the node does not take such a question. */
+const askRange = async (
   node: EvmNode,
-  range: { readonly from: number; readonly to: number },
+  { from, to }: Range,
   emitters: readonly Emitter[],
   signal: AbortSignal,
-): Promise<readonly LogEntry[] | null> => {
-  if (range.from === range.to) return null;
-  const middle = Math.floor((range.from + range.to) / 2);
-  const spans = [[range.from, range.to] as const, [range.from, middle] as const, [middle + 1, range.to] as const];
-  const asking = spans.map(async ([from, to]) => {
-    const address = emitters.map(({ contract }) => contract);
-    const filter = { fromBlock: hex(from), toBlock: hex(to), address, topics: [[transferTopic, forwardedTopic]] };
-    return node.call('eth_getLogs', [filter], signal);
-  });
+): Promise<unknown> => {
+  const address = emitters.map(({ contract }) => contract);
+  const filter = { fromBlock: hex(from), toBlock: hex(to), address, topics: [[transferTopic, forwardedTopic]] };
   try {
-    const [whole, ...halves] = await Promise.all(asking);
-    const logs = readLogs(whole);
-    const places = new Set(halves.flatMap(readPlaces));
-    return logs.length === places.size && logs.every(log => places.has(placeOf(log))) ? logs : null;
+    return await node.call('eth_getLogs', [filter], signal);
   } catch (error) {
     if (error instanceof RpcFault && rangeFaults.has(error.kind)) return null;
     throw error;
   }
 };
 
+/** Whether the halves of a range hold the same logs as the whole: some nodes cap their answers and do not say so. */
+const isConsistent = async (
+  node: EvmNode,
+  { from, to }: Range,
+  logs: readonly LogEntry[],
+  emitters: readonly Emitter[],
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const middle = Math.floor((from + to) / 2);
+  const halves = [
+    { from, to: middle },
+    { from: middle + 1, to },
+  ];
+  const answers = await Promise.all(halves.map(half => askRange(node, half, emitters, signal)));
+  if (answers.includes(null)) return false;
+  const places = new Set(answers.flatMap(readPlaces));
+  return logs.length === places.size && logs.every(log => places.has(placeOf(log)));
+};
+
 /**
- * Blocks far below the head, with the logs of the listed contracts, by range. An answer to a range proves nothing: each
- * log must belong to a block of the run, and a block is asked for by its hash where its filter names a contract that is
+ * Blocks far below the head, with the logs of the listed contracts, by range. Such an answer proves nothing by itself:
+ * each log must belong to a block of the run, and where the filters of the blocks do not prove that nothing is missing, the
+ * halves of the range must hold the same. A block is asked for by its hash where its filter names a contract that is
  * silent, and where the answer ends, since it may have been cut off there.
  */
 export const fetchRange = async (
   node: EvmNode,
-  range: { readonly from: number; readonly to: number },
+  range: Range,
   emitters: readonly Emitter[],
   signal: AbortSignal,
 ): Promise<readonly LoggedBlock[]> => {
-  const [blocks, logs] = await Promise.all([
+  const isWide = range.from < range.to;
+  const [blocks, answer] = await Promise.all([
     fetchFull(node, range, signal),
-    fetchRangeLogs(node, range, emitters, signal),
+    isWide ? askRange(node, range, emitters, signal) : null,
   ]);
-  assertDistinct(logs ?? []);
-  const byHash = Map.groupBy(logs ?? [], log => log.blockHash);
+  const logs = answer === null ? [] : readLogs(answer);
+  assertDistinct(logs);
+  const byHash = Map.groupBy(logs, log => log.blockHash);
+  const logsOf = (block: FullBlock): readonly LogEntry[] => byHash.get(block.hash) ?? [];
   const known = new Set(blocks.map(block => block.hash));
   if ([...byHash.keys()].some(hash => !known.has(hash))) throw incomplete('the block of a log');
+  const isUsable =
+    answer !== null &&
+    (blocks.every(block => isProven(block, logsOf(block))) ||
+      (await isConsistent(node, range, logs, emitters, signal)));
   const last = blocks.findLast(block => byHash.has(block.hash));
   return Promise.all(
     blocks.map(async block => {
-      const own = byHash.get(block.hash) ?? [];
-      const isDoubtful = logs === null || block === last || missesEmitter(block, emitters, own);
+      const own = logsOf(block);
+      const isDoubtful = !isUsable || block === last || missesEmitter(block, emitters, own);
       return { ...block, logs: isDoubtful ? await fetchAllLogs(node, block, signal) : own };
     }),
   );

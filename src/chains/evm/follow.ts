@@ -1,12 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Block, Tags, WatchedBlock } from '../../core/chain.ts';
+import type { Block, Tags } from '../../core/chain.ts';
 import type { ChainStep, Surroundings } from '../driver.ts';
 import { linkOf } from '../linkage.ts';
 import { createAgreement, type Voters } from './agreement.ts';
 import type { Emitter, Header } from './block.ts';
 import { fetchHeaders, fetchNearHead, fetchRange, type LoggedBlock } from './fetchBlocks.ts';
 import { type WatchOptions, watchBlocks } from './movements.ts';
+import { createNews, type Wake } from './news.ts';
 import type { EvmNode } from './node.ts';
+import { readAhead } from './readAhead.ts';
 import { RpcFault } from './rpc.ts';
 import { type Sighting, type Survey, surveyNodes } from './survey.ts';
 
@@ -20,8 +21,8 @@ export type FollowOptions = {
   readonly emitters: readonly Emitter[];
   readonly isLarge: WatchOptions['isLarge'];
   readonly pollMs: number;
-  /** Resolves when there may be a new block; polling does not depend on it. */
-  readonly wake?: (head: string, signal: AbortSignal) => Promise<void>;
+  /** Polling does not depend on it. */
+  readonly wake?: Wake;
   /** Looks at the tokens once, before anything is read. */
   readonly inspect: (node: EvmNode, signal: AbortSignal) => Promise<void>;
   /** Whether a head is of now: one that is old says nothing about the time since. */
@@ -33,7 +34,6 @@ export type FollowOptions = {
 /** Blocks below the head by so many are read by range; the others one by one, by hash. */
 const nearHead = 32;
 const rangeBlocks = 100;
-const rangesInFlight = 4;
 /** Blocks in one step near the head, while all goes well. */
 const stepBlocks = 64;
 /** A node so far behind the best of them is not asked for more. */
@@ -41,9 +41,6 @@ const staleBlocks = 8;
 const headersAtOnce = 16;
 /** The first block is so far below the head: a reorg of the newest blocks must find one that it leaves in place. */
 const firstDepth = 16;
-
-type Range = { readonly from: number; readonly to: number };
-type Read = { readonly fetched: readonly LoggedBlock[]; readonly blocks: readonly WatchedBlock[] };
 
 const blockOf = ({ number, hash, parentHash, timestamp }: Header | Block): Block => ({
   number,
@@ -81,6 +78,7 @@ export async function* followChain(
   const { nodes, emitters, hasTags, chainId } = options;
   const listed = new Set(emitters.map(({ contract }) => contract));
   let at = cursor;
+  const news = createNews(options.pollMs, options.wake, signal);
   const agreement = createAgreement(surroundings, options.quorum, signal);
   /** How many blocks are asked for at once. The more, the more likely one of many answers is bad and all are in vain. */
   let reach = stepBlocks;
@@ -166,36 +164,15 @@ export async function* followChain(
     }
   }
 
-  /** Ranges far below the head, several asked for ahead. Ends early where they do not follow on each other. */
+  /** Ranges far below the head. */
   async function* catchUp(sighting: Sighting, block: Block): AsyncGenerator<Extract<ChainStep, { kind: 'blocks' }>> {
     const { node, head } = sighting;
-    const end = head.number - nearHead / 2;
-    const ahead: Promise<Read>[] = [];
-    let asked = block.number;
-    // Matched while the ranges before it are being applied: that misses nobody, as its blocks are older than the question.
-    // One after the other, or a node would have the balances of all of them to read at once.
-    let lastRead: Promise<unknown> = Promise.resolve();
-    const read = async (range: Range, before: Promise<unknown>): Promise<Read> => {
-      const fetched = await fetchRange(node, range, emitters, signal);
-      await before;
-      return { fetched, blocks: await watch(node, fetched) };
-    };
-    const ask = (): void => {
-      while (ahead.length < rangesInFlight && asked < end) {
-        const range: Range = { from: asked + 1, to: Math.min(end, asked + Math.min(rangeBlocks, reach * 2)) };
-        const reading = read(range, lastRead);
-        lastRead = reading.catch(() => {});
-        ahead.push(reading);
-        asked = range.to;
-      }
-    };
-    let parent = block.hash;
-    ask();
-    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const { fetched, blocks } = await next;
-      ask();
-      if (fetched[0]!.parentHash !== parent) return;
-      parent = fetched.at(-1)!.hash;
+    const ranges = readAhead(block, head.number - nearHead / 2, {
+      width: () => Math.min(rangeBlocks, reach * 2),
+      fetch: range => fetchRange(node, range, emitters, signal),
+      watch: fetched => watch(node, fetched),
+    });
+    for await (const blocks of ranges) {
       yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsFrom(sighting) };
       succeed(node);
     }
@@ -283,15 +260,6 @@ export async function* followChain(
       }
       if (step.kind !== 'halt' && at !== null) tags = upTo(at, step.tags);
     }
-    if (!moved) await waitForNews(at?.hash ?? null, options, signal);
+    if (!moved) await news(at?.hash ?? null);
   }
 }
-
-const waitForNews = async (head: string | null, options: FollowOptions, signal: AbortSignal): Promise<void> => {
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
-  const timer = pause(options.pollMs, undefined, { signal: either }).catch(() => undefined);
-  const woken = head === null || options.wake === undefined ? timer : options.wake(head, either).catch(() => timer);
-  await Promise.race([timer, woken]);
-  over.abort();
-};

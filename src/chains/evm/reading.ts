@@ -1,5 +1,5 @@
 import { createRecentMap } from '../../core/recentMap.ts';
-import { addressOfBytes } from './address.ts';
+import { addressOfDigits } from './address.ts';
 import { RpcFault } from './rpc.ts';
 
 /** Answers of nodes, read strictly: what is not in the exact shape is a fault of the node, never a value. */
@@ -68,5 +68,5 @@ export const readHex = (value: unknown, what: string): string => {
 export const readAddress = (value: unknown, what: string): string => {
   const lower = typeof value === 'string' ? value.toLowerCase() : '';
   if (!addressForm.test(lower)) throw malformed(what);
-  return addressOfBytes(Buffer.from(lower.slice(2), 'hex'));
+  return addressOfDigits(lower.slice(2));
 };

@@ -5,7 +5,8 @@ import { openProvider, payer, type RpcOutcome, type Send, succeed } from './prov
 import { rawTransaction } from './rawTransaction.ts';
 import { createStates } from './states.ts';
 
-export type Chain = { request(method: string, params: unknown): Promise<RpcOutcome> };
+/** Answers the outcome of a request as JSON. */
+export type Chain = { request(method: string, params: unknown): Promise<string> };
 
 // Two confirmations complete a payment here, and three blocks more show that its confirmations keep counting.
 const emptyBlocksAfterTransaction = 5;
@@ -13,6 +14,7 @@ const longestWaitMs = 30_000;
 
 const submits = new Set(['eth_sendTransaction', 'eth_sendRawTransaction']);
 const controls = new Set(['debug_traceTransaction', 'evm_mine', 'evm_revert', 'evm_snapshot', 'hardhat_setBalance']);
+const notOffered: RpcOutcome = { error: { code: -32601, message: 'This method is not offered.' } };
 const isOffered = (method: string): boolean => /^(eth|net|web3)_/.test(method) || controls.has(method);
 
 /** Told every so often how much of the journal has been gone through. */
@@ -32,7 +34,7 @@ export type ChainOptions = {
  * anybody can learn of it. The next start makes the same blocks again.
  */
 export const createChain = async (options: ChainOptions, onReplay: OnReplay = () => {}): Promise<Chain> => {
-  const send = await openProvider();
+  const { ask, send } = await openProvider();
   const { journal, records } = await openJournal(options.journalPath);
   await replay(send, records, onReplay);
   const states = createStates(send, journal);
@@ -128,15 +130,22 @@ export const createChain = async (options: ChainOptions, onReplay: OnReplay = ()
     }
   };
 
+  /** Whatever this chain does itself; null for a question to the EVM. */
+  const serve = (method: string, params: unknown): Promise<RpcOutcome> | null => {
+    if (method === 'florin_waitForBlock') return waitForBlock(params);
+    if (method === 'florin_undo') return inTurn(() => undo(Array.isArray(params) ? params[0] : null));
+    if (!isOffered(method)) return Promise.resolve(notOffered);
+    if (submits.has(method) || controls.has(method)) return inTurn(() => perform(method, params));
+    return null;
+  };
+
   return {
     request: async (method, params) => {
-      if (method === 'florin_waitForBlock') return await waitForBlock(params);
-      if (method === 'florin_undo') return await inTurn(() => undo(Array.isArray(params) ? params[0] : null));
-      if (!isOffered(method)) return { error: { code: -32601, message: 'This method is not offered.' } };
-      if (submits.has(method) || controls.has(method)) return await inTurn(() => perform(method, params));
+      const served = serve(method, params);
+      if (served !== null) return JSON.stringify(await served);
       // A block that is being made is nobody's to see before it is on disk.
       await lastTurn;
-      return await send(method, params);
+      return await ask(method, params);
     },
   };
 };

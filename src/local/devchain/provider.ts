@@ -26,8 +26,14 @@ const genesisTimeS = 1_735_689_600;
 
 export type Send = (method: string, params: unknown) => Promise<RpcOutcome>;
 
+export type Provider = {
+  /** The outcome as JSON: an answer may be large, and most are only passed on. */
+  readonly ask: (method: string, params: unknown) => Promise<string>;
+  readonly send: Send;
+};
+
 /** An EVM in this process that mines nothing by itself. */
-export const openProvider = async (): Promise<Send> => {
+export const openProvider = async (): Promise<Provider> => {
   const context = new EdrContext();
   await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
   const { create2Deployer } = devChainDeployments([]);
@@ -64,11 +70,12 @@ export const openProvider = async (): Promise<Send> => {
     { subscriptionCallback: () => {} },
     new ContractDecoder(),
   );
-  return async (method, params) => {
+  const ask: Provider['ask'] = async (method, params) => {
     const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const { data } = await provider.handleRequest(request);
-    return typeof data === 'string' ? JSON.parse(data) : data;
+    return typeof data === 'string' ? data : JSON.stringify(data);
   };
+  return { ask, send: async (method, params) => JSON.parse(await ask(method, params)) };
 };
 
 const addressBytes = (address: string): Buffer => Buffer.from(address.slice(2), 'hex');

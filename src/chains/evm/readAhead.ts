@@ -1,0 +1,68 @@
+import type { Block, WatchedBlock } from '../../core/chain.ts';
+import { linkFault } from '../linkage.ts';
+import type { LoggedBlock } from './fetchBlocks.ts';
+
+export type Range = { readonly from: number; readonly to: number };
+
+/** A range that is being read; `done` once it is. */
+type Reading = { readonly blocks: Promise<readonly WatchedBlock[]>; done: readonly WatchedBlock[] | null };
+
+const rangesInFlight = 4;
+/** More blocks, or more that reached payments in them, are too much for one transaction. */
+const [mostBlocks, mostMovements] = [500, 1_000];
+
+const isSmall = (blocks: readonly WatchedBlock[]): boolean =>
+  blocks.length <= mostBlocks &&
+  blocks.reduce((sum, { movements, forwards }) => sum + movements.length + forwards.length, 0) <= mostMovements;
+
+/**
+ * The blocks after `block`, up to `end`, read by range and several ranges ahead of whoever takes them. Ends early where
+ * they do not follow on each other.
+ */
+export async function* readAhead(
+  block: Pick<Block, 'number' | 'hash'>,
+  end: number,
+  options: {
+    /** Blocks in the next range. */
+    readonly width: () => number;
+    readonly fetch: (range: Range) => Promise<readonly LoggedBlock[]>;
+    readonly watch: (fetched: readonly LoggedBlock[]) => Promise<readonly WatchedBlock[]>;
+  },
+): AsyncGenerator<readonly WatchedBlock[]> {
+  const ahead: Reading[] = [];
+  let asked = block.number;
+  let lastRead: Promise<unknown> = Promise.resolve();
+  // Matched while the ranges before it are being applied: that misses nobody, as its blocks are older than the question.
+  // One after the other, or a node would have the balances of all of them to read at once.
+  const read = async (range: Range, before: Promise<unknown>): Promise<readonly WatchedBlock[]> => {
+    const fetched = await options.fetch(range);
+    await before;
+    return options.watch(fetched);
+  };
+  const ask = (): void => {
+    while (ahead.length < rangesInFlight && asked < end) {
+      const range: Range = { from: asked + 1, to: Math.min(end, asked + options.width()) };
+      const reading: Reading = { blocks: read(range, lastRead), done: null };
+      lastRead = reading.blocks.then(
+        blocks => {
+          reading.done = blocks;
+        },
+        // Told to whoever takes this range.
+        () => {},
+      );
+      ahead.push(reading);
+      asked = range.to;
+    }
+  };
+  let parent = block;
+  ask();
+  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+    const blocks = [...(await next.blocks)];
+    // Where writing is slower than reading, what has been read meanwhile is written together.
+    while (ahead[0]?.done && isSmall([...blocks, ...ahead[0].done])) blocks.push(...ahead.shift()!.done!);
+    ask();
+    if (linkFault(parent, blocks) !== null) return;
+    parent = blocks.at(-1)!;
+    yield blocks;
+  }
+}
