@@ -110,13 +110,17 @@ const florinTurn = async (
   return { ...done, nodeCpuSeconds, serverCpuSeconds };
 };
 
-const plainTurn = async (scene: Scene, chain: TransferChain, transfers: number): Promise<Turn> => {
+const plainTurn = async (
+  scene: Scene,
+  chain: TransferChain,
+  { transfers, withTransactions = false }: { transfers: number; withTransactions?: boolean },
+): Promise<Turn> => {
   const database = superuserOf(scene, plainDatabase);
   await withClient(database, client => client.query('truncate plain_transfers'));
   await withClient(database, client => client.query('checkpoint'));
   const [from, to] = [chain.before.number + 1, chain.head.number];
   const nodeBefore = cpuSeconds([chain.nodePid]);
-  const start = { database, rpcUrl: chain.rpcUrl, token: paidToken, from, to };
+  const start = { database, rpcUrl: chain.rpcUrl, token: paidToken, from, to, withTransactions };
   const { done, stop } = await askProcess<PlainLoopStart, PlainLoopDone>('./plainLoop.ts', start);
   const nodeCpuSeconds = cpuSeconds([chain.nodePid]) - nodeBefore;
   const serverCpuSeconds = await serverCpu(scene, plainDatabase);
@@ -156,11 +160,13 @@ const compare = async (
 ): Promise<boolean> => {
   const ours: (Turn & Pick<WatcherDone, 'statements'>)[] = [];
   const theirs: Turn[] = [];
+  const fuller: Turn[] = [];
   for (let i = 0; i < options.rounds; i++) {
-    const plain = await plainTurn(scene, chain, options.transfers);
+    const plain = await plainTurn(scene, chain, options);
     const florin = await florinTurn(scene, chain, variant);
     theirs.push(plain);
     ours.push(florin);
+    fuller.push(await plainTurn(scene, chain, { ...options, withTransactions: true }));
     console.log(
       `  ${variant.name}, round ${i + 1}: florin ${round(florin.seconds)} s, plain loop ${round(plain.seconds)} s, ratio ${round(florin.seconds / plain.seconds)}`,
     );
@@ -168,6 +174,10 @@ const compare = async (
   const ratio = median(ours.map((turn, i) => turn.seconds / theirs[i]!.seconds));
   console.log(
     `ingest, ${variant.name}: florin ${medianOf(ours, t => t.seconds)} s, plain loop ${medianOf(theirs, t => t.seconds)} s, ratio ${round(ratio)} (bar ${bar})`,
+  );
+  const fullerRatio = median(ours.map((turn, i) => turn.seconds / fuller[i]!.seconds));
+  console.log(
+    `  a plain loop that reads the transactions too, for native coin: ${medianOf(fuller, t => t.seconds)} s, ratio ${round(fullerRatio)}`,
   );
   console.log(`  CPU: florin ${cpuOf(ours)}; plain loop ${cpuOf(theirs)}`);
   console.log(`  florin waited for SQL, in s: ${costliest(ours)}`);
@@ -184,7 +194,7 @@ export const benchIngest = async (
   const chain = await prepare(scene, transfers, folder);
   let isMet = true;
   try {
-    await plainTurn(scene, chain, transfers);
+    await plainTurn(scene, chain, options);
     const all = { name: 'each to a payment', database: everyDatabase, payments: transfers, lastOfThem: perBlock };
     const few = {
       name: `1 in ${oneIn} to a payment`,

@@ -13,6 +13,8 @@ export type PlainLoopStart = {
   readonly token: string;
   readonly from: number;
   readonly to: number;
+  /** Whether blocks are asked for with their transactions, as whoever watches native coin must. */
+  readonly withTransactions: boolean;
 };
 export type PlainLoopDone = { readonly seconds: number; readonly cpuSeconds: number; readonly rows: number };
 
@@ -66,7 +68,10 @@ const rowOf = (log: Log, { hash, timestamp }: Header): string =>
     address(log.topics[2]), BigInt(log.data),
   ].join('\t'); // biome-ignore format: one row
 
-const ingest = async ({ rpcUrl, token, from, to }: PlainLoopStart, client: pg.Client): Promise<number> => {
+const ingest = async (
+  { rpcUrl, token, from, to, withTransactions }: PlainLoopStart,
+  client: pg.Client,
+): Promise<number> => {
   const limit = createLimit(inFlight);
   let rows = 0;
   let copying: Promise<void> = Promise.resolve();
@@ -76,7 +81,7 @@ const ingest = async ({ rpcUrl, token, from, to }: PlainLoopStart, client: pg.Cl
     const asked = limit(() => ask<Log[]>(rpcUrl, 'eth_getLogs', [filter]));
     const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at);
     const headers = await Promise.all(
-      numbers.map(number => limit(() => ask<Header>(rpcUrl, 'eth_getBlockByNumber', [hex(number), false]))),
+      numbers.map(number => limit(() => ask<Header>(rpcUrl, 'eth_getBlockByNumber', [hex(number), withTransactions]))),
     );
     const byNumber = new Map(headers.map(header => [header.number, header]));
     const lines = (await asked).map(log => rowOf(log, byNumber.get(log.blockNumber)!));
