@@ -48,12 +48,12 @@ export type Driver = {
   follow(cursor: Block | null, surroundings: Surroundings, signal: AbortSignal): AsyncGenerator<ChainStep>;
   /** A block near the head once more, with all its checks; null where no node has it now. */
   reread(number: number, surroundings: Surroundings, signal: AbortSignal): Promise<WatchedBlock | null>;
-  /** Native coin that these addresses hold at a block. Fails where no node has that block's state any more. */
+  /** Native coin that these addresses hold at a block. Null where no node that answers has that block's state any more. */
   coinBalances(
     block: Pick<Block, 'number' | 'hash'>,
     holders: readonly string[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, bigint>>;
+  ): Promise<ReadonlyMap<string, bigint> | null>;
   /** Null before the first poll. */
   health(): ChainHealth | null;
 };

@@ -1,11 +1,11 @@
 import type { Block, Movement } from '../core/chain.ts';
 import type { CoinPayment } from '../storage/coins.ts';
 
-/** Balances of native coin at a block; fails where no node has that block's state any more. */
+/** Balances of native coin at a block; null where no node has that block's state any more. */
 export type CoinBalances = (
   block: Pick<Block, 'number' | 'hash'>,
   holders: readonly string[],
-) => Promise<ReadonlyMap<string, bigint>>;
+) => Promise<ReadonlyMap<string, bigint> | null>;
 
 export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
@@ -19,16 +19,15 @@ const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = { readonly balances: CoinBalances; readonly stored: (number: number) => Promise<Block | null> };
 
-/** How much more the address holds at a block than is on record; nothing where the state of that block is gone. */
+/**
+ * How much more the address holds at a block than is on record. Nothing where the state of that block is gone: the block
+ * found is then a later one, never an earlier, and its finality comes later, too. A node that fails says nothing at all.
+ */
 const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | null> => {
-  try {
-    const balance = (await balances(block, [payment.address])).get(payment.address)!;
-    const amount = balance - recordedAt(payment, block.number);
-    return amount > 0n ? { block, amount } : null;
-  } catch {
-    // The block found is then a later one, never an earlier: its finality comes later, too.
-    return null;
-  }
+  const balance = (await balances(block, [payment.address]))?.get(payment.address);
+  if (balance === undefined) return null;
+  const amount = balance - recordedAt(payment, block.number);
+  return amount > 0n ? { block, amount } : null;
 };
 
 /** The lowest block at which the address holds more than is on record, and how much. More may have come in later ones. */
@@ -47,18 +46,19 @@ const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Pr
 
 /**
  * Native coin that contracts sent shows in no log and in no transaction, but in the balance: what an address holds, and
- * has forwarded, beyond all that is on record has come that way.
+ * has forwarded, beyond all that is on record has come that way. Null where no node can say what they hold at the head.
  */
 export const findCoins = async (
   payments: readonly CoinPayment[],
   head: Block,
   options: Options,
-): Promise<readonly FoundCoin[]> => {
+): Promise<readonly FoundCoin[] | null> => {
   if (payments.length === 0) return [];
   const balances = await options.balances(
     head,
     payments.map(({ address }) => address),
   );
+  if (balances === null) return null;
   const found: FoundCoin[] = [];
   for (const payment of payments) {
     const { address } = payment;

@@ -20,23 +20,32 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
   const { caip2 } = lease;
   let after = '';
   let roundBegunAt: Date | null = null;
+  /** The head of the round that is under way; empty once there was another. */
+  let roundHash = '';
   let lastTurnMs = Number.NEGATIVE_INFINITY;
+  /** The head at which all of them were looked at. */
   let lastHash = '';
 
   const turn = async (head: Block, begunAt: Date, signal: AbortSignal): Promise<void> => {
-    if (after === '') roundBegunAt = begunAt;
+    if (after === '') [roundBegunAt, roundHash] = [begunAt, head.hash];
+    else if (head.hash !== roundHash) roundHash = '';
     const page = await openCoinPayments(context.db, caip2, after, pageSize);
     const found = await findCoins(page, head, {
       balances: (block, holders) => driver.coinBalances(block, holders, signal),
       stored: number => storedBlock(context.db, caip2, number),
     });
+    if (found === null) return warn('No node has the state of the newest block.');
     if (found.length > 0) await applyCoins(context, lease, found);
     const isRound = page.length < pageSize;
     after = isRound ? '' : page.at(-1)!.id;
-    if (isRound) await writeCoinsCaughtUp(context.db, lease, roundBegunAt!);
+    if (!isRound) return;
+    lastHash = roundHash;
+    await writeCoinsCaughtUp(context.db, lease, roundBegunAt!);
   };
 
-  /** `begunAt` is when the poll began that found `head` to be all there is. */
+  const warn = (fault: string): void => context.log.warn({ caip2, fault }, 'balances of native coin could not be read');
+
+  /** `begunAt` is when the poll began that found `head` to be all there is. A turn that fails is done again. */
   return async (head: Block, begunAt: Date, signal: AbortSignal): Promise<void> => {
     const nowMs = performance.now();
     // On a chain that rests, balances rest as well.
@@ -45,11 +54,10 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
     lastTurnMs = nowMs;
     try {
       await turn(head, begunAt, signal);
-      if (after === '') lastHash = head.hash;
     } catch (error) {
       // A node without the means only keeps native-coin payments waiting; what blocks say goes on.
       if (!(error instanceof RpcFault)) throw error;
-      context.log.warn({ caip2, fault: error.message }, 'balances of native coin could not be read');
+      warn(error.message);
     }
   };
 };

@@ -14,6 +14,8 @@ export type Wanted = {
   network: string;
   status: PaymentStatus;
   contract?: string | null;
+  /** The local chain unless another is named. */
+  caip2?: string;
 };
 export type Written = Wanted & { id: string; address: string };
 
@@ -40,7 +42,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     index: derivationIndex,
   });
   const terms = {
-    caip2: 'eip155:31337',
+    caip2: w.caip2 ?? 'eip155:31337',
     contract: w.contract ?? null,
     amount: BigInt(index + 1),
     decimals: 18,

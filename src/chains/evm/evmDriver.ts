@@ -8,7 +8,7 @@ import { followChain } from './follow.ts';
 import { inspectTokens, type ListedToken } from './inspectTokens.ts';
 import { watchBlocks } from './movements.ts';
 import type { Wake } from './news.ts';
-import { createNode, type EvmNode } from './node.ts';
+import { createNode, type EvmNode, isLimited } from './node.ts';
 import { RpcFault } from './rpc.ts';
 import type { Survey } from './survey.ts';
 
@@ -22,6 +22,8 @@ export type EvmDriverOptions = {
   /** A chain that mines only when there is something to mine: its silence is not lag, and its tags mean nothing. */
   readonly isQuiet: boolean;
   readonly wake?: Wake;
+  /** How long a node may take for one answer. */
+  readonly answerTimeoutMs?: number;
   readonly log: Log;
   /** A clock that only goes forward, for pauses. */
   readonly nowMs: () => number;
@@ -29,18 +31,21 @@ export type EvmDriverOptions = {
 
 /** From so many of a token on, a transfer is proven by the receipts of its block where the node offers them. */
 const largeTokens = 10_000n;
-const answerTimeoutMs = 5_000;
+const longestAnswerMs = 5_000;
 const leastLagSeconds = 60;
 const lagBlocks = 20;
 const [shortestPollMs, longestPollMs] = [1_000, 4_000];
+
+/** Nodes refuse to answer for blocks whose states they have dropped, each with a code of its own. */
+const isStateGone = (error: unknown): boolean =>
+  error instanceof RpcFault && error.kind === 'refused' && !isLimited(error);
 
 type Measured = Omit<ChainHealth, 'unfitTokens'>;
 
 export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const { caip2, chainId, isQuiet, blockTimeSeconds, log } = options;
-  const nodes = options.rpcUrls.map((url, index) =>
-    createNode(url, index, { timeoutMs: answerTimeoutMs }, options.nowMs),
-  );
+  const timeoutMs = options.answerTimeoutMs ?? longestAnswerMs;
+  const nodes = options.rpcUrls.map((url, index) => createNode(url, index, { timeoutMs }, options.nowMs));
   const largeFrom = new Map(
     options.tokens.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]),
   );
@@ -54,6 +59,22 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     if (unfitTokens !== null) return;
     unfitTokens = await inspectTokens(node, options.tokens, signal);
     for (const [contract, reason] of unfitTokens) log.error({ caip2, contract, reason }, 'a currency is disabled');
+  };
+
+  /** In the order in which they are asked for balances: one that fails goes to the end. */
+  let asked = [...nodes];
+  const coinBalances: Driver['coinBalances'] = async ({ hash }, holders, signal) => {
+    const awake = asked.filter(node => !node.isResting());
+    for (const node of awake.length > 0 ? awake : asked.slice(0, 1)) {
+      try {
+        return await readBalances(node, { token: null, holders, blockHash: hash }, signal);
+      } catch (error) {
+        if (isStateGone(error)) continue;
+        asked = [...asked.filter(other => other !== node), node];
+        throw error;
+      }
+    }
+    return null;
   };
 
   const allowedLagSeconds = Math.max(leastLagSeconds, lagBlocks * blockTimeSeconds);
@@ -110,8 +131,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
         throw error;
       }
     },
-    coinBalances: ({ hash }, holders, signal) =>
-      readBalances(anyNode(), { token: null, holders, blockHash: hash }, signal),
+    coinBalances,
     // Until the tokens are inspected nobody shall be told that they can be paid in.
     health: () =>
       unfitTokens === null && health?.status !== 'down'

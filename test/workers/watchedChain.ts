@@ -1,0 +1,117 @@
+import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
+import type { Block } from '../../src/core/chain.ts';
+import type { Log } from '../../src/core/log.ts';
+import { applyBlocks } from '../../src/engine/applyBlocks.ts';
+import type { Context } from '../../src/engine/context.ts';
+import { storedBlock } from '../../src/storage/blocks.ts';
+import { type Lease, takeLease } from '../../src/storage/chains.ts';
+import { readNow } from '../../src/storage/payments.ts';
+import { knownAddresses } from '../../src/storage/transfers.ts';
+import { type Written, writePayments } from '../api/listingScene.ts';
+import { startFaultProxy, type Upstream } from '../chains/faultProxy.ts';
+import { type Sent, startTestChain } from '../chains/followScene.ts';
+import type { LogLine, QuietScene } from './quietScene.ts';
+
+export type Transfer = {
+  readonly blockNumber: number;
+  readonly amount: string;
+  readonly verified: boolean;
+  readonly isCoin: boolean;
+};
+
+const word = (value: bigint): string => value.toString(16).padStart(64, '0');
+
+/** Native coin that comes from a contract: creation code that passes it on and leaves nothing behind. */
+export const byContract = (to: string, amount: bigint): Sent => ({
+  data: `0x60006000600060007f${word(amount)}73${to.slice(2)}5af15000`,
+  value: amount,
+});
+
+let chains = 0;
+
+/**
+ * A real chain that mines when it is told to, nodes in front of it, and a database that has the lease of it: what the
+ * watcher of this chain would do, a test does when it wants to.
+ */
+export const startWatchedChain = async (
+  quiet: QuietScene,
+  /** What each node answers; one honest node where nothing is said. */
+  nodes: readonly ((upstream: Upstream) => Upstream)[] = [upstream => upstream],
+) => {
+  const chainId = 700_000 + chains++;
+  const caip2 = `eip155:${chainId}`;
+  const chain = await startTestChain({ chainId });
+  const proxies = await Promise.all(nodes.map(alter => startFaultProxy(alter(chain.upstream), { seed: caip2 })));
+  const logged: LogLine[] = [];
+  const note: Log['error'] = (fields, message) => void logged.push({ fields: { ...fields }, message });
+  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const context: Context = { ...quiet.context, log };
+  const { db } = context;
+  const driver = createEvmDriver({
+    caip2,
+    chainId,
+    rpcUrls: proxies.map(({ url }) => url),
+    tokens: [{ contract: chain.token, decimals: 6 }],
+    blockTimeSeconds: 0.25,
+    isQuiet: true,
+    answerTimeoutMs: 500,
+    log,
+    nowMs: () => performance.now(),
+  });
+  const { fence } = (await takeLease(db, { caip2, holder: 'test', seconds: 3_600 }))!;
+  const lease: Lease = { caip2, fence };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const surroundings = {
+    known: (addresses: readonly string[]) => knownAddresses(db, addresses),
+    stored: (number: number) => storedBlock(db, caip2, number),
+    now: () => readNow(db),
+    finalized: () => null,
+  };
+  const steps = driver.follow(null, surroundings, signal);
+
+  return {
+    chain,
+    caip2,
+    proxies,
+    driver,
+    context,
+    lease,
+    signal,
+    surroundings,
+    logged,
+    said: (message: string): LogLine[] => logged.filter(line => line.message === message),
+    /** Takes what the chain has, as the watcher does. Answers its head, and when the poll began that found it. */
+    async read(): Promise<{ head: Block; begunAt: Date }> {
+      const { hash } = await chain.blockAt('latest');
+      for (;;) {
+        const { value: step, done } = await steps.next();
+        if (done || step.kind === 'halt') throw new Error('the driver has stopped');
+        if (step.kind === 'blocks') await applyBlocks(context, lease, step);
+        else if (step.at.hash === hash && step.caughtUpSince !== null) {
+          return { head: step.at, begunAt: step.caughtUpSince };
+        }
+      }
+    },
+    /** Open payments on this chain, in native coin or in its token. */
+    async payments(count: number, currency: 'ETH' | 'USDC' = 'ETH'): Promise<Written[]> {
+      const contract = currency === 'ETH' ? null : chain.token;
+      const one = { createdMs: Date.now(), currency, network: 'base', status: 'pending', contract, caip2 } as const;
+      return writePayments(
+        quiet.scene,
+        await quiet.scene.account(),
+        Array.from({ length: count }, () => one),
+      );
+    },
+    /** What is on record for a payment and stands. */
+    transfers: ({ id }: Written): Promise<Transfer[]> =>
+      quiet.read<Transfer>(`select block_number::float8 as "blockNumber", amount::text, verified, contract is null as "isCoin"
+        from transfers where payment_id = '${id}' and canonical order by block_number, key`),
+    stop(): void {
+      stopping.abort();
+      for (const proxy of proxies) proxy.close();
+    },
+  };
+};
+
+export type WatchedTestChain = Awaited<ReturnType<typeof startWatchedChain>>;
