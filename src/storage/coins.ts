@@ -43,3 +43,22 @@ const openCoinsStatement = {
  */
 export const openCoinPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<CoinPayment[]> =>
   db.query<CoinPayment>(openCoinsStatement, [caip2, after, limit]);
+
+const foundSinceStatement = {
+  name: 'coins-found-since',
+  text: `select distinct p.address from payments p
+      join transfers t on t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
+    where p.address = any($2::text[]) and t.caip2 = $1 and t.contract is null and t.tx_hash is null and t.canonical
+      and t.block_number >= $3`,
+};
+/** Which of these addresses had coin found by the balance at a height or above: all that came up to there is in it. */
+export const addressesFoundSince = async (
+  tx: Queryable,
+  caip2: string,
+  addresses: readonly string[],
+  number: number,
+): Promise<ReadonlySet<string>> => {
+  if (addresses.length === 0) return new Set();
+  const rows = await tx.query<Row & { address: string }>(foundSinceStatement, [caip2, addresses, number]);
+  return new Set(rows.map(({ address }) => address));
+};

@@ -170,18 +170,22 @@ export const markTransfers = async (tx: Queryable, marks: readonly TransferMark[
   ]);
 };
 
+/** A canonical block, and the transfers in it that were not verified. */
+export type UnverifiedBlock = { readonly number: number; readonly hash: string; readonly keys: readonly string[] };
+
 const unverifiedBlocksStatement = {
   name: 'transfers-unverified-blocks',
-  text: `select distinct block_number::float8 as number, block_hash as hash from transfers
-    where caip2 = $1 and canonical and not verified order by 1 limit $2`,
+  text: `select block_number::float8 as number, block_hash as hash, array_agg(key) as keys from transfers
+    where caip2 = $1 and canonical and not verified and block_number > $2
+    group by block_number, block_hash order by block_number limit $3`,
 };
-/** Canonical blocks with transfers that were not verified, the lowest first. */
+/** Blocks above a height with transfers that were not verified, the lowest first. */
 export const unverifiedBlocks = (
   db: Queryable,
   caip2: string,
+  after: number,
   limit: number,
-): Promise<{ number: number; hash: string }[]> =>
-  db.query<Row & { number: number; hash: string }>(unverifiedBlocksStatement, [caip2, limit]);
+): Promise<UnverifiedBlock[]> => db.query<Row & UnverifiedBlock>(unverifiedBlocksStatement, [caip2, after, limit]);
 
 const verifyTransfersStatement = {
   name: 'transfers-verify',

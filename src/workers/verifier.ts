@@ -1,35 +1,83 @@
 import type { Driver, Surroundings } from '../chains/driver.ts';
+import type { WatchedBlock } from '../core/chain.ts';
+import { createRecentMap } from '../core/recentMap.ts';
 import { advanceWithin } from '../engine/advanceWithin.ts';
 import { LeaseLost } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
-import { paymentsInBlocks, unverifiedBlocks, verifyTransfers } from '../storage/transfers.ts';
+import { addressesFoundSince } from '../storage/coins.ts';
+import { insertForwards } from '../storage/forwards.ts';
+import {
+  insertTransfers,
+  paymentsInBlocks,
+  type UnverifiedBlock,
+  unverifiedBlocks,
+  verifyTransfers,
+} from '../storage/transfers.ts';
 
-const intervalMs = 30_000;
 const blocksATurn = 20;
+const rememberedBlocks = 10_000;
+
+/**
+ * Writes what a block holds by all checks: transfers that are on record are verified, and those that a node left out when
+ * it was read first are put on record. Plain coin that was left out may be there already, found by the balance.
+ */
+const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise<void> =>
+  context.db.transaction(async tx => {
+    const { caip2 } = lease;
+    if (!(await lockChain(tx, lease))) throw new LeaseLost('the lease of the chain has passed on');
+    const verified = block.movements.filter(movement => movement.verified);
+    const coins = verified.filter(({ contract }) => contract === null).map(({ to }) => to);
+    const counted = await addressesFoundSince(tx, caip2, coins, block.number);
+    const place = { blockHash: block.hash, blockNumber: block.number };
+    const countable = verified.filter(({ contract, to }) => contract !== null || !counted.has(to));
+    await insertTransfers(
+      tx,
+      caip2,
+      countable.map(movement => ({ ...movement, ...place })),
+    );
+    await insertForwards(
+      tx,
+      caip2,
+      block.forwards.map(forward => ({ ...forward, ...place })),
+    );
+    await verifyTransfers(
+      tx,
+      caip2,
+      verified.map(({ key }) => key),
+    );
+    await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, [block]));
+  });
 
 /**
  * Reads blocks again in which transfers could not be verified: a node may have been wrong, or may by now have what it
- * lacked. As long as they are not, they count as received and never as final.
+ * lacked. As long as they are not, they count as received and never as final. Some never are; each block has its turn.
  */
-export const createVerifier = (context: Context, driver: Driver, lease: Lease) => {
+export const createVerifier = (context: Context, driver: Driver, lease: Lease, intervalMs: number) => {
   const { caip2 } = lease;
   let lastTurnMs = performance.now();
+  let after = -1;
+  const told = createRecentMap<true>(rememberedBlocks);
+
+  const tell = ({ number, hash, keys }: UnverifiedBlock, { movements }: WatchedBlock): void => {
+    const there = new Map(movements.map(({ key, verified }) => [key, verified]));
+    const left = keys.filter(key => there.get(key) !== true).length;
+    if (left === 0 || told.get(hash)) return;
+    told.set(hash, true);
+    const absent = keys.filter(key => !there.has(key)).length;
+    context.log.error({ caip2, block: number, left, absent }, 'transfers could not be verified');
+  };
+
   return async (surroundings: Surroundings, signal: AbortSignal): Promise<void> => {
     if (performance.now() - lastTurnMs < intervalMs) return;
     lastTurnMs = performance.now();
-    for (const { number, hash } of await unverifiedBlocks(context.db, caip2, blocksATurn)) {
-      const block = await driver.reread(number, surroundings, signal);
-      if (block?.hash !== hash) continue;
-      const keys = block.movements.filter(({ verified }) => verified).map(({ key }) => key);
-      const left = block.movements.length - keys.length;
-      if (left > 0) context.log.error({ caip2, block: number, left }, 'transfers could not be verified');
-      if (keys.length === 0) continue;
-      await context.db.transaction(async tx => {
-        if (!(await lockChain(tx, lease))) throw new LeaseLost('the lease of the chain has passed on');
-        await verifyTransfers(tx, caip2, keys);
-        await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, [{ number, hash }]));
-      });
+    const due = await unverifiedBlocks(context.db, caip2, after, blocksATurn);
+    after = due.length < blocksATurn ? -1 : due.at(-1)!.number;
+    for (const unverified of due) {
+      const block = await driver.reread(unverified.number, surroundings, signal);
+      if (block?.hash !== unverified.hash) continue;
+      tell(unverified, block);
+      if (block.movements.some(({ verified }) => verified)) await takeBlock(context, lease, block);
     }
   };
 };

@@ -37,6 +37,8 @@ const dueShare = 200;
 const blocksBehind = 20;
 /** Native coin that contracts send costs questions that others do not; so often at most. */
 const leastScanMs = 5_000;
+/** Transfers that could not be verified are looked at again so often. */
+const verifyMs = 30_000;
 const [shortestRestMs, longestRestMs] = [250, 10_000];
 
 const coinScanMs = ({ networks }: WatchedChain): number => {
@@ -79,7 +81,7 @@ const follow = async (
   const lease: Lease = { caip2, fence: row.fence };
   const cursor = row.latestNumber === null ? null : await storedBlock(context.db, caip2, row.latestNumber);
   const surroundings = surroundingsOf(context, row);
-  const verify = createVerifier(context, driver, lease);
+  const verify = createVerifier(context, driver, lease, verifyMs);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
   for await (const step of driver.follow(cursor, surroundings, signal)) {
     if (step.kind === 'halt') {
