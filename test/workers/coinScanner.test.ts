@@ -15,8 +15,8 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-const prepare = async (nodes?: Parameters<typeof startWatchedChain>[1]) => {
-  const watched = await startWatchedChain(quiet, nodes);
+const prepare = async (options: Parameters<typeof startWatchedChain>[1] = {}) => {
+  const watched = await startWatchedChain(quiet, options);
   ends.push(watched.stop);
   const scan = createCoinScanner(watched.context, watched.driver, watched.lease, 0);
   /** Reads the chain and looks at the balances once, as the watcher does whenever it has nothing else to read. */
@@ -89,7 +89,10 @@ describe('the block in which coin came', () => {
     'is not guessed when a node fails while it is searched for: %s',
     async kind => {
       const hindrance = createHindrance();
-      const watched = await prepare([hindrance.through]);
+      const watched = await prepare({
+        nodes: [hindrance.through],
+        ...(kind === 'silence' ? { answerTimeoutMs: 2_000 } : {}),
+      });
       const [proxy] = watched.proxies as [FaultProxy];
       const { payment, paidAt } = await paidOnce(watched);
       const before = await caughtUpAt(watched);
@@ -119,7 +122,7 @@ describe('the block in which coin came', () => {
         isLimiting
           ? Promise.resolve({ error: { code: -32005, message: 'slow down' } })
           : hindrance.through(upstream)(method, params);
-    const watched = await prepare([limiting]);
+    const watched = await prepare({ nodes: [limiting] });
     const { payment, paidAt } = await paidOnce(watched);
     hindrance.after(1, () => {
       isLimiting = true;
@@ -133,12 +136,14 @@ describe('the block in which coin came', () => {
 
   test('is the lowest whose state is still there, where older states are gone', async () => {
     let lowest = 0;
-    const watched: Awaited<ReturnType<typeof prepare>> = await prepare([
-      pruned(
-        () => watched.chain,
-        () => lowest,
-      ),
-    ]);
+    const watched: Awaited<ReturnType<typeof prepare>> = await prepare({
+      nodes: [
+        pruned(
+          () => watched.chain,
+          () => lowest,
+        ),
+      ],
+    });
     const { payment, paidAt } = await paidOnce(watched);
     lowest = paidAt + 3;
     await watched.turn();
@@ -152,7 +157,7 @@ describe('the block in which coin came', () => {
       () => watched.chain,
       () => lowest,
     );
-    const watched: Awaited<ReturnType<typeof prepare>> = await prepare([dropped, upstream => upstream]);
+    const watched: Awaited<ReturnType<typeof prepare>> = await prepare({ nodes: [dropped, upstream => upstream] });
     const { payment, paidAt } = await paidOnce(watched);
     lowest = paidAt + 3;
     await watched.turn();
@@ -161,12 +166,14 @@ describe('the block in which coin came', () => {
 
   test('is not known while no node has even the newest state', async () => {
     let lowest = 0;
-    const watched: Awaited<ReturnType<typeof prepare>> = await prepare([
-      pruned(
-        () => watched.chain,
-        () => lowest,
-      ),
-    ]);
+    const watched: Awaited<ReturnType<typeof prepare>> = await prepare({
+      nodes: [
+        pruned(
+          () => watched.chain,
+          () => lowest,
+        ),
+      ],
+    });
     const { payment, paidAt } = await paidOnce(watched);
     const before = await caughtUpAt(watched);
     lowest = Number.MAX_SAFE_INTEGER;
@@ -243,13 +250,13 @@ describe('a chain that rests', () => {
 });
 
 test('a node that fails at balances alone is asked after the others', async () => {
-  const watched = await prepare([
-    upstream => async (method, params) => {
+  const failing =
+    (upstream: Upstream): Upstream =>
+    async (method, params) => {
       const isBalances = method === 'eth_call' && (params[0] as { to?: string }).to === undefined;
       return isBalances ? { result: '0x00' } : upstream(method, params);
-    },
-    upstream => upstream,
-  ]);
+    };
+  const watched = await prepare({ nodes: [failing, upstream => upstream] });
   const { payment, paidAt } = await paidOnce(watched);
   await watched.turn();
   expect(await watched.transfers(payment)).toEqual([coin(paidAt, 7)]);

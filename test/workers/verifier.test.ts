@@ -49,7 +49,7 @@ const prepare = async () => {
         ? outcome
         : { result: applyLie(method, outcome.result, lie) };
     };
-  const watched = await startWatchedChain(quiet, [lying]);
+  const watched = await startWatchedChain(quiet, { nodes: [lying] });
   ends.push(watched.stop);
   const { chain, context, driver, lease, surroundings, signal } = watched;
   await chain.block(chain.mint(accounts[0], 10n ** 12n));

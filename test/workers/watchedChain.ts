@@ -35,9 +35,13 @@ let chains = 0;
  */
 export const startWatchedChain = async (
   quiet: QuietScene,
-  /** What each node answers; one honest node where nothing is said. */
-  nodes: readonly ((upstream: Upstream) => Upstream)[] = [upstream => upstream],
+  options: {
+    /** What each node answers; one honest node where nothing is said. */
+    readonly nodes?: readonly ((upstream: Upstream) => Upstream)[];
+    readonly answerTimeoutMs?: number;
+  } = {},
 ) => {
+  const { nodes = [upstream => upstream], answerTimeoutMs } = options;
   const chainId = 700_000 + chains++;
   const caip2 = `eip155:${chainId}`;
   const chain = await startTestChain({ chainId });
@@ -54,7 +58,7 @@ export const startWatchedChain = async (
     tokens: [{ contract: chain.token, decimals: 6 }],
     blockTimeSeconds: 0.25,
     isQuiet: true,
-    answerTimeoutMs: 500,
+    ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
     log,
     nowMs: () => performance.now(),
   });
