@@ -2,7 +2,14 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
 import { accounts } from './evmNode.ts';
 import { type FaultKind, type FaultProxy, startFaultProxy, type Upstream } from './faultProxy.ts';
-import { addressOf, type Follower, startFollower, startTestChain, type TestChain } from './followScene.ts';
+import {
+  addressOf,
+  type Follower,
+  type FollowerOptions,
+  startFollower,
+  startTestChain,
+  type TestChain,
+} from './followScene.ts';
 
 const [alice, bob] = [addressOf('alice'), addressOf('bob')];
 
@@ -19,7 +26,11 @@ type Scene = {
 };
 
 /** A chain with so many blocks that nobody has read yet, in which tokens and coin move. */
-const prepare = async (unread: number, altered: (chain: TestChain) => Upstream = ({ upstream }) => upstream) => {
+const prepare = async (
+  unread: number,
+  altered: (chain: TestChain) => Upstream = ({ upstream }) => upstream,
+  options: Partial<FollowerOptions> = {},
+) => {
   const chain = await startTestChain();
   await chain.block(chain.mint(accounts[0], 10n ** 12n));
   const { number, hash, parentHash } = await chain.blockAt('latest');
@@ -30,7 +41,8 @@ const prepare = async (unread: number, altered: (chain: TestChain) => Upstream =
     await chain.block(...(at % 3 === 0 ? [others[0]!, ...paying, others[1]!] : at % 3 === 1 ? others : []));
   }
   const proxy = await startFaultProxy(altered(chain), { seed: 'faults' });
-  const follower = startFollower({ chain, rpcUrls: [proxy.url], known: [alice, bob], cursor, keep: 10_000 });
+  const following = { chain, rpcUrls: [proxy.url], known: [alice, bob], cursor, keep: 10_000 };
+  const follower = startFollower({ ...following, ...options });
   ends.push(follower.stop, proxy.close);
   return { chain, proxy, follower, from: cursor.number + 1 };
 };
@@ -64,7 +76,7 @@ describe('near the head', () => {
   });
 
   test('a node that never answers is given up and asked again', async () => {
-    const scene = await prepare(3);
+    const scene = await prepare(3, undefined, { answerTimeoutMs: 1_000 });
     await outlast(scene, 'silence', 1);
     expect(scene.follower.complaints).toContain('The node did not answer in time.');
   });

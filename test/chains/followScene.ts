@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { PRAGUE } from '@nomicfoundation/edr';
 import { type Abi, encodeFunctionData, getAddress, type Hex, keccak256, toHex } from 'viem';
 import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
@@ -5,7 +6,7 @@ import type { ChainStep } from '../../src/chains/driver.ts';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import { linkFault } from '../../src/chains/linkage.ts';
 import type { Block, Movement, WatchedBlock } from '../../src/core/chain.ts';
-import { silentLog } from '../../src/core/log.ts';
+import type { Log } from '../../src/core/log.ts';
 import { accounts, type Receipt, startEvmNode } from './evmNode.ts';
 import type { Upstream } from './faultProxy.ts';
 
@@ -152,7 +153,20 @@ export type FollowerOptions = {
   readonly cursor?: Block;
   /** Blocks below the newest that are kept. */
   readonly keep?: number;
+  /** The clock of pauses. */
+  readonly nowMs?: () => number;
+  readonly answerTimeoutMs?: number;
 };
+
+export type LogLine = { readonly fields: Record<string, unknown>; readonly message: string };
+
+/**
+ * Pauses pass so much faster than they would, so that a node which is left alone after a fault is back in a moment. How
+ * long they are is what the tests of a node say.
+ */
+const haste = 50;
+/** The chain mines when it is told to, so waiting for its next block is only waiting. */
+const betweenPollsMs = 10;
 
 /** The driver with a memory in place of a database. Steps are applied as they are taken, and must fit. */
 export const startFollower = (options: FollowerOptions) => {
@@ -161,10 +175,12 @@ export const startFollower = (options: FollowerOptions) => {
   const tokens = options.tokens ?? [chain.token];
   const stored = new Map<number, WatchedBlock>();
   const taken: ChainStep[] = [];
+  const logged: LogLine[] = [];
   const complaints: string[] = [];
   const stopping = new AbortController();
   let cursor: Block | null = options.cursor ?? null;
   let finalized: number | null = null;
+  const note: Log['info'] = (fields, message) => void logged.push({ fields: { ...fields }, message });
   const driver = createEvmDriver({
     caip2: `eip155:${chain.chainId}`,
     chainId: chain.chainId,
@@ -172,8 +188,20 @@ export const startFollower = (options: FollowerOptions) => {
     tokens: tokens.map(contract => ({ contract, decimals: 6 })),
     blockTimeSeconds: 0.25,
     isQuiet,
-    log: { ...silentLog, warn: (fields: object) => void complaints.push((fields as { fault: string }).fault) },
-    nowMs: () => performance.now(),
+    wake: async (_, signal) => {
+      await pause(betweenPollsMs, undefined, { signal });
+    },
+    ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
+    log: {
+      debug: note,
+      info: note,
+      error: note,
+      warn: (fields: object, message) => {
+        note(fields, message);
+        complaints.push((fields as { fault: string }).fault);
+      },
+    },
+    nowMs: options.nowMs ?? (() => performance.now() * haste),
   });
   const surroundings = {
     known: async (addresses: readonly string[]) => new Set(addresses.filter(address => known.has(address))),
@@ -210,6 +238,7 @@ export const startFollower = (options: FollowerOptions) => {
     next,
     taken,
     complaints,
+    logged,
     stored,
     /** Takes steps until one is as wanted; the time of the test is the bound. */
     async until(isWanted: (step: ChainStep) => boolean): Promise<ChainStep> {
