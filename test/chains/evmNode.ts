@@ -31,8 +31,8 @@ await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
 
 const hex = (value: bigint): Hex => `0x${value.toString(16)}`;
 
-/** A real EVM in this process. Every transaction is mined at once into a block of its own. */
-export const startEvmNode = async (hardfork = PRAGUE, chainId = 31_337n) => {
+/** A real EVM in this process. Every transaction is mined at once into a block of its own. Its clock may be behind. */
+export const startEvmNode = async (hardfork = PRAGUE, chainId = 31_337n, behindSeconds = 0) => {
   const funded = accounts.map(account => ({ address: Buffer.from(account.slice(2), 'hex'), balance: 10n ** 24n }));
   const provider = await context.createProvider(
     L1_CHAIN_TYPE,
@@ -47,6 +47,7 @@ export const startEvmNode = async (hardfork = PRAGUE, chainId = 31_337n) => {
       genesisState: [...l1GenesisState(l1HardforkFromString(hardfork)), ...funded],
       hardfork,
       initialBaseFeePerGas: 1_000_000_000n,
+      ...(behindSeconds > 0 ? { initialDate: BigInt(Math.floor(Date.now() / 1000) - behindSeconds) } : {}),
       initialBlobGas: { gasUsed: 0n, excessGas: 0n },
       initialParentBeaconBlockRoot: Buffer.alloc(32),
       minGasPrice: 0n,

@@ -36,9 +36,9 @@ const answerCall = async (node: EvmNode, { id, method, params = [] }: Call): Pro
 };
 
 /** A test network of the registry as somebody else's node would serve it, with blocks that a test makes. */
-export const startFarChain = async (slug: Slug): Promise<FarChain> => {
+export const startFarChain = async (slug: Slug, behindSeconds = 0): Promise<FarChain> => {
   const { chainId, caip2, tokens } = testnets[slug];
-  const node = await startEvmNode(PRAGUE, BigInt(chainId));
+  const node = await startEvmNode(PRAGUE, BigInt(chainId), behindSeconds);
   const chain = createChainCalls(node.request);
   let served = node;
   let isAnswering = true;
