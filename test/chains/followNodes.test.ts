@@ -226,3 +226,29 @@ test('a node for another chain is left out, and alone it makes the network down'
   await vi.waitFor(() => expect(alone.driver.health()).toMatchObject({ status: 'down' }));
   expect(alone.taken).toEqual([]);
 });
+
+test('a block that is read again is read from one node', async () => {
+  const chain = await prepare();
+  let nowMs = 0;
+  let wakeFirst = (): void => {};
+  const waking: Upstream = (method, params) => {
+    wakeFirst();
+    return chain.upstream(method, params);
+  };
+  const [first, second] = [await serve(chain.upstream), await serve(waking)];
+  const follower = follow(chain, [first, second], { nowMs: () => nowMs });
+  await pay(chain, 5n);
+  await follower.catchUp();
+  // The first is left alone after a fault, and could be asked again in the middle of it.
+  first.set({ serverError: 1 });
+  await follower.catchUp();
+  first.set({});
+  const asked = () => [...first.answers().values()].reduce((sum, count) => sum + count, 0);
+  const before = asked();
+  wakeFirst = () => {
+    nowMs += 60_000;
+  };
+  const block = await follower.driver.reread(await chain.head(), follower.surroundings, AbortSignal.timeout(10_000));
+  expect(block!.movements).toMatchObject([{ amount: 5n, verified: true }]);
+  expect(asked()).toBe(before);
+});

@@ -5,12 +5,13 @@ import { readBalances } from './balances.ts';
 import { factoryEmitter, tokenEmitter } from './block.ts';
 import { fetchNearHead } from './fetchBlocks.ts';
 import { followChain } from './follow.ts';
-import { inspectTokens, type ListedToken } from './inspectTokens.ts';
+import type { ListedToken } from './inspectTokens.ts';
 import { watchBlocks } from './movements.ts';
 import type { Wake } from './news.ts';
 import { createNode, type EvmNode, isLimited } from './node.ts';
 import { RpcFault } from './rpc.ts';
 import type { Survey } from './survey.ts';
+import { createTokenInspector } from './tokenInspector.ts';
 
 export type EvmDriverOptions = {
   readonly caip2: string;
@@ -54,12 +55,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const anyNode = (): EvmNode => nodes.find(node => !node.isResting()) ?? nodes[0]!;
   const quorum = Math.min(2, nodes.length);
   let health: Measured | null = null;
-  let unfitTokens: ReadonlyMap<string, string> | null = null;
-  const inspect = async (node: EvmNode, signal: AbortSignal): Promise<void> => {
-    if (unfitTokens !== null) return;
-    unfitTokens = await inspectTokens(node, options.tokens, signal);
-    for (const [contract, reason] of unfitTokens) log.error({ caip2, contract, reason }, 'a currency is disabled');
-  };
+  const inspector = createTokenInspector({ ...options, nodes });
 
   /** In the order in which they are asked for balances: one that fails goes to the end. */
   let asked = [...nodes];
@@ -112,7 +108,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           isLarge,
           pollMs: Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs),
           ...(options.wake === undefined ? {} : { wake: options.wake }),
-          inspect,
+          inspect: inspector.inspect,
           isCurrent: head => lagOf(head) <= allowedLagSeconds,
           observe: survey => {
             health = judge(survey);
@@ -123,8 +119,10 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
       ),
     async reread(number, { known }, signal) {
       try {
-        const blocks = await fetchNearHead(anyNode(), { from: number, to: number }, signal);
-        const [block] = await watchBlocks(anyNode(), blocks, { listed, known, isLarge }, signal);
+        // Of one node: what two say of a block may be of two branches.
+        const node = anyNode();
+        const blocks = await fetchNearHead(node, { from: number, to: number }, signal);
+        const [block] = await watchBlocks(node, blocks, { listed, known, isLarge }, signal);
         return block ?? null;
       } catch (error) {
         if (error instanceof RpcFault) return null;
@@ -133,9 +131,10 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     },
     coinBalances,
     // Until the tokens are inspected nobody shall be told that they can be paid in.
-    health: () =>
-      unfitTokens === null && health?.status !== 'down'
-        ? null
-        : health && { ...health, unfitTokens: unfitTokens ?? new Map() },
+    health: () => {
+      const unfitTokens = inspector.unfit();
+      if (unfitTokens === null && health?.status !== 'down') return null;
+      return health && { ...health, unfitTokens: unfitTokens ?? new Map() };
+    },
   };
 };
