@@ -19,29 +19,32 @@ const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = { readonly balances: CoinBalances; readonly stored: (number: number) => Promise<Block | null> };
 
-/**
- * How much more the address holds at a block than is on record. Nothing where the state of that block is gone: the block
- * found is then a later one, never an earlier, and its finality comes later, too. A node that fails says nothing at all.
- */
-const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | null> => {
+/** How much more the address holds at a block than is on record, or that the state of that block is gone. */
+const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | 'none' | 'gone'> => {
   const balance = (await balances(block, [payment.address]))?.get(payment.address);
-  if (balance === undefined) return null;
+  if (balance === undefined) return 'gone';
   const amount = balance - recordedAt(payment, block.number);
-  return amount > 0n ? { block, amount } : null;
+  return amount > 0n ? { block, amount } : 'none';
 };
 
-/** The lowest block at which the address holds more than is on record, and how much. More may have come in later ones. */
-const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap> => {
+/**
+ * The lowest block at which the address holds more than is on record, and how much. More may have come in later ones.
+ * Where states are gone it is a later block, never an earlier, and its finality comes later, too. Null where the head is
+ * gone as well: then it is the node that has left this branch.
+ */
+const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap | null> => {
   let found = atHead;
+  let isAnyGone = false;
   let low = Math.max(0, atHead.block.number - searchedBlocks);
   while (low < found.block.number) {
     const middle = Math.floor((low + found.block.number) / 2);
     const block = await options.stored(middle);
-    const gap = block && (await gapAt(payment, block, options));
-    if (gap) found = gap;
+    const gap = block === null ? 'none' : await gapAt(payment, block, options);
+    if (gap === 'gone') isAnyGone = true;
+    if (typeof gap === 'object') found = gap;
     else low = middle + 1;
   }
-  return found;
+  return isAnyGone && (await gapAt(payment, atHead.block, options)) === 'gone' ? null : found;
 };
 
 /**
@@ -67,7 +70,9 @@ export const findCoins = async (
     for (;;) {
       const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
       if (more <= 0n) break;
-      const { block, amount } = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
+      const gap = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
+      if (gap === null) return null;
+      const { block, amount } = gap;
       changes.push({ blockNumber: block.number, amount: amount.toString() });
       found.push({
         key: `${block.hash}:delta:${address}`,

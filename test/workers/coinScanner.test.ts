@@ -45,16 +45,16 @@ const unread = 'balances of native coin could not be read';
 
 /** Calls `act` once so many questions for balances were answered. */
 const createHindrance = () => {
-  let [left, hinder] = [0, (): void => {}];
+  let [left, hinder]: [number, () => void | Promise<void>] = [0, () => {}];
   return {
     through:
       (upstream: Upstream): Upstream =>
       async (method, params) => {
         const outcome = await upstream(method, params);
-        if (method === 'eth_call' && left > 0 && --left === 0) hinder();
+        if (method === 'eth_call' && left > 0 && --left === 0) await hinder();
         return outcome;
       },
-    after(answers: number, act: () => void): void {
+    after(answers: number, act: () => void | Promise<void>): void {
       [left, hinder] = [answers, act];
     },
   };
@@ -149,6 +149,20 @@ describe('the block in which coin came', () => {
     await watched.turn();
     expect(await watched.transfers(payment)).toEqual([coin(lowest, 7)]);
     expect(watched.said(unread)).toEqual([]);
+  });
+
+  test('is not searched for on a branch that the node leaves meanwhile', async () => {
+    const hindrance = createHindrance();
+    const watched = await prepare({ nodes: [hindrance.through] });
+    const { chain, turn, transfers } = watched;
+    const { payment, paidAt } = await paidOnce(watched);
+    hindrance.after(1, () => chain.rewind(paidAt));
+    await turn();
+    expect(await transfers(payment), 'its block stands, those above it are gone').toEqual([]);
+    expect(watched.said(unread)).toHaveLength(1);
+    await chain.mine(12);
+    await turn();
+    expect(await transfers(payment)).toEqual([coin(paidAt, 7)]);
   });
 
   test('is found by another node that still has the state', async () => {
