@@ -7,9 +7,8 @@ import { codeOf, hasCode } from '../core/errorCode.ts';
 import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { mainnets, slugs } from '../core/registry/backings.ts';
-import { type DevChain as DevChainBacking, type Network, resolveNetworks } from '../core/registry/networks.ts';
+import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/accounts.ts';
-import { type DevChain, startDevChain } from '../local/devchain/startDevChain.ts';
 import { ensureLocalCertificates } from '../local/localCa.ts';
 import {
   type EmbeddedPostgres,
@@ -167,16 +166,10 @@ export const devTokens = (): DevToken[] =>
     mainnets[slug].tokens.map(({ symbol, name, decimals }) => ({ slug, symbol, name: `Test ${name}`, decimals })),
   );
 
-const needsDevChain = (config: Config): boolean =>
-  config.roles.includes('watch') && slugs.some(slug => (config.networks.sandbox[slug]?.rpcUrls.length ?? 0) === 0);
-
-export const startLocalChain = async (config: Config, log: Log): Promise<DevChain | null> =>
-  needsDevChain(config) ? startDevChain({ dataDir: config.dataDir, log, tokens: devTokens() }) : null;
-
+/** Without the URL of a local chain, another process has the one behind the sandbox; its tokens are the same. */
 export const networksOf = (config: Config, devChainRpcUrl: string | null): Network[] => {
-  const deployments = devChainDeployments(devTokens());
-  const devChain: DevChainBacking | null =
-    devChainRpcUrl === null ? null : { tokenAddress: deployments.tokenAddress, rpcUrls: [devChainRpcUrl] };
+  const { tokenAddress } = devChainDeployments(devTokens());
+  const devChain: DevChain = { tokenAddress, rpcUrls: devChainRpcUrl === null ? [] : [devChainRpcUrl] };
   return environments.flatMap(environment =>
     resolveNetworks({
       environment,

@@ -35,9 +35,10 @@ import { signWebhook } from '../webhooks/sign.ts';
 import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
-import { makeDataDir, monotonicMs, networksOf, openAdmin, startLocalChain, startStorage, tlsOf } from './compose.ts';
+import { makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
+import { startLocalChain } from './startLocalChain.ts';
 import { localCaip2, watchedChains } from './watchedChains.ts';
 
 export type Florin = {
@@ -46,6 +47,8 @@ export type Florin = {
   readonly firstRun: FirstRun | null;
   /** The dev chain's process, where one runs. */
   readonly devChainPid: () => number | null;
+  /** What whoever starts it should know. */
+  readonly notices: readonly string[];
   stop(): Promise<void>;
 };
 
@@ -166,7 +169,7 @@ export const startFlorin = async (
     const admin = await openAdmin(config, storage);
     await noticeRestore(admin.db, log);
     const firstRun = await prepareFirstRun(config, admin);
-    const chain = await startLocalChain(config, log);
+    const { chain, notices } = await startLocalChain(config, log, admin.db);
     if (chain) stack.push('dev chain', () => chain.stop());
 
     const urls: Record<Environment, string> = { production: '', sandbox: '' };
@@ -196,7 +199,8 @@ export const startFlorin = async (
     // Whoever is told that it runs may create a payment at once.
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, log, stack });
-    return { urls, caPath: tls.caPath, firstRun, devChainPid: () => chain?.pid() ?? null, stop: stack.unwind };
+    const devChainPid = () => chain?.pid() ?? null;
+    return { urls, caPath: tls.caPath, firstRun, devChainPid, notices, stop: stack.unwind };
   } catch (error) {
     await stack.unwind();
     throw error;

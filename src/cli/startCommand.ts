@@ -9,15 +9,17 @@ import { createLog } from './log.ts';
 /** Where it can be reached, or what it does where it serves nobody. */
 export const readyLines = (
   { roles }: Pick<Config, 'roles'>,
-  { urls, caPath }: Pick<Florin, 'urls' | 'caPath'>,
+  { urls, caPath, notices }: Pick<Florin, 'urls' | 'caPath' | 'notices'>,
 ): string[] => {
-  if (!roles.includes('api')) return ['Florin is ready', `  roles       ${roles.join(', ')}`];
+  const told = notices.flatMap(notice => ['', `  ${notice}`]);
+  if (!roles.includes('api')) return ['Florin is ready', `  roles       ${roles.join(', ')}`, ...told];
   return [
     'Florin is ready',
     `  production  ${urls.production}`,
     `  sandbox     ${urls.sandbox}`,
     `  reference   ${urls.sandbox}/docs`,
     ...(caPath ? [`  local CA    ${caPath}`] : []),
+    ...told,
   ];
 };
 

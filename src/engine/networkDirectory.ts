@@ -31,9 +31,12 @@ export type NetworkDirectory = {
   decimalsOf(caip2: string, contract: string | null): number | null;
 };
 
+/** The local chain has no address but for the process that runs it; what that one measures holds for all. */
+const isUnconfigured = ({ rpcUrls, backing }: Network): boolean => rpcUrls.length === 0 && backing !== 'devchain';
+
 const judge = (network: Network, row: NetworkStatusRow | undefined): MeasuredNetwork => {
   const unknown = { network, latestBlock: null, lagSeconds: null, checkedAt: null, disabled: {} };
-  if (network.rpcUrls.length === 0) return { ...unknown, status: 'down', reason: 'no RPC URL is configured for it' };
+  if (isUnconfigured(network)) return { ...unknown, status: 'down', reason: 'no RPC URL is configured for it' };
   if (!row || row.caip2 !== network.caip2) return { ...unknown, status: 'down', reason: 'it has not been polled yet' };
   const { latestBlock, lagSeconds, checkedAt } = row;
   const measured = { network, latestBlock, lagSeconds, checkedAt, disabled: row.disabledCurrencies };
@@ -100,14 +103,12 @@ export const watchedNetwork = async (
     throw invalid('network', `Unknown network. Known networks: ${known.map(n => n.slug).join(', ')}.`);
   }
   if (found.status === 'down' || found.status === 'maintenance') {
-    const remedy =
-      found.network.rpcUrls.length === 0
-        ? `Add RPC URLs for it under networks.${environment}.${slug}.rpcUrls in florin.config.json.`
-        : 'Try again shortly; GET /v1/networks shows its status.';
-    throw new FlorinError(
-      'network_unavailable',
-      `The network ${slug} is not being watched: ${found.reason ?? 'it does not answer'}. ${remedy}`,
-    );
+    const remedy = isUnconfigured(found.network)
+      ? `Add RPC URLs for it under networks.${environment}.${slug}.rpcUrls in florin.config.json.`
+      : 'Try again shortly; GET /v1/networks shows its status.';
+    // Some reasons are sentences.
+    const reason = (found.reason ?? 'it does not answer').replace(/\.$/, '');
+    throw new FlorinError('network_unavailable', `The network ${slug} is not being watched: ${reason}. ${remedy}`);
   }
   const disabled = symbol === undefined ? undefined : found.disabled[symbol];
   if (disabled !== undefined) {

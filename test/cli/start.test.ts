@@ -215,9 +215,13 @@ describe('a start that cannot be', () => {
 });
 
 test('addresses are said only where something listens on them', () => {
-  const florin = { urls: { production: 'https://p.example', sandbox: 'https://s.example' }, caPath: '/ca.pem' };
+  const urls = { production: 'https://p.example', sandbox: 'https://s.example' };
+  const florin = { urls, caPath: '/ca.pem', notices: [] };
   expect(readyLines({ roles: ['api', 'watch'] }, florin).join('\n')).toMatch(
     /p\.example[\s\S]*s\.example[\s\S]*ca\.pem/,
   );
   expect(readyLines({ roles: ['watch'] }, florin)).toEqual(['Florin is ready', '  roles       watch']);
+  for (const roles of [['api', 'watch'], ['watch']] as const) {
+    expect(readyLines({ roles }, { ...florin, notices: ['Take note.'] }).slice(-2)).toEqual(['', '  Take note.']);
+  }
 });

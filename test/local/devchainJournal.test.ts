@@ -133,3 +133,21 @@ test('whoever waits for a block hears of it, and is not kept for ever', async ()
   expect(await call('florin_waitForBlock', hash, 20_000)).toBe((await blockAt('latest')).hash);
   expect(await call('florin_waitForBlock', (await blockAt('latest')).hash, 1)).toBe((await blockAt('latest')).hash);
 });
+
+test('chains of different identity have no block in common; one of the same begins alike', async () => {
+  const begin = async (identity: string): Promise<string[]> => {
+    await chain.stop();
+    chain = await startDevChain({ dataDir, log: silentLog, tokens, emptyBlockIntervalMs: never, identity });
+    return allHashes();
+  };
+  const path = join(dataDir, 'devchain.journal');
+  await rm(path);
+  const one = await begin('one');
+  expect(await begin('two'), 'a journal says who the chain is').toEqual(one);
+  await rm(path);
+  const two = await begin('two');
+  expect(two).toHaveLength(one.length);
+  expect(two.filter(hash => one.includes(hash))).toEqual([]);
+  await rm(path);
+  expect(await begin('one'), 'a lost journal').toEqual(one);
+});

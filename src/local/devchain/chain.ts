@@ -26,6 +26,8 @@ export type ChainOptions = {
   readonly tokens: readonly DevToken[];
   readonly emptyBlockIntervalMs: number;
   readonly journalPath: string;
+  /** Of a chain that is yet to begin; one that has a journal is who it was. */
+  readonly identity?: string | undefined;
 };
 
 /**
@@ -34,8 +36,8 @@ export type ChainOptions = {
  * anybody can learn of it. The next start makes the same blocks again.
  */
 export const createChain = async (options: ChainOptions, onReplay: OnReplay = () => {}): Promise<Chain> => {
-  const { ask, send } = await openProvider();
   const { journal, records } = await openJournal(options.journalPath);
+  const { ask, send } = await openProvider(await identify(journal, records, options.identity ?? null));
   await replay(send, records, onReplay);
   const states = createStates(send, journal);
   const mine = createMiner(send, journal, states.remember);
@@ -189,10 +191,23 @@ const createMiner =
     await remember();
   };
 
+/** Who the chain is, from its journal's first record on. */
+const identify = async (
+  journal: Journal,
+  records: readonly ChainRecord[],
+  wanted: string | null,
+): Promise<string | null> => {
+  const [first] = records;
+  if (first !== undefined) return first.kind === 'genesis' ? first.identity : null;
+  if (wanted !== null) await journal.append([{ kind: 'genesis', identity: wanted }]);
+  return wanted;
+};
+
 /** Makes the recorded blocks again, and makes sure that they are the same. */
 const replay = async (send: Send, records: readonly ChainRecord[], onReplay: OnReplay): Promise<void> => {
   for (const [at, record] of records.entries()) {
     if (at % progressStep === 0) onReplay(at, records.length);
+    if (record.kind === 'genesis') continue;
     if (record.kind === 'balance') {
       await succeed(send, 'hardhat_setBalance', [record.address, record.value]);
       continue;

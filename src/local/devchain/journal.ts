@@ -10,10 +10,13 @@ export type BlockRecord = {
   readonly transactions: readonly string[];
 };
 
+/** What makes the chain another one than all others from its first block on. */
+export type GenesisRecord = { readonly kind: 'genesis'; readonly identity: string };
+
 /** A balance that was set by hand, between two blocks. */
 export type BalanceRecord = { readonly kind: 'balance'; readonly address: string; readonly value: string };
 
-export type ChainRecord = BlockRecord | BalanceRecord;
+export type ChainRecord = GenesisRecord | BlockRecord | BalanceRecord;
 
 /** Takes back all records but the first `keep`: the chain was reverted to an earlier moment. */
 type RevertRecord = { readonly kind: 'revert'; readonly keep: number };

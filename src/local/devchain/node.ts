@@ -8,6 +8,7 @@ export type NodeStart = {
   readonly tokens: readonly DevToken[];
   readonly emptyBlockIntervalMs: number;
   readonly journalPath: string;
+  readonly identity?: string | undefined;
 };
 export type NodeReady = { readonly port: number };
 /** Before it is ready, as long as it makes the blocks of its journal again. */

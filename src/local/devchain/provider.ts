@@ -10,6 +10,7 @@ import {
   SpecId,
 } from '@nomicfoundation/edr';
 import { devChainDeployments } from '../../chains/evm/deployments.ts';
+import { keccak256 } from '../../chains/evm/keccak.ts';
 
 export const devChainId = 31_337;
 
@@ -21,7 +22,7 @@ export const payer = {
   balanceWei: 10n ** 27n,
 } as const;
 
-// Blocks up to the last deployment have fixed times, so that their hashes are the same on every machine and start.
+// Blocks up to the last deployment have fixed times, so that a chain of one identity always begins with the same ones.
 const genesisTimeS = 1_735_689_600;
 
 export type Send = (method: string, params: unknown) => Promise<RpcOutcome>;
@@ -32,8 +33,14 @@ export type Provider = {
   readonly send: Send;
 };
 
-/** An EVM in this process that mines nothing by itself. */
-export const openProvider = async (): Promise<Provider> => {
+/** An account that nobody has the key of: what it holds is in the first block's hash, and in those of all after it. */
+const markOf = (identity: string) => ({
+  address: Buffer.from(keccak256(Buffer.from(identity, 'utf8'))).subarray(12),
+  balance: 1n,
+});
+
+/** An EVM in this process that mines nothing by itself. Chains of different identity have no block in common. */
+export const openProvider = async (identity: string | null = null): Promise<Provider> => {
   const context = new EdrContext();
   await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
   const { create2Deployer } = devChainDeployments([]);
@@ -50,6 +57,7 @@ export const openProvider = async (): Promise<Provider> => {
       ...l1GenesisState(SpecId.Prague),
       { address: addressBytes(payer.address), balance: payer.balanceWei },
       { address: addressBytes(create2Deployer.signer), balance: create2Deployer.fundingWei },
+      ...(identity === null ? [] : [markOf(identity)]),
     ],
     hardfork: PRAGUE,
     initialBaseFeePerGas: 1_000_000_000n,

@@ -20,6 +20,8 @@ export type DevChainOptions = {
   readonly log: Log;
   readonly tokens: readonly DevToken[];
   readonly emptyBlockIntervalMs?: number;
+  /** Tells this chain from those of other data directories, from the first block on. */
+  readonly identity?: string;
 };
 
 const firstDelayMs = 100;
@@ -29,7 +31,7 @@ const steadyAfterMs = 60_000;
 
 /** Runs the dev chain in a process of its own, and runs it again when it dies, until stopped. */
 export const startDevChain = async (options: DevChainOptions): Promise<DevChain> => {
-  const { dataDir, log, tokens, emptyBlockIntervalMs = 1_000 } = options;
+  const { dataDir, log, tokens, emptyBlockIntervalMs = 1_000, identity } = options;
   const recordPath = join(dataDir, 'devchain.json');
   const journalPath = join(dataDir, 'devchain.journal');
   const stopping = new AbortController();
@@ -40,7 +42,8 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
     const onProgress = (progress: NodeProgress): void => {
       if (progress.done > 0) log.info(progress, 'the blocks of the dev chain are made again');
     };
-    const node = await launchNode({ port, tokens, emptyBlockIntervalMs, journalPath }, onProgress, stopping.signal);
+    const start = { port, tokens, emptyBlockIntervalMs, journalPath, identity };
+    const node = await launchNode(start, onProgress, stopping.signal);
     const record = { pid: node.pid, port: node.port, startedAt: startedAt.toISOString() };
     await writeFileAtomically(recordPath, `${JSON.stringify(record)}\n`, 0o600);
     log.info(record, 'dev chain started');

@@ -1,0 +1,52 @@
+import { callRpc } from '../chains/evm/rpc.ts';
+import type { Log } from '../core/log.ts';
+import { slugs } from '../core/registry/backings.ts';
+import { type DevChain, startDevChain } from '../local/devchain/startDevChain.ts';
+import { ensureInstanceId } from '../local/instanceId.ts';
+import type { Database } from '../storage/database.ts';
+import { claimDeploymentValue } from '../storage/deployment.ts';
+import { devTokens } from './compose.ts';
+import type { Config } from './config.ts';
+
+export type LocalChain = {
+  /** Null where no local chain is needed, or another data directory has it. */
+  readonly chain: DevChain | null;
+  /** For whoever starts it. */
+  readonly notices: readonly string[];
+};
+
+const notOurs = [
+  'The sandbox of this database runs on the local chain of another data directory, so the one here is not started.',
+  'Payments can be created here; florin pay and simulate work beside the Florin that runs that chain.',
+  'For a sandbox of its own, give this Florin another DATABASE_URL; to move the chain here, take devchain.journal along.',
+  'For test networks instead, give all sandbox networks rpcUrls. With FLORIN_ROLES=api no local chain is asked for.',
+].join('\n  ');
+
+const isNeeded = (config: Config): boolean =>
+  config.roles.includes('watch') && slugs.some(slug => (config.networks.sandbox[slug]?.rpcUrls.length ?? 0) === 0);
+
+/** Whether the database's sandbox is on this chain: the first that came has it for good. */
+const claim = async (db: Database, { rpcUrl }: DevChain): Promise<boolean> => {
+  const { hash } = (await callRpc(rpcUrl, 'eth_getBlockByNumber', ['0x0', false])) as { hash: string };
+  return (await claimDeploymentValue(db, 'local_chain_genesis', hash)) === hash;
+};
+
+/**
+ * Each data directory has a local chain of its own, and all go by one name. Two of them in one database would look like
+ * one chain that is rewritten again and again. The other networks do not depend on it, so the rest starts all the same.
+ */
+export const startLocalChain = async (config: Config, log: Log, db: Database): Promise<LocalChain> => {
+  const { dataDir } = config;
+  if (!isNeeded(config)) return { chain: null, notices: [] };
+  const identity = await ensureInstanceId(dataDir);
+  const chain = await startDevChain({ dataDir, log, tokens: devTokens(), identity });
+  try {
+    if (await claim(db, chain)) return { chain, notices: [] };
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+  await chain.stop();
+  log.warn({ dataDir }, 'the sandbox is on the local chain of another data directory');
+  return { chain: null, notices: [notOurs] };
+};
