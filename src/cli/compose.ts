@@ -6,7 +6,7 @@ import { environments } from '../core/environment.ts';
 import { codeOf, hasCode } from '../core/errorCode.ts';
 import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { mainnets, slugs } from '../core/registry/backings.ts';
+import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
 import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/accounts.ts';
 import { ensureLocalCertificates } from '../local/localCa.ts';
@@ -160,16 +160,24 @@ export const openAdmin = async (config: Config, storage: OpenStorage): Promise<A
   return { db: storage.db, clock, ids: createIds(), vault: await openVault(config, storage.db) };
 };
 
-/** Test tokens of the dev chain: the symbols and decimals of each slug's mainnet. */
-export const devTokens = (): DevToken[] =>
+/** Test tokens of the dev chain: the symbols and decimals of each slug's mainnet, and of what production adds to it. */
+export const devTokens = (production: Config['networks']['production'] = {}): DevToken[] =>
   slugs.flatMap(slug =>
-    mainnets[slug].tokens.map(({ symbol, name, decimals }) => ({ slug, symbol, name: `Test ${name}`, decimals })),
+    [...mainnets[slug].tokens, ...(production[slug]?.tokens ?? [])].map(({ symbol, name, decimals }) => ({
+      slug,
+      symbol,
+      name: `Test ${name}`,
+      decimals,
+    })),
   );
 
 /** Without the URL of a local chain, another process has the one behind the sandbox; its tokens are the same. */
 export const networksOf = (config: Config, devChainRpcUrl: string | null): Network[] => {
-  const { tokenAddress } = devChainDeployments(devTokens());
-  const devChain: DevChain = { tokenAddress, rpcUrls: devChainRpcUrl === null ? [] : [devChainRpcUrl] };
+  const { production } = config.networks;
+  const { tokenAddress } = devChainDeployments(devTokens(production));
+  const moreTokens = (slug: Slug): readonly Token[] => production[slug]?.tokens ?? [];
+  const rpcUrls = devChainRpcUrl === null ? [] : [devChainRpcUrl];
+  const devChain: DevChain = { tokenAddress, moreTokens, rpcUrls };
   return environments.flatMap(environment =>
     resolveNetworks({
       environment,

@@ -1,9 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Environment, environments, isEnvironment } from '../core/environment.ts';
+import { isZeroAddress, parseEvmAddress } from '../chains/evm/address.ts';
+import { type Environment, environments } from '../core/environment.ts';
 import { parseAmount } from '../core/money.ts';
-import { isSlug, mainnets, type Rule, type Slug, slugs } from '../core/registry/backings.ts';
+import {
+  type Backing,
+  isSlug,
+  mainnets,
+  type Rule,
+  type Slug,
+  slugs,
+  type Token,
+  testnets,
+} from '../core/registry/backings.ts';
 import type { NetworkSettings } from '../core/registry/networks.ts';
 
 export type ConfiguredNetworks = Readonly<Record<Environment, Readonly<Partial<Record<Slug, NetworkSettings>>>>>;
@@ -18,6 +28,9 @@ const configFileNames = ['florin.config.json', 'florin.config.js', 'florin.confi
 const maxRpcUrls = 16;
 const maxTiers = 32;
 const maxDepth = 256;
+const maxTokens = 100;
+/** The largest amount of a token with more would not fit into the database. */
+const maxDecimals = 24;
 
 /** Finds and validates florin.config.* in a directory. No file is a valid answer; two are not. */
 export async function loadConfigFile(directory: string): Promise<Loaded> {
@@ -54,30 +67,77 @@ function parseContent(content: unknown, report: Report): ConfiguredNetworks {
   const networks: Record<Environment, Partial<Record<Slug, NetworkSettings>>> = { production: {}, sandbox: {} };
   const root = fields(content, 'the file', ['networks'], report);
   const perEnvironment = fields(root?.networks ?? {}, 'networks', environments, report);
-  for (const [environment, bySlug] of Object.entries(perEnvironment ?? {})) {
-    if (!isEnvironment(environment)) continue;
+  // In this order: the sandbox's local chain has production's tokens, too.
+  for (const environment of environments) {
     const path = `networks.${environment}`;
-    for (const [slug, value] of Object.entries(fields(bySlug, path, slugs, report) ?? {})) {
-      if (isSlug(slug)) networks[environment][slug] = parseNetwork(value, `${path}.${slug}`, slug, report);
+    const isGiven = perEnvironment !== undefined && Object.hasOwn(perEnvironment, environment);
+    const bySlug = isGiven ? fields(perEnvironment[environment], path, slugs, report) : undefined;
+    for (const [slug, value] of Object.entries(bySlug ?? {})) {
+      if (!isSlug(slug)) continue;
+      const backing = environment === 'production' ? mainnets[slug] : testnets[slug];
+      const more = networks.production[slug]?.tokens ?? [];
+      networks[environment][slug] = parseNetwork(value, `${path}.${slug}`, { backing, more }, report);
     }
   }
   return networks;
 }
 
-function parseNetwork(value: unknown, path: string, slug: Slug, report: Report): NetworkSettings {
-  const given = fields(value, path, ['rpcUrls', 'minAmounts', 'rule', 'tiers'], report) ?? {};
+/** The chain that RPC URLs would be of, and tokens that were named for the same slug before. */
+type Place = { readonly backing: Backing; readonly more: readonly Token[] };
+
+function parseNetwork(value: unknown, path: string, { backing, more }: Place, report: Report): NetworkSettings {
+  const given = fields(value, path, ['rpcUrls', 'tokens', 'minAmounts', 'rule', 'tiers'], report) ?? {};
   const rule = given.rule === undefined ? undefined : parseRule(given.rule, `${path}.rule`, report);
-  const minAmounts = fields(given.minAmounts ?? {}, `${path}.minAmounts`, symbolsOf(slug), report) ?? {};
+  const rpcUrls = parseRpcUrls(given.rpcUrls ?? [], `${path}.rpcUrls`, report);
+  const tokens = given.tokens === undefined ? [] : parseTokens(given.tokens, `${path}.tokens`, backing, report);
+  if (tokens.length > 0 && rpcUrls.length === 0 && backing.kind === 'testnet')
+    report(`${path}.tokens`, 'needs rpcUrls: the local dev chain has a test token for each of production');
+  const currencies = [...tokens, ...more, ...listedOn(mainnets[backing.slug])];
+  const symbols = currencies.map(({ symbol }) => symbol);
+  const minAmounts = fields(given.minAmounts ?? {}, `${path}.minAmounts`, symbols, report) ?? {};
   for (const [symbol, amount] of Object.entries(minAmounts)) {
-    checkAmount(amount, `${path}.minAmounts.${symbol}`, slug, symbol, report);
+    checkAmount(amount, `${path}.minAmounts.${symbol}`, currencies, symbol, report);
   }
   const tiers = items(given.tiers ?? [], `${path}.tiers`, maxTiers, report);
   return {
-    rpcUrls: parseRpcUrls(given.rpcUrls ?? [], `${path}.rpcUrls`, report),
+    rpcUrls,
     minAmounts: minAmounts as Record<string, string>,
-    tiers: tiers.flatMap((tier, index) => parseTier(tier, `${path}.tiers[${index}]`, slug, report) ?? []),
+    tiers: tiers.flatMap((tier, index) => parseTier(tier, `${path}.tiers[${index}]`, currencies, report) ?? []),
+    ...(tokens.length === 0 ? {} : { tokens }),
     ...(rule === undefined ? {} : { rule }),
   };
+}
+
+function parseTokens(value: unknown, path: string, backing: Backing, report: Report): readonly Token[] {
+  const tokens: Token[] = [];
+  items(value, path, maxTokens, report).forEach((item, index) => {
+    const at = `${path}[${index}]`;
+    const token = parseToken(item, at, report);
+    if (token === undefined) return;
+    const all = [...backing.tokens, ...tokens];
+    const same = all.find(({ address }) => address === token.address);
+    if ([...listedOn(backing), ...tokens].some(({ symbol }) => symbol === token.symbol))
+      report(`${at}.symbol`, `is taken: ${backing.name} has a currency ${token.symbol}`);
+    else if (same !== undefined) report(`${at}.contractAddress`, `is listed already, as ${same.symbol}`);
+    else tokens.push(token);
+  });
+  return tokens;
+}
+
+function parseToken(value: unknown, path: string, report: Report): Token | undefined {
+  const given = fields(value, path, ['symbol', 'name', 'decimals', 'contractAddress'], report);
+  if (given === undefined) return undefined;
+  const { symbol, name, decimals, contractAddress: address } = given;
+  const isText = (text: unknown, form: RegExp): text is string => typeof text === 'string' && form.test(text);
+  if (!isText(symbol, /^[A-Z0-9]{1,16}$/))
+    return void report(`${path}.symbol`, 'must be 1 to 16 upper-case letters and digits');
+  if (!isText(name, /^(?=.*\S)[^\p{C}]{1,64}$/u))
+    return void report(`${path}.name`, 'must be a text of 1 to 64 printable characters');
+  if (typeof decimals !== 'number' || !Number.isInteger(decimals) || decimals < 0 || decimals > maxDecimals)
+    return void report(`${path}.decimals`, `must be a whole number from 0 to ${maxDecimals}`);
+  if (typeof address !== 'string' || parseEvmAddress(address) !== address || isZeroAddress(address))
+    return void report(`${path}.contractAddress`, 'must be the address of a contract, in mixed case with its checksum');
+  return { symbol, name, decimals, address };
 }
 
 function parseRpcUrls(value: unknown, path: string, report: Report): string[] {
@@ -106,25 +166,25 @@ function parseRule(value: unknown, path: string, report: Report): Rule | undefin
   return undefined;
 }
 
-function parseTier(value: unknown, path: string, slug: Slug, report: Report): TierSettings | undefined {
+function parseTier(value: unknown, path: string, currencies: Currencies, report: Report): TierSettings | undefined {
   const given = fields(value, path, ['currency', 'from', 'rule'], report);
   if (given === undefined) return undefined;
   const { currency, from } = given;
   const rule = parseRule(given.rule, `${path}.rule`, report);
-  if (typeof currency !== 'string' || !symbolsOf(slug).includes(currency)) {
-    report(`${path}.currency`, `must be one of ${symbolsOf(slug).join(', ')}`);
+  if (!currencies.some(({ symbol }) => symbol === currency)) {
+    report(`${path}.currency`, `must be one of ${currencies.map(({ symbol }) => symbol).join(', ')}`);
     return undefined;
   }
-  const valid = checkAmount(from, `${path}.from`, slug, currency, report);
-  return valid && rule ? { currency, from: from as string, rule } : undefined;
+  const valid = checkAmount(from, `${path}.from`, currencies, currency as string, report);
+  return valid && rule ? { currency: currency as string, from: from as string, rule } : undefined;
 }
 
-// A test network's tokens are among its mainnet's and have the same decimals.
-const currenciesOf = (slug: Slug) => [mainnets[slug].nativeCurrency, ...mainnets[slug].tokens];
-const symbolsOf = (slug: Slug): string[] => currenciesOf(slug).map(each => each.symbol);
+/** Those that stand first are the nearest. A test network's tokens are among its mainnet's, with the same decimals. */
+type Currencies = readonly { readonly symbol: string; readonly decimals: number }[];
+const listedOn = ({ nativeCurrency, tokens }: Backing): Currencies => [nativeCurrency, ...tokens];
 
-function checkAmount(value: unknown, path: string, slug: Slug, symbol: string, report: Report): boolean {
-  const decimals = currenciesOf(slug).find(each => each.symbol === symbol)?.decimals;
+function checkAmount(value: unknown, path: string, currencies: Currencies, symbol: string, report: Report): boolean {
+  const decimals = currencies.find(each => each.symbol === symbol)?.decimals;
   if (decimals === undefined) return false;
   if (typeof value === 'string' && parseAmount(value, decimals).ok) return true;
   report(path, `must be a decimal amount as a string, above zero, with at most ${decimals} fractional digits`);

@@ -39,7 +39,7 @@ export const startLocalChain = async (config: Config, log: Log, db: Database): P
   const { dataDir } = config;
   if (!isNeeded(config)) return { chain: null, notices: [] };
   const identity = await ensureInstanceId(dataDir);
-  const chain = await startDevChain({ dataDir, log, tokens: devTokens(), identity });
+  const chain = await startDevChain({ dataDir, log, tokens: devTokens(config.networks.production), identity });
   try {
     if (await claim(db, chain)) return { chain, notices: [] };
   } catch (error) {

@@ -3,6 +3,3 @@ export type Environment = (typeof environments)[number];
 
 /** Who a request acts for. Every statement that touches tenant data takes one. */
 export type Scope = { readonly accountId: string; readonly environment: Environment };
-
-export const isEnvironment = (value: string): value is Environment =>
-  (environments as readonly string[]).includes(value);

@@ -290,6 +290,7 @@ describe('the configuration file', () => {
     ['a list', 'florin.config.json', [], /the file must be an object/],
     ['an unknown section', 'florin.config.json', { tokens: {} }, /unknown key "tokens"/],
     ['an unknown environment', 'florin.config.json', { networks: { staging: {} } }, /unknown key "staging"/],
+    ['an environment of nothing', 'florin.config.json', { networks: { sandbox: null } }, /sandbox must be an object/],
     ['__proto__', 'florin.config.json', '{"__proto__":{"networks":{}}}', /unknown key "__proto__"/],
     ['another format', 'florin.config.yaml', 'networks: {}', /is not one of/],
   ])('refuses %s', async (_, name, content, problem) => {

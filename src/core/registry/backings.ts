@@ -233,7 +233,12 @@ export const testnets: Readonly<Record<Slug, Backing>> = {
 };
 
 /** The local dev chain behind a slug: the slug's own coin and tokens in kind, on contracts of its own. */
-export function devBacking(slug: Slug, chainId: number, tokenAddress: (slug: Slug, symbol: string) => string): Backing {
+export function devBacking(
+  slug: Slug,
+  chainId: number,
+  tokenAddress: (slug: Slug, symbol: string) => string,
+  more: readonly Token[] = [],
+): Backing {
   const model = mainnets[slug];
   return {
     slug,
@@ -246,6 +251,6 @@ export function devBacking(slug: Slug, chainId: number, tokenAddress: (slug: Slu
     explorerUrl: null,
     blockTimeSeconds: 1,
     rule: devRule,
-    tokens: model.tokens.map(each => ({ ...each, address: tokenAddress(slug, each.symbol) })),
+    tokens: [...model.tokens, ...more].map(each => ({ ...each, address: tokenAddress(slug, each.symbol) })),
   };
 }

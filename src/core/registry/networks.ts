@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.ts';
 import { parseAmount } from '../money.ts';
-import { type Backing, devBacking, mainnets, type Rule, type Slug, slugs, testnets } from './backings.ts';
+import { type Backing, devBacking, mainnets, type Rule, type Slug, slugs, type Token, testnets } from './backings.ts';
 
 export type Currency = {
   readonly symbol: string;
@@ -38,6 +38,8 @@ export type Network = {
 /** What an operator may say about one slug in one environment. Amounts are decimal text in token units. */
 export type NetworkSettings = {
   readonly rpcUrls: readonly string[];
+  /** Beside those that the chain behind the slug has in the registry. */
+  readonly tokens?: readonly Token[];
   readonly minAmounts?: Readonly<Record<string, string>>;
   readonly rule?: Rule;
   readonly tiers?: readonly { readonly currency: string; readonly from: string; readonly rule: Rule }[];
@@ -45,6 +47,8 @@ export type NetworkSettings = {
 
 export type DevChain = {
   readonly tokenAddress: (slug: Slug, symbol: string) => string;
+  /** Tokens that it has beside those of the slug's mainnet. */
+  readonly moreTokens?: (slug: Slug) => readonly Token[];
   readonly rpcUrls?: readonly string[];
 };
 
@@ -67,7 +71,7 @@ function resolveNetwork({ environment, configured, devChain }: Registry, slug: S
   const rpcUrls = settings?.rpcUrls ?? [];
   if (environment === 'production') return build(environment, mainnets[slug], rpcUrls, settings);
   if (rpcUrls.length > 0 || devChain === null) return build(environment, testnets[slug], rpcUrls, settings);
-  const backing = devBacking(slug, devChainId, devChain.tokenAddress);
+  const backing = devBacking(slug, devChainId, devChain.tokenAddress, devChain.moreTokens?.(slug));
   return build(environment, backing, devChain.rpcUrls ?? [], settings);
 }
 
@@ -77,7 +81,7 @@ function build(
   rpcUrls: readonly string[],
   settings: NetworkSettings | undefined,
 ): Network {
-  const currencies = currenciesOf(backing, settings?.minAmounts ?? {});
+  const currencies = currenciesOf(backing, settings?.tokens ?? [], settings?.minAmounts ?? {});
   return {
     environment,
     slug: backing.slug,
@@ -96,7 +100,11 @@ function build(
   };
 }
 
-function currenciesOf(backing: Backing, minAmounts: Readonly<Record<string, string>>): Currency[] {
+function currenciesOf(
+  backing: Backing,
+  more: readonly Token[],
+  minAmounts: Readonly<Record<string, string>>,
+): Currency[] {
   const minAmount = (symbol: string, decimals: number): bigint => {
     const text = Object.hasOwn(minAmounts, symbol) ? minAmounts[symbol] : undefined;
     return text === undefined ? 1n : unitsOrThrow(text, decimals, `minAmounts.${symbol}`);
@@ -110,7 +118,7 @@ function currenciesOf(backing: Backing, minAmounts: Readonly<Record<string, stri
     caip19: `${backing.caip2}/slip44:${backing.slip44}`,
     minAmount: minAmount(symbol, decimals),
   };
-  const tokens = backing.tokens.map(token => ({
+  const tokens = [...backing.tokens, ...more].map(token => ({
     symbol: token.symbol,
     name: token.name,
     decimals: token.decimals,
