@@ -38,6 +38,7 @@ import { startWatchers } from '../workers/watcher.ts';
 import { makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
+import { portProblem, refuseTakenPorts } from './refuseTakenPorts.ts';
 import { startLocalChain } from './startLocalChain.ts';
 import { localCaip2, watchedChains } from './watchedChains.ts';
 
@@ -96,18 +97,6 @@ const createDeliver =
     return { delivered, statusCode, durationMs, error };
   };
 
-const listenFaults: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is taken by another program',
-  EACCES: 'needs privileges that this process does not have',
-  EADDRNOTAVAIL: 'cannot be had on the addresses of --host',
-};
-
-const cannotListen = (error: unknown, port: number): unknown => {
-  const fault = listenFaults[(error as NodeJS.ErrnoException).code ?? ''];
-  if (!fault) return error;
-  return new ConfigError([`Port ${port} ${fault}. Choose others with --port and --sandbox-port.`]);
-};
-
 const unknownHost = (): FlorinError =>
   invalid(undefined, 'The Host header names neither environment. Use the address of production or of the sandbox.');
 
@@ -134,7 +123,8 @@ const listen = async (
       return await listener.listen(port, config.hosts);
     } catch (error) {
       await Promise.all(listeners.map(each => each.close()));
-      throw cannotListen(error, port);
+      const problem = portProblem(error, port);
+      throw problem === null ? error : new ConfigError([problem]);
     }
   };
   const { production, sandbox } = config.ports;
@@ -163,6 +153,7 @@ export const startFlorin = async (
     await makeDataDir(config);
     const lock = lockDataDirectory({ dataDir: config.dataDir });
     stack.push('data directory lock', () => lock.release());
+    await refuseTakenPorts(config);
     const tls = await tlsOf(config);
     const storage = await startStorage(config, log);
     stack.push('database', () => storage.stop());

@@ -74,6 +74,7 @@ export const addStartCommand = (program: Command): void => {
         throw error;
       }
       await stopped;
+      console.log('Florin has stopped');
     } finally {
       flush();
     }

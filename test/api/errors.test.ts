@@ -191,6 +191,10 @@ test.each([
   '/v1//payments',
 ])('an unknown path is 404: %s', async path => expectError(await call('GET', path), 404, 'not_found'));
 
+test('the root says where the reference is', async () => {
+  expect((await call('GET', '/')).json.error.message).toContain('/docs');
+});
+
 test.each([
   ['PUT', '/v1/payments', 'GET, POST'],
   ['DELETE', `/v1/payments/pay_${'0'.repeat(26)}`, 'GET'],

@@ -110,8 +110,9 @@ describe.sequential('florin start', () => {
     release();
     const finished = await answer;
     expect(finished).toMatchObject({ status: 200, json: { delivered: true } });
-    const { code, stderr } = await server.ended;
+    const { code, stdout, stderr } = await server.ended;
     expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\nFlorin has stopped\n$/);
   });
 
   test('started again it has kept payments and keys, and has nothing to say of a first run', async () => {
@@ -135,7 +136,9 @@ describe.sequential('florin start', () => {
       server.kill('SIGINT');
       await Promise.race([ended, new Promise(resolve => setTimeout(resolve, 100))]);
     }
-    expect((await ended).code).toBe(1);
+    const { code, stdout } = await ended;
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('has stopped');
     expect(await answer, 'the running request was cut').toBeInstanceOf(Error);
     release();
   });
@@ -191,6 +194,22 @@ describe('a start that cannot be', () => {
       await rm(other, { recursive: true, force: true });
     },
   );
+
+  test('names all ports that are taken, before anything is made', async () => {
+    const [other, second] = [await makeRoom(), await startWebhookReceiver()];
+    try {
+      const [production, sandbox] = [receiver, second].map(({ url }) => new URL(url).port) as [string, string];
+      const args = ['start', '--host', '127.0.0.1', '--port', production, '--sandbox-port', sandbox];
+      const { code, stderr } = await run(args, other);
+      expect(code, stderr).toBe(1);
+      for (const port of [production, sandbox]) expect(stderr).toContain(`Port ${port} is taken`);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      await expect(stat(join(other, 'data', 'postgres'))).rejects.toMatchObject({ code: 'ENOENT' });
+    } finally {
+      await second.close();
+      await rm(other, { recursive: true, force: true });
+    }
+  });
 
   test('ends and frees its ports when the first key cannot be handed over', async () => {
     const other = await makeRoom();

@@ -1,0 +1,38 @@
+import { createServer } from 'node:net';
+import { codeOf } from '../core/errorCode.ts';
+import { silentLog } from '../core/log.ts';
+import { listenOnAll } from '../http/listenOnAll.ts';
+import { type Config, ConfigError } from './config.ts';
+
+const faults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another program',
+  EACCES: 'needs privileges that this process does not have',
+  EADDRNOTAVAIL: 'cannot be had on the addresses of --host',
+};
+
+/** Why a port cannot be listened on, for people; null where the fault is another one. */
+export const portProblem = (error: unknown, port: number): string | null => {
+  const fault = faults[codeOf(error)];
+  return fault === undefined ? null : `Port ${port} ${fault}. Choose others with --port and --sandbox-port.`;
+};
+
+const problemOf = async (port: number, hosts: readonly string[]): Promise<string | null> => {
+  try {
+    const { servers } = await listenOnAll({ createServer, port, hosts, log: silentLog });
+    await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
+    return null;
+  } catch (error) {
+    return portProblem(error, port);
+  }
+};
+
+/** Tries the ports that will be needed, all of them, while nothing has been started that would have to be stopped. */
+export const refuseTakenPorts = async ({ roles, ports, hosts }: Config): Promise<void> => {
+  if (!roles.includes('api')) return;
+  const problems: string[] = [];
+  for (const port of new Set([ports.production, ports.sandbox])) {
+    const problem = port === 0 ? null : await problemOf(port, hosts);
+    if (problem !== null) problems.push(problem);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+};
