@@ -3,22 +3,28 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { accessFaults } from './mutants/accessFaults.ts';
+import { allFaults } from './mutants/allFaults.ts';
 import type { Fault } from './mutants/fault.ts';
-import { paymentFaults } from './mutants/paymentFaults.ts';
 
-const usage = `npm run mutants -- [--only TEXT]
+const usage = `npm run mutants -- [--only TEXT] [--quick]
 
 Puts one small fault at a time into a copy of the service and runs the suite against it. Every fault must be noticed.
---only runs the faults whose name contains TEXT.`;
+--only runs the faults whose name or file contains TEXT.
+--quick runs the tests that are named with each fault, and not the others when those notice nothing.`;
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
 if (values.help) {
   console.log(usage);
   process.exit(0);
 }
 
-const faults = [...paymentFaults, ...accessFaults];
+const wide = ['api', 'chains', 'cli', 'core', 'engine', 'local', 'storage', 'watch', 'workers'];
 const root = new URL('../../', import.meta.url).pathname;
 const left = new Set(['node_modules', '.git', 'data']);
 
@@ -61,7 +67,12 @@ const judge = async (copy: string, fault: Fault): Promise<string | null> => {
   try {
     const expected = await runTests(copy, fault.tests);
     if (expected.failed > 0) return expected.first;
-    const whole = await runTests(copy, ['test/api', 'test/core', 'test/storage', 'test/cli']);
+    const whole = values.quick
+      ? expected
+      : await runTests(
+          copy,
+          wide.map(folder => `test/${folder}`),
+        );
     return whole.failed > 0 ? whole.first : null;
   } finally {
     await writeFile(path, original);
@@ -72,7 +83,7 @@ const copy = await mkdtemp(join(tmpdir(), 'florin-mutants-'));
 await cp(root, copy, { recursive: true, filter: source => !left.has(relative(root, source).split('/')[0]!) });
 await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
 
-const chosen = faults.filter(fault => values.only === undefined || fault.name.includes(values.only));
+const chosen = allFaults.filter(({ name, file }) => `${name}\n${file}`.includes(values.only));
 let caught = 0;
 try {
   const control = await runTests(copy, [...new Set(chosen.flatMap(fault => fault.tests))]);

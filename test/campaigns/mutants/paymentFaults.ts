@@ -108,13 +108,6 @@ const payments: Fault[] = [
     tests: ['test/core/payment'],
   },
   {
-    name: 'a poll that failed counts as caught up',
-    file: 'src/workers/headPoller.ts',
-    find: "caughtUpAt: measured.status === 'operational' ? begunAt : null",
-    replace: 'caughtUpAt: begunAt',
-    tests: api('expiry'),
-  },
-  {
     name: 'a callback equal to an endpoint is delivered twice',
     file: 'src/storage/insertPayments.ts',
     find: 'and w.url = s.callback_url',

@@ -1,0 +1,7 @@
+import { accessFaults } from './accessFaults.ts';
+import { chainFaults } from './chainFaults.ts';
+import type { Fault } from './fault.ts';
+import { paymentFaults } from './paymentFaults.ts';
+import { watchFaults } from './watchFaults.ts';
+
+export const allFaults: readonly Fault[] = [...paymentFaults, ...accessFaults, ...chainFaults, ...watchFaults];

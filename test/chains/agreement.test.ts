@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Agreement, createAgreement, type Voters } from '../../src/chains/evm/agreement.ts';
+import { readHeader } from '../../src/chains/evm/block.ts';
+import { createNode } from '../../src/chains/evm/node.ts';
+import type { Sighting } from '../../src/chains/evm/survey.ts';
+import type { Block } from '../../src/core/chain.ts';
+import { type FaultProxy, forkOf, startFaultProxy, type Upstream } from './faultProxy.ts';
+import { startTestChain, type TestChain } from './followScene.ts';
+
+const signal = AbortSignal.timeout(60_000);
+const [fork, height] = [20, 40];
+let chain: TestChain;
+let other: Upstream;
+let block: Block;
+let agreement: Agreement;
+const proxies: FaultProxy[] = [];
+beforeAll(async () => {
+  chain = await startTestChain();
+  await chain.mine(height - (await chain.head()));
+  other = forkOf(chain.upstream, { above: fork, name: 'other' });
+  block = await headerAt(height);
+  agreement = createAgreement({ stored: headerAt }, 2, signal);
+});
+afterAll(() => {
+  for (const proxy of proxies) proxy.close();
+});
+
+const headerAt = async (number: number): Promise<Block> => readHeader(await chain.blockAt(number));
+
+/** What a node says that serves this branch up to a height. */
+const see = async (upstream: Upstream, top: number): Promise<Sighting> => {
+  const proxy = await startFaultProxy(upstream, { seed: 'agreement' });
+  proxies.push(proxy);
+  const node = createNode(proxy.url, 0, {}, () => performance.now());
+  const head = readHeader(await node.call('eth_getBlockByNumber', [`0x${top.toString(16)}`, false], signal));
+  return { node, head, safe: null, finalized: null };
+};
+const ours = (top = height): Promise<Sighting> => see(chain.upstream, top);
+const theirs = (top = height): Promise<Sighting> => see(other, top);
+/** A node that was seen a moment ago and answers no more. */
+const silent = async (sighting: Sighting): Promise<Sighting> => ({
+  ...sighting,
+  node: createNode('http://127.0.0.1:9/', 0, {}, () => performance.now()),
+});
+
+describe('whether a block stands against a node that has another one', () => {
+  /** Votes of the node itself, of others that are as far, and of those that lag. */
+  const judge = async (fresh: readonly Sighting[], stale: readonly Sighting[] = []) => {
+    const against = await theirs();
+    const voters: Voters = { all: [against, ...fresh, ...stale], fresh: [against, ...fresh] };
+    return agreement.judge(against, voters, block);
+  };
+
+  test('it stands where most have it, even those that lag', async () => {
+    expect(await judge([], [await ours(30), await ours(25)])).toBe('stands');
+  });
+
+  test('and where half of those have it that do not lag, whatever those say that do', async () => {
+    expect(await judge([await ours()], [await theirs(30), await theirs(25)])).toBe('stands');
+  });
+
+  test('it is gone where as many as are asked for say so, and more than have it', async () => {
+    expect(await judge([await theirs()])).toBe('gone');
+    expect(await judge([await theirs(), await ours()])).toBe('gone');
+    expect(await judge([await theirs()], [await ours(30)])).toBe('gone');
+    expect(await judge([], [await theirs(30)])).toBe('gone');
+  });
+
+  test('one alone leaves it in doubt, with others that cannot say', async () => {
+    expect(await judge([])).toBe('doubtful');
+    // Up to the fork both branches are one.
+    expect(await judge([], [await ours(fork), await theirs(fork)])).toBe('doubtful');
+  });
+});
+
+describe('how far nodes agree', () => {
+  const agreed = (sightings: readonly Sighting[]) => agreement.heightOf(sightings, block);
+
+  test('as far as the second of them', async () => {
+    expect(await agreed([await ours(), await ours()])).toBe(height);
+    expect(await agreed([await ours(), await ours(33), await ours(31)])).toBe(33);
+    expect(await agreed([await ours(), await theirs(33), await ours(31)])).toBe(31);
+  });
+
+  test('not at all where one has another branch, or does not answer', async () => {
+    expect(await agreed([await ours(), await theirs()])).toBe(null);
+    expect(await agreed([await ours()])).toBe(null);
+    const lower = await headerAt(height - 1);
+    expect(await agreement.heightOf([await silent(await ours()), await ours()], lower)).toBe(null);
+  });
+
+  test('one that is asked alone is believed', async () => {
+    const alone = createAgreement({ stored: headerAt }, 1, signal);
+    expect(await alone.heightOf([await theirs()], block)).toBe(height);
+  });
+});

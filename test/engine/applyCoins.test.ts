@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { WatchedBlock } from '../../src/core/chain.ts';
+import { applyBlocks, LeaseLost } from '../../src/engine/applyBlocks.ts';
+import { applyCoins } from '../../src/engine/applyCoins.ts';
+import type { FoundCoin } from '../../src/engine/findCoins.ts';
+import { pruneBlocks } from '../../src/storage/blocks.ts';
+import { type Lease, takeLease } from '../../src/storage/chains.ts';
+import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
+import { beginAnew, caip2, chainState, genesis, hashOf, makeBlocks, stepOf } from './madeBlocks.ts';
+
+let quiet: QuietScene;
+let lease: Lease;
+let payment: { id: string; address: string };
+const main = makeBlocks(genesis, 'a', 6);
+beforeAll(async () => {
+  quiet = await startQuietScene();
+});
+beforeEach(async () => {
+  lease = await beginAnew(quiet.context.db);
+  payment = (await quiet.overdue(1)).written[0]!;
+  // As a driver does, one block first.
+  await applyBlocks(quiet.context, lease, stepOf(main.slice(0, 1)));
+  await applyBlocks(quiet.context, lease, stepOf(main.slice(1)));
+});
+afterAll(() => quiet.scene.stop());
+
+const coinIn = ({ hash, number }: Pick<WatchedBlock, 'hash' | 'number'>): FoundCoin => ({
+  key: `${hash}:delta:${payment.address}`,
+  txHash: null,
+  from: null,
+  to: payment.address,
+  contract: null,
+  amount: 1n,
+  verified: true,
+  blockHash: hash,
+  blockNumber: number,
+});
+const status = async () =>
+  (await quiet.read<{ status: string }>(`select status from payments where id = '${payment.id}'`))[0]!.status;
+const kept = async (): Promise<string[]> =>
+  (await quiet.read<{ hash: string }>('select hash from blocks where canonical order by number')).map(
+    ({ hash }) => hash,
+  );
+
+test('coin is credited in its block, once', async () => {
+  for (let times = 0; times < 2; times++) await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
+  expect(await status()).toBe('completed');
+  expect(await quiet.read('select amount::text from transfers')).toEqual([{ amount: '1' }]);
+});
+
+test.each([
+  ['a block that a reorg has taken', { number: 4, hash: hashOf('a', 4) }],
+  ['a block that was never there', { number: 4, hash: hashOf('x', 4) }],
+  ['a height that is not kept', { number: 40, hash: hashOf('a', 40) }],
+])('coin of %s is left for the next turn', async (_, block) => {
+  await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[2]!, 'b', 4), main[2]!));
+  const before = await chainState(quiet);
+  await applyCoins(quiet.context, lease, [coinIn(block)]);
+  expect(await chainState(quiet)).toEqual(before);
+});
+
+test('whoever lost the lease credits nothing', async () => {
+  await takeLease(quiet.context.db, { caip2, holder: 'test', seconds: 600 });
+  await expect(applyCoins(quiet.context, lease, [coinIn(main[3]!)])).rejects.toBeInstanceOf(LeaseLost);
+  expect(await status()).toBe('pending');
+});
+
+test('a block with coin in it is kept, also when it is read again', async () => {
+  await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
+  // A reorg and back: near the head nothing is seen in that block.
+  await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[2]!, 'b', 4), main[2]!));
+  await applyBlocks(quiet.context, lease, stepOf(main.slice(3), main[2]!));
+  expect(await status()).toBe('completed');
+  await pruneBlocks(quiet.context.db, 0, 100);
+  expect(await kept()).toEqual([main[3]!.hash, main[5]!.hash]);
+});

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Block } from '../../src/core/chain.ts';
+import { findCoins } from '../../src/engine/findCoins.ts';
+import type { CoinPayment } from '../../src/storage/coins.ts';
+
+const head = 200;
+const address = '0x00000000000000000000000000000000000000A1';
+const blockAt = (number: number): Block => ({
+  number,
+  hash: `0x${number}`,
+  parentHash: `0x${number - 1}`,
+  timestamp: number,
+});
+
+/** What came by a contract, what came by transactions, and what was forwarded of it, by height. */
+type Story = {
+  readonly unseen: ReadonlyMap<number, bigint>;
+  readonly recorded: readonly { readonly blockNumber: number; readonly amount: string }[];
+};
+
+const heights = fc.integer({ min: head - 110, max: head });
+const amounts = fc.bigInt({ min: 1n, max: 10n ** 20n });
+const stories: fc.Arbitrary<Story> = fc
+  .record({
+    unseen: fc.uniqueArray(fc.tuple(heights, amounts), { maxLength: 6, selector: ([height]) => height }),
+    seen: fc.array(fc.tuple(heights, amounts), { maxLength: 4 }),
+    swept: fc.boolean(),
+  })
+  .map(({ unseen, seen, swept }) => {
+    const arrivals = [...unseen, ...seen].toSorted(([a], [b]) => a - b);
+    const [first] = arrivals;
+    // Forwarded in the very block in which it came, so that no later balance shows it.
+    const forwards = swept && first ? [{ blockNumber: first[0], amount: (-first[1]).toString() }] : [];
+    const recorded = seen.map(([blockNumber, amount]) => ({ blockNumber, amount: amount.toString() }));
+    return { unseen: new Map(unseen), recorded: [...recorded, ...forwards] };
+  });
+
+const balanceAt = ({ unseen, recorded }: Story, number: number): bigint => {
+  let balance = 0n;
+  for (const [height, amount] of unseen) if (height <= number) balance += amount;
+  for (const { blockNumber, amount } of recorded) if (blockNumber <= number) balance += BigInt(amount);
+  return balance;
+};
+
+/** What is found in each block, where the states of blocks below `oldest` are gone and those below `kept` are not stored. */
+const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, bigint>> => {
+  const payment: CoinPayment = { accountId: 'a', environment: 'sandbox', id: 'p', address, changes: story.recorded };
+  const found = await findCoins([payment], blockAt(head), {
+    stored: async number => (number >= kept ? blockAt(number) : null),
+    balances: async ({ number }, holders) => {
+      if (number < oldest) throw new Error('the state of this block is gone');
+      return new Map(holders.map(holder => [holder, balanceAt(story, number)]));
+    },
+  });
+  for (const coin of found) {
+    expect(coin).toMatchObject({ to: address, contract: null, txHash: null, from: null, verified: true });
+    expect(coin.key).toBe(`${coin.blockHash}:delta:${address}`);
+    expect(coin.blockHash).toBe(blockAt(coin.blockNumber).hash);
+  }
+  expect(new Set(found.map(({ key }) => key)).size, 'each block once').toBe(found.length);
+  return new Map(found.map(({ blockNumber, amount }) => [blockNumber, amount]));
+};
+
+const ascending = (entries: Iterable<[number, bigint]>) => [...entries].toSorted(([a], [b]) => a - b);
+
+test('all that came by contracts is found, each in its own block', async () => {
+  await fc.assert(
+    fc.asyncProperty(stories, async story => {
+      expect(ascending(await find(story))).toEqual(ascending(story.unseen));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('where states or blocks are gone, it is found later, never earlier, and all of it', async () => {
+  await fc.assert(
+    fc.asyncProperty(stories, heights, heights, async (story, oldest, kept) => {
+      const found = await find(story, oldest, kept);
+      const sum = (entries: Iterable<[number, bigint]>, upTo: number): bigint =>
+        [...entries].reduce((total, [height, amount]) => (height <= upTo ? total + amount : total), 0n);
+      for (let height = head - 110; height <= head; height++) {
+        expect(sum(found, height)).toBeLessThanOrEqual(sum(story.unseen, height));
+      }
+      expect(sum(found, head)).toBe(sum(story.unseen, head));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('nobody open costs no question, and nothing more is nothing found', async () => {
+  const unasked = (): never => {
+    throw new Error('nobody is asked');
+  };
+  expect(await findCoins([], blockAt(head), { stored: unasked, balances: unasked })).toEqual([]);
+  const recorded = [{ blockNumber: head - 1, amount: '7' }];
+  expect(await find({ unseen: new Map(), recorded })).toEqual(new Map());
+});
