@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { PRAGUE } from '@nomicfoundation/edr';
 import { type Abi, encodeFunctionData, getAddress, type Hex, keccak256, toHex } from 'viem';
 import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
@@ -188,9 +187,7 @@ export const startFollower = (options: FollowerOptions) => {
     tokens: tokens.map(contract => ({ contract, decimals: 6 })),
     blockTimeSeconds: 0.25,
     isQuiet,
-    wake: async (_, signal) => {
-      await pause(betweenPollsMs, undefined, { signal });
-    },
+    pollMs: betweenPollsMs,
     ...(options.answerTimeoutMs === undefined ? {} : { answerTimeoutMs: options.answerTimeoutMs }),
     log: {
       debug: note,

@@ -23,6 +23,8 @@ export type EvmDriverOptions = {
   /** A chain that mines only when there is something to mine: its silence is not lag, and its tags mean nothing. */
   readonly isQuiet: boolean;
   readonly wake?: Wake;
+  /** How often nodes are asked for their heads; by default twice a block, within bounds. */
+  readonly pollMs?: number;
   /** How long a node may take for one answer. */
   readonly answerTimeoutMs?: number;
   readonly log: Log;
@@ -54,6 +56,8 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const listed = new Set(options.tokens.map(({ contract }) => contract));
   const anyNode = (): EvmNode => nodes.find(node => !node.isResting()) ?? nodes[0]!;
   const quorum = Math.min(2, nodes.length);
+  const twiceABlockMs = Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs);
+  const { pollMs = twiceABlockMs } = options;
   let health: Measured | null = null;
   const inspector = createTokenInspector({ ...options, nodes });
 
@@ -106,7 +110,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           hasTags: !isQuiet,
           emitters: [...options.tokens.map(({ contract }) => tokenEmitter(contract)), factoryEmitter],
           isLarge,
-          pollMs: Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs),
+          pollMs,
           ...(options.wake === undefined ? {} : { wake: options.wake }),
           inspect: inspector.inspect,
           isCurrent: head => lagOf(head) <= allowedLagSeconds,

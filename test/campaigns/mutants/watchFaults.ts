@@ -64,8 +64,8 @@ const coins: Fault[] = [
   {
     name: 'coin of several blocks is found in the last of them',
     file: 'src/engine/findCoins.ts',
-    find: 'if (gap) found = gap;',
-    replace: 'if (gap?.amount === found.amount) found = gap;',
+    find: "if (typeof gap === 'object') found = gap;",
+    replace: "if (typeof gap === 'object' && gap.amount === found.amount) found = gap;",
     tests: engine('findCoins'),
   },
   {
