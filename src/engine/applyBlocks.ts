@@ -66,7 +66,7 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
       caip2,
       placed(block => block.forwards),
     );
-    await moveChain(tx, caip2, blocks.at(-1)!, tags);
+    await moveChain(tx, lease, blocks.at(-1)!, tags);
     const touched = [...gone, ...(await paymentsInBlocks(tx, caip2, blocks))];
     // What this block makes final is decided with it, as far as it is not too much for one transaction.
     const reached = await dueAtHeight(tx, caip2, reachedShare);
@@ -82,7 +82,7 @@ export const rollBackByHand = (context: Context, lease: Lease, to: number): Prom
     if (!kept) throw new Error('a rollback leads to a block that is not stored');
     const gone = await orphanBlocks(tx, chain.caip2, to);
     const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
-    await moveChain(tx, chain.caip2, kept, { safe, finalized, agreed });
+    await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await rolledBack(tx, chain.caip2);
     await advanceWithin(context, tx, gone);
   });

@@ -61,18 +61,30 @@ export const readMoment = async (db: Queryable): Promise<Moment> => {
 const allChainsStatement = { name: 'chains-all', text: `select ${chainColumns} from chains c order by c.caip2` };
 export const allChains = (db: Queryable): Promise<ChainRow[]> => db.query<ChainRow>(allChainsStatement);
 
+/** How long a lease lasts that is not renewed. */
+export const leaseSeconds = 10;
+
+// Updating on the conflict instead would wait for whoever is writing of the chain, a connection held for each who asks.
 const takeLeaseStatement = {
   name: 'chain-take-lease',
-  text: `insert into chains as c (caip2, lease_holder, lease_until, fence)
-    values ($1, $2, clock_timestamp() + $3 * interval '1 second', 1)
-    on conflict (caip2) do update set lease_holder = excluded.lease_holder, lease_until = excluded.lease_until,
-      fence = c.fence + 1
-    where c.lease_until is null or c.lease_until < clock_timestamp() or c.lease_holder = excluded.lease_holder
-    returning ${chainColumns}`,
+  text: `with first as (
+      insert into chains as c (caip2, lease_holder, lease_until, fence)
+      values ($1, $2, clock_timestamp() + $3 * interval '1 second', 1)
+      on conflict (caip2) do nothing returning ${chainColumns}
+    ), free as (
+      select caip2 from chains
+      where caip2 = $1 and (lease_until is null or lease_until < clock_timestamp() or lease_holder = $2)
+      for update skip locked
+    ), taken as (
+      update chains c set lease_holder = $2, lease_until = clock_timestamp() + $3 * interval '1 second',
+        fence = c.fence + 1
+      from free where c.caip2 = free.caip2 returning ${chainColumns}
+    )
+    select * from first union all select * from taken`,
 };
 /**
- * The chain, now ours for a while, or null when somebody else has it. Each lease has a token above all before it, so one
- * who was killed and comes back under the same name need not wait for its own.
+ * The chain, now ours for a while, or null when somebody else has it or is writing of it. Each lease has a token above
+ * all before it, so one who was killed and comes back under the same name need not wait for its own.
  */
 export const takeLease = async (
   db: Queryable,
@@ -111,18 +123,23 @@ const upTo = (tag: string, height: string): string =>
 
 const moveChainStatement = {
   name: 'chain-move',
-  text: `update chains set start_number = coalesce(start_number, $2), latest_number = $2, latest_hash = $3,
-      safe_number = ${upTo('$4', '$2')}, finalized_number = ${upTo('$5', '$2')}, agreed_number = ${upTo('$6', '$2')}
-    where caip2 = $1`,
+  text: `update chains set start_number = coalesce(start_number, $3), latest_number = $3, latest_hash = $4,
+      safe_number = ${upTo('$5', '$3')}, finalized_number = ${upTo('$6', '$3')}, agreed_number = ${upTo('$7', '$3')},
+      lease_until = case when lease_holder is not null
+        then greatest(lease_until, clock_timestamp() + ${leaseSeconds} * interval '1 second') end
+    where caip2 = $1 and fence = $2`,
 };
-/** Sets the cursor, and the tags as far as it reaches. The caller holds the chain. */
+/**
+ * Sets the cursor, and the tags as far as it reaches. The caller holds the chain, and with it keeps its own renewals
+ * waiting: so this is one.
+ */
 export const moveChain = async (
   tx: Queryable,
-  caip2: string,
-  latest: Pick<Block, 'number' | 'hash'>,
-  tags: Tags,
+  { caip2, fence }: Lease,
+  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { safe, finalized, agreed }: Tags,
 ): Promise<void> => {
-  await tx.query(moveChainStatement, [caip2, latest.number, latest.hash, tags.safe, tags.finalized, tags.agreed]);
+  await tx.query(moveChainStatement, [caip2, fence, number, hash, safe, finalized, agreed]);
 };
 
 const idleStatement = {

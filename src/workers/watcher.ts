@@ -8,6 +8,7 @@ import {
   type ChainRow,
   haltChain,
   type Lease,
+  leaseSeconds,
   readChains,
   releaseLease,
   renewLease,
@@ -31,7 +32,6 @@ export type Watchers = Loop & {
   measured(caip2s: readonly string[]): Promise<unknown>;
 };
 
-const leaseSeconds = 10;
 const heartbeatMs = 1_000;
 const dueShare = 200;
 const blocksBehind = 20;

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Lease, lockChain, moveChain, readChains, renewLease, takeLease } from '../../src/storage/chains.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
+
+const caip2 = 'eip155:7';
+const block = { number: 5, hash: '0x5' };
+/** As if it had ended a second ago. */
+const over = -1;
+const noTags = { safe: null, finalized: null, agreed: null };
+
+let clone: Awaited<ReturnType<typeof cloneDatabase>>;
+let db: Database;
+beforeAll(async () => {
+  clone = await cloneDatabase();
+  db = openTestDatabase(clone.url);
+});
+beforeEach(() => db.script('delete from chains'));
+afterAll(async () => {
+  await db.close();
+  await clone.drop();
+});
+
+const take = async (holder: string, seconds: number): Promise<Lease | null> => {
+  const row = await takeLease(db, { caip2, holder, seconds });
+  return row && { caip2, fence: row.fence };
+};
+const rowOf = async () => (await readChains(db, [caip2]))[0]!;
+
+test('whoever comes first has the chain until the lease is over', async () => {
+  const first = await take('first', 60);
+  expect(first).toEqual({ caip2, fence: '1' });
+  expect(await take('second', 60)).toBeNull();
+  expect(await take('first', over), 'one who comes back under its name').toEqual({ caip2, fence: '2' });
+  expect(await take('second', 60)).toEqual({ caip2, fence: '3' });
+  expect(await renewLease(db, first!, 60)).toBe(false);
+});
+
+test('of many who come at once to a chain that nobody has read, one has it', async () => {
+  const taken = await Promise.all(Array.from({ length: 8 }, (_, n) => take(`holder ${n}`, 60)));
+  expect(taken.filter(lease => lease !== null)).toEqual([{ caip2, fence: '1' }]);
+});
+
+test('a chain that is being written to is not waited for', async () => {
+  const lease = await take('first', over);
+  await db.transaction(async tx => {
+    expect(await lockChain(tx, lease!)).not.toBeNull();
+    // The lease is over. One that waited would hold a connection until the writer is done, and this test for ever.
+    expect(await take('second', 60)).toBeNull();
+  });
+  expect(await take('second', 60)).toEqual({ caip2, fence: '2' });
+});
+
+test('what is written of a chain renews the lease of the one who writes', async () => {
+  const lease = await take('first', over);
+  await db.transaction(async tx => {
+    await lockChain(tx, lease!);
+    await moveChain(tx, lease!, block, noTags);
+  });
+  expect(await rowOf()).toMatchObject({ latestNumber: 5, leaseHolder: 'first' });
+  expect(await take('second', 60)).toBeNull();
+});
+
+test('it never shortens the lease, nor brings back one that was given up', async () => {
+  const lease = await take('first', 3_600);
+  const { leaseUntil } = await rowOf();
+  await moveChain(db, lease!, block, noTags);
+  expect((await rowOf()).leaseUntil).toEqual(leaseUntil);
+  await db.script('update chains set lease_holder = null, lease_until = null');
+  await moveChain(db, lease!, { number: 6, hash: '0x6' }, noTags);
+  expect(await rowOf()).toMatchObject({ latestNumber: 6, leaseHolder: null, leaseUntil: null });
+});
+
+test('one whose lease has passed on moves nothing', async () => {
+  const old = await take('first', over);
+  const lease = await take('second', 60);
+  await moveChain(db, lease!, block, noTags);
+  const before = await rowOf();
+  expect(await lockChain(db, old!)).toBeNull();
+  await moveChain(db, old!, { number: 6, hash: '0x6' }, noTags);
+  expect(await rowOf()).toEqual(before);
+});
