@@ -94,12 +94,12 @@ export const takeLease = async (
 
 const renewLeaseStatement = {
   name: 'chain-renew-lease',
-  text: `update chains set lease_until = clock_timestamp() + $3 * interval '1 second'
-    where caip2 = $1 and fence = $2 and lease_holder is not null returning caip2`,
+  text: `update chains c set lease_until = clock_timestamp() + $3 * interval '1 second'
+    where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null returning ${chainColumns}`,
 };
-/** False when the lease is lost. */
-export const renewLease = async (db: Queryable, { caip2, fence }: Lease, seconds: number): Promise<boolean> =>
-  (await db.query(renewLeaseStatement, [caip2, fence, seconds])).length === 1;
+/** The chain as it is now; null when the lease is lost. */
+export const renewLease = async (db: Queryable, { caip2, fence }: Lease, seconds: number): Promise<ChainRow | null> =>
+  (await db.query<ChainRow>(renewLeaseStatement, [caip2, fence, seconds]))[0] ?? null;
 
 const releaseLeaseStatement = {
   name: 'chain-release-lease',

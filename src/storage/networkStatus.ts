@@ -43,20 +43,24 @@ const writeStatement = {
   name: 'network-status-write',
   text: `insert into network_status as s (environment, network, caip2, status, reason, latest_block, lag_seconds,
       disabled_currencies, checked_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+    select m.*, clock_timestamp()
+    from unnest($1::environment[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+      $7::integer[], $8::jsonb[]) as m
     on conflict (environment, network) do update set caip2 = excluded.caip2, status = excluded.status,
       reason = excluded.reason, latest_block = coalesce(excluded.latest_block, s.latest_block),
       lag_seconds = excluded.lag_seconds, disabled_currencies = excluded.disabled_currencies, checked_at = excluded.checked_at`,
 };
-export const writeNetworkStatus = async (db: Queryable, m: Measurement): Promise<void> => {
+/** Each network at most once a call. */
+export const writeNetworkStatus = async (db: Queryable, measurements: readonly Measurement[]): Promise<void> => {
+  const column = <T>(pick: (measurement: Measurement) => T): T[] => measurements.map(pick);
   await db.query(writeStatement, [
-    m.environment,
-    m.network,
-    m.caip2,
-    m.status,
-    m.reason,
-    m.latestBlock?.toString() ?? null,
-    m.lagSeconds,
-    JSON.stringify(m.disabledCurrencies),
+    column(m => m.environment),
+    column(m => m.network),
+    column(m => m.caip2),
+    column(m => m.status),
+    column(m => m.reason),
+    column(m => m.latestBlock?.toString() ?? null),
+    column(m => m.lagSeconds),
+    column(m => JSON.stringify(m.disabledCurrencies)),
   ]);
 };

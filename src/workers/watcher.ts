@@ -33,6 +33,8 @@ export type Watchers = Loop & {
 };
 
 const heartbeatMs = 1_000;
+/** Without news a status is written with every second heartbeat, which keeps its `checkedAt` within two seconds. */
+const restatedMs = 1.5 * heartbeatMs;
 const dueShare = 200;
 const blocksBehind = 20;
 /** Native coin that contracts send costs questions that others do not; so often at most. */
@@ -142,30 +144,32 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   const measured = Promise.withResolvers<void>();
   const steady = createHysteresis();
 
-  let isMeasured = false;
-  const writeStatus = async (): Promise<void> => {
+  let written: { readonly news: string; readonly atMs: number } | null = null;
+  const writeStatus = async (row: ChainRow | null): Promise<void> => {
     const health = chain.driver.health();
     if (health === null) return;
-    const [row = null] = await readChains(context.db, [caip2]);
-    const shown = steady(measure(networks[0]!, health, row));
-    for (const network of networks) {
-      const { status, reason } = shown;
-      await writeNetworkStatus(context.db, { ...measure(network, health, row), status, reason });
-    }
-    isMeasured = true;
+    const { status, reason } = steady(measure(networks[0]!, health, row));
+    // Not the lag: it grows by itself on a chain that rests.
+    const news = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
+    const nowMs = performance.now();
+    if (written?.news === news && nowMs - written.atMs < restatedMs) return;
+    const all = networks.map(network => ({ ...measure(network, health, row), status, reason }));
+    await writeNetworkStatus(context.db, all);
+    written = { news, atMs: nowMs };
     measured.resolve();
   };
   /** Later ones come with the heartbeat. */
   const writeFirstStatus = async (): Promise<void> => {
-    if (!isMeasured) await writeStatus();
+    if (written === null) await writeStatus((await readChains(context.db, [caip2]))[0] ?? null);
   };
 
   /** Keeps the lease and tells how the chain is, until either ends. */
   const beat = async (lease: Lease, over: AbortController): Promise<void> => {
     while (!over.signal.aborted) {
       try {
-        if (!(await renewLease(context.db, lease, leaseSeconds))) return over.abort(new LeaseLost('the lease is lost'));
-        await writeStatus();
+        const row = await renewLease(context.db, lease, leaseSeconds);
+        if (row === null) return over.abort(new LeaseLost('the lease is lost'));
+        await writeStatus(row);
       } catch (error) {
         context.log.warn({ caip2, err: error }, 'the state of a chain could not be written');
       }
