@@ -1,6 +1,6 @@
-import type { Actions, ChainFacts, Facts, Transfer } from '../core/payment/facts.ts';
+import type { Actions, ChainFacts, Facts, Heights, Transfer } from '../core/payment/facts.ts';
 import type { PaymentRow } from '../storage/payments.ts';
-import type { FundsRow, Heights, StoredTransfer } from '../storage/transfers.ts';
+import type { FundsRow, StoredTransfer } from '../storage/transfers.ts';
 import { readTiers } from './readTiers.ts';
 
 /** What arrived for a payment, and how far its chain is read. */

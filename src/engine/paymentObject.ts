@@ -1,18 +1,11 @@
 import { evmPaymentUri } from '../chains/evm/paymentUri.ts';
 import { formatAmount } from '../core/money.ts';
-import {
-  type Confirmations,
-  confirmationsOf,
-  confirmationsToward,
-  isFinal,
-  ruleFor,
-} from '../core/payment/finality.ts';
+import { type Confirmations, confirmationsOf, confirmationsSince, isFinal, ruleFor } from '../core/payment/finality.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
-import { tally } from '../core/payment/tally.ts';
 import type { PaymentRow, StoredTier } from '../storage/payments.ts';
 import { type StoredTransfer, shownTransfers } from '../storage/transfers.ts';
 import type { Context, EnvironmentSettings } from './context.ts';
-import { type Funds, factsOf } from './paymentFacts.ts';
+import { type Funds, noFunds } from './paymentFacts.ts';
 import { readTiers } from './readTiers.ts';
 
 export type TransactionView = {
@@ -59,10 +52,8 @@ export type PaymentView = Pick<
 };
 
 /** Of a payment for which nothing has arrived. */
-export const noConfirmations = (amount: bigint, tiers: readonly StoredTier[]): Confirmations => {
-  const rule = ruleFor({ amount, tiers: readTiers(tiers) }, 0n);
-  return { current: 0, required: rule.kind === 'depth' ? rule.depth : null, rule: rule.kind };
-};
+export const noConfirmations = (amount: bigint, tiers: readonly StoredTier[]): Confirmations =>
+  confirmationsSince(null, ruleFor({ amount, tiers: readTiers(tiers) }, 0n), noFunds.heights);
 
 type FundsView = Pick<PaymentView, 'confirmations' | 'transactions' | 'strays'>;
 type Explorer = Pick<Context, 'networks'>;
@@ -87,33 +78,28 @@ const shownOf = (transfers: readonly StoredTransfer[]): readonly StoredTransfer[
   return transfers.filter(transfer => largest.has(transfer));
 };
 
-const fundsView = (context: Explorer, row: PaymentRow, funds: Funds): FundsView => {
-  const canonical = funds.transfers.filter(transfer => transfer.canonical);
-  if (canonical.length === 0) {
-    return { confirmations: noConfirmations(BigInt(row.amount), row.tiers), transactions: [], strays: [] };
-  }
-  const facts = factsOf(row, funds, null);
-  const sums = tally(facts);
+/** Sums and the block that covers them are the row's: not all transfers are shown, and a reader has no others. */
+const fundsView = (context: Explorer, row: PaymentRow, { transfers, heights }: Funds): FundsView => {
+  const rule = ruleFor({ amount: BigInt(row.amount), tiers: readTiers(row.tiers) }, BigInt(row.amountReceived));
+  const covering = row.coveredNumber === null ? null : { number: row.coveredNumber };
   const explorerUrl = context.networks.explorerOf(row.caip2);
-  const shown = new Set(shownOf(canonical.filter(({ stray }) => !stray)).map(({ key }) => key));
-  const transactions = facts.transfers.flatMap(({ hash, from, amount, block, key, canonical, verified }) => {
-    if (block === null || !canonical || !shown.has(key)) return [];
-    const isDone = facts.history.settled.includes(key) || (verified && isFinal(block, sums.rule, facts.chain));
-    return [
-      {
-        hash,
-        from,
-        amount: formatAmount(amount, row.decimals),
-        blockNumber: block.number,
-        confirmations: confirmationsOf(block, facts.chain),
-        status: isDone ? ('confirmed' as const) : ('confirming' as const),
-        explorerUrl: explorerUrl === null || hash === null ? null : `${explorerUrl}/tx/${hash}`,
-      },
-    ];
-  });
+  const canonical = transfers.filter(transfer => transfer.canonical);
+  const transactionView = (transfer: StoredTransfer): TransactionView => {
+    const { txHash: hash, sender: from, blockNumber, verified, settled } = transfer;
+    const block = { number: blockNumber };
+    return {
+      hash,
+      from,
+      amount: formatAmount(BigInt(transfer.amount), row.decimals),
+      blockNumber,
+      confirmations: confirmationsOf(block, heights),
+      status: settled || (verified && isFinal(block, rule, heights)) ? 'confirmed' : 'confirming',
+      explorerUrl: explorerUrl === null || hash === null ? null : `${explorerUrl}/tx/${hash}`,
+    };
+  };
   return {
-    confirmations: confirmationsToward(sums.target, sums.countedTransfers, sums.rule, facts.chain),
-    transactions,
+    confirmations: confirmationsSince(covering, rule, heights),
+    transactions: shownOf(canonical.filter(({ stray }) => !stray)).map(transactionView),
     strays: shownOf(canonical.filter(({ stray }) => stray)).map(stray => strayView(context, stray)),
   };
 };

@@ -29,6 +29,7 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.amountAccepted === b.amountAccepted &&
   a.wakeFrontier === b.wakeFrontier &&
   a.wakeNumber === b.wakeNumber &&
+  a.coveredNumber === b.coveredNumber &&
   sameTime(a.acceptedAt, b.acceptedAt) &&
   sameTime(a.canceledAt, b.canceledAt) &&
   sameTime(a.timeEndedAt, b.timeEndedAt) &&
@@ -82,6 +83,7 @@ const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome): PaymentCh
   timeEndedAt: dateOf(facts.actions.timeEndedAt),
   detected: before.detected || outcome.steps.some(step => step.event === 'payment.detected'),
   strayed: before.strayed || outcome.steps.some(step => step.stray !== null),
+  coveredNumber: outcome.coveredNumber,
   wakeAt: dateOf(outcome.wakeAt),
   wakeBlock: outcome.wakeBlock,
 });
@@ -97,6 +99,7 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   timeEndedAt: change.timeEndedAt,
   detected: change.detected,
   strayed: change.strayed,
+  coveredNumber: change.coveredNumber,
   wakeAt: change.wakeAt,
   wakeFrontier: change.wakeBlock?.frontier ?? null,
   wakeNumber: change.wakeBlock?.number ?? null,

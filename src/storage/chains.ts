@@ -1,6 +1,6 @@
 import type { Block, Tags } from '../core/chain.ts';
+import type { Heights } from '../core/payment/facts.ts';
 import type { Queryable, Row } from './database.ts';
-import type { Heights } from './transfers.ts';
 
 /** Who may write of a chain: the holder of its lease, by the token that came with it. */
 export type Lease = { readonly caip2: string; readonly fence: string };

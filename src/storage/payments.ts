@@ -47,6 +47,8 @@ export type PaymentRow = Row & {
   detected: boolean;
   strayed: boolean;
   timeEndedAt: Date | null;
+  /** The block in which the funds reached what is needed; null while they do not. */
+  coveredNumber: number | null;
   wakeAt: Date | null;
   wakeFrontier: Frontier | null;
   wakeNumber: number | null;
@@ -63,7 +65,7 @@ const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.stat
   p.callback_url as "callbackUrl", p.redirect_url as "redirectUrl", p.external_id as "externalId",
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.completed_at as "completedAt",
   p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.time_ended_at as "timeEndedAt",
-  p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber"`;
+  p.covered_number::float8 as "coveredNumber", p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber"`;
 
 export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
 
@@ -207,6 +209,7 @@ export type PaymentChange = {
   detected: boolean;
   strayed: boolean;
   timeEndedAt: Date | null;
+  coveredNumber: number | null;
   wakeAt: Date | null;
   wakeBlock: { frontier: Frontier; number: number } | null;
 };
@@ -217,12 +220,12 @@ const updatePaymentsStatement = {
       amount_confirmed = c.amount_confirmed, amount_accepted = c.amount_accepted, accepted_at = c.accepted_at,
       completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at,
       detected = c.detected, strayed = c.strayed, time_ended_at = c.time_ended_at, wake_frontier = c.wake_frontier,
-      wake_number = c.wake_number
+      wake_number = c.wake_number, covered_number = c.covered_number
     from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[], $6::numeric[],
       $7::numeric[], $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[],
-      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[])
+      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[])
     as c(account_id, environment, id, status, exception, amount_received, amount_confirmed, amount_accepted, accepted_at,
-      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number)
+      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number)
     where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
 /** Each payment at most once a call: the database checks one edge an update. */
@@ -248,6 +251,7 @@ export const updatePayments = async (
     column(c => c.timeEndedAt),
     column(c => c.wakeBlock?.frontier ?? null),
     column(c => c.wakeBlock?.number ?? null),
+    column(c => c.coveredNumber),
   ]);
 };
 

@@ -1,5 +1,5 @@
 import type { Movement } from '../core/chain.ts';
-import type { Frontier } from '../core/payment/facts.ts';
+import type { Heights } from '../core/payment/facts.ts';
 import type { Queryable, Row } from './database.ts';
 import type { PaymentKey } from './payments.ts';
 
@@ -101,9 +101,6 @@ const transferJson = `json_build_object('caip2', t.caip2, 'key', t.key, 'stray',
   'blockNumber', t.block_number, 'blockTimeMs', (extract(epoch from b.timestamp) * 1000)::bigint,
   'canonical', t.canonical, 'verified', t.verified, 'settled', t.settled, 'told', t.told,
   'firstSeenMs', (extract(epoch from t.first_seen_at) * 1000)::bigint)`;
-
-/** Heights of a chain as far as it is read. */
-export type Heights = Readonly<Record<Frontier, number | null>>;
 
 /** What arrived for a payment and stands, and how far its chain is; null where nothing ever came. */
 export type FundsRow = { readonly transfers: readonly StoredTransfer[] | null; readonly heights: Heights | null };

@@ -16,6 +16,8 @@ export type Wanted = {
   contract?: string | null;
   /** The local chain unless another is named. */
   caip2?: string;
+  /** In base units; another for each payment unless it is named. */
+  amount?: bigint;
 };
 export type Written = Wanted & { id: string; address: string };
 
@@ -44,7 +46,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
   const terms = {
     caip2: w.caip2 ?? 'eip155:31337',
     contract: w.contract ?? null,
-    amount: BigInt(index + 1),
+    amount: w.amount ?? BigInt(index + 1),
     decimals: 18,
     currency: w.currency,
     network: w.network,
@@ -86,7 +88,14 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
       const completedAt = to === 'completed' || to === 'reversed' ? new Date(createdMs + 1) : null;
       const canceledAt = to === 'canceled' ? new Date(createdMs + 1) : null;
       const amounts = { exception: null, amountReceived: 0n, amountConfirmed: 0n, accepted: null };
-      const memory = { detected: false, strayed: false, timeEndedAt: null, wakeAt: null, wakeBlock: null };
+      const memory = {
+        detected: false,
+        strayed: false,
+        timeEndedAt: null,
+        coveredNumber: null,
+        wakeAt: null,
+        wakeBlock: null,
+      };
       const change = { ...amounts, ...memory, status: to, completedAt, canceledAt, sequence: step + 2 };
       await updatePayments(tx, [{ key: { ...scope, id }, change }]);
       await moveTotals(tx, [{ payment: { ...scope, id }, from, to }]);

@@ -8,7 +8,7 @@ import { allFiles } from './sourceTree.ts';
  */
 const landed: Readonly<Record<string, string>> = {
   '0001_foundations.sql': 'b938678305ad437b42cc872043acd4038ccf0e3d88bcb6747a561195dc7f1df2',
-  '0002_chains.sql': 'cb61fcde845530f67647583f74dc71dc57c97242ba936d2b70976dbb40066d4b',
+  '0002_chains.sql': '9b482c40d88fcbf9d77571aa8578555db7d8464ceae4f43011ff5c5bd57d21e5',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -1,5 +1,5 @@
 import type { Facts, History } from './facts.ts';
-import { type AwaitedHeight, awaitedFor, type Confirmations, confirmationsToward } from './finality.ts';
+import { type AwaitedHeight, awaitedFor, type Confirmations, confirmationsSince, coveringBlock } from './finality.ts';
 import { standing, wakeAtOf } from './standing.ts';
 import type { PaymentState } from './states.ts';
 import { type Tally, tally } from './tally.ts';
@@ -12,6 +12,8 @@ export type Outcome = PaymentState & {
   readonly amountReceived: bigint;
   readonly amountConfirmed: bigint;
   readonly confirmations: Confirmations;
+  /** Where the confirmations count from; null while the funds do not cover what is needed. */
+  readonly coveredNumber: number | null;
   /** In order; empty when there is nothing to tell. */
   readonly steps: readonly Step[];
   readonly completedAt: number | null;
@@ -56,13 +58,15 @@ export const decide = (facts: Facts, now: number): Outcome => {
     sequence: history.sequence + index + 1,
     stray,
   }));
+  const covering = coveringBlock(sums.target, sums.countedTransfers);
   const completes = steps.some(step => step.status === 'completed' && step.previous.status !== 'completed');
   return {
     status,
     exception,
     amountReceived: sums.received,
     amountConfirmed: sums.confirmed,
-    confirmations: confirmationsToward(sums.target, sums.countedTransfers, sums.rule, chain),
+    confirmations: confirmationsSince(covering, sums.rule, chain),
+    coveredNumber: covering?.number ?? null,
     steps,
     completedAt: completes ? now : history.completedAt,
     canceledAt: actions.canceledAt,

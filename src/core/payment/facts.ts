@@ -51,7 +51,9 @@ export type Frontier = 'latest' | 'safe' | 'finalized' | 'agreed';
  * `latest` is the last processed block, `safe` and `finalized` are the tags as far as blocks are processed, and up to
  * `agreed` as many nodes as are asked for name the same blocks.
  */
-export type ChainFacts = Readonly<Record<Frontier, number | null>> & {
+export type Heights = Readonly<Record<Frontier, number | null>>;
+
+export type ChainFacts = Heights & {
   /** When the latest poll that found every block processed began. */
   readonly caughtUpAt: number | null;
 };

@@ -1,4 +1,7 @@
-import type { BlockRef, ChainFacts, ConfirmationRule, Frontier, Terms } from './facts.ts';
+import type { BlockRef, ConfirmationRule, Frontier, Heights, Terms } from './facts.ts';
+
+/** All that finality asks of a block. */
+type Placed = Pick<BlockRef, 'number'>;
 
 /** The rule for this much money. Received counts too, so that a large overpayment does not finish at the small tier. */
 export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint): ConfirmationRule => {
@@ -8,13 +11,13 @@ export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint
 };
 
 /** A transfer in the last processed block has one confirmation. */
-export const confirmationsOf = (block: BlockRef | null, chain: ChainFacts): number =>
+export const confirmationsOf = (block: Placed | null, chain: Heights): number =>
   block === null || chain.latest === null ? 0 : Math.max(0, chain.latest - block.number + 1);
 
 /** A height that the chain has yet to reach. */
 export type AwaitedHeight = { readonly frontier: Frontier; readonly number: number };
 
-const conditionsOf = (block: BlockRef, rule: ConfirmationRule): readonly AwaitedHeight[] => {
+const conditionsOf = (block: Placed, rule: ConfirmationRule): readonly AwaitedHeight[] => {
   const byDepth: AwaitedHeight = { frontier: 'latest', number: block.number + Math.max(1, rule.depth ?? 1) - 1 };
   const byTag: readonly AwaitedHeight[] = rule.kind === 'depth' ? [] : [{ frontier: rule.kind, number: block.number }];
   return [byDepth, ...byTag, { frontier: 'agreed', number: block.number }];
@@ -24,10 +27,10 @@ const conditionsOf = (block: BlockRef, rule: ConfirmationRule): readonly Awaited
  * The first of the things that still keep a block from being final; null once it is. Each of them comes no later for a
  * lower block than for a higher one.
  */
-export const awaitedFor = (block: BlockRef, rule: ConfirmationRule, chain: ChainFacts): AwaitedHeight | null =>
+export const awaitedFor = (block: Placed, rule: ConfirmationRule, chain: Heights): AwaitedHeight | null =>
   conditionsOf(block, rule).find(({ frontier, number }) => (chain[frontier] ?? -1) < number) ?? null;
 
-export const isFinal = (block: BlockRef, rule: ConfirmationRule, chain: ChainFacts): boolean =>
+export const isFinal = (block: Placed, rule: ConfirmationRule, chain: Heights): boolean =>
   awaitedFor(block, rule, chain) === null;
 
 export type Confirmations = {
@@ -36,21 +39,23 @@ export type Confirmations = {
   readonly rule: ConfirmationRule['kind'];
 };
 
-/** `blocks` are those of the transfers that count, with their amounts; `current` is 0 while they miss the target. */
-export const confirmationsToward = (
+/** The block in which these transfers, the oldest first, reach the target; null while they miss it. */
+export const coveringBlock = (
   target: bigint,
-  blocks: readonly { readonly block: BlockRef; readonly amount: bigint }[],
-  rule: ConfirmationRule,
-  chain: ChainFacts,
-): Confirmations => {
-  const deepestFirst = [...blocks].sort((a, b) => a.block.number - b.block.number);
+  transfers: readonly { readonly block: BlockRef; readonly amount: bigint }[],
+): BlockRef | null => {
+  const deepestFirst = [...transfers].sort((a, b) => a.block.number - b.block.number);
   let sum = 0n;
-  let current = 0;
   for (const { block, amount } of deepestFirst) {
     sum += amount;
-    if (sum < target) continue;
-    current = confirmationsOf(block, chain);
-    break;
+    if (sum >= target) return block;
   }
-  return { current, required: rule.kind === 'depth' ? rule.depth : null, rule: rule.kind };
+  return null;
 };
+
+/** `current` is 0 while no block covers the amount. */
+export const confirmationsSince = (covering: Placed | null, rule: ConfirmationRule, chain: Heights): Confirmations => ({
+  current: confirmationsOf(covering, chain),
+  required: rule.kind === 'depth' ? rule.depth : null,
+  rule: rule.kind,
+});

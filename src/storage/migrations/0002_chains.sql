@@ -121,6 +121,8 @@ alter table payments
   add column detected boolean not null default false,
   add column strayed boolean not null default false,
   add column time_ended_at timestamptz(3),
+  -- The block in which the funds reached what is needed: confirmations count from it.
+  add column covered_number bigint,
   add column wake_frontier text check (wake_frontier in ('latest', 'safe', 'finalized', 'agreed')),
   add column wake_number bigint,
   add check ((wake_frontier is null) = (wake_number is null));

@@ -1,0 +1,63 @@
+import type { Block, Movement, WatchedBlock } from '../../src/core/chain.ts';
+import { applyBlocks } from '../../src/engine/applyBlocks.ts';
+import type { Context } from '../../src/engine/context.ts';
+import { takeLease } from '../../src/storage/chains.ts';
+
+/** Funds that a test sends: how much to which address, in which token if not the native coin. */
+export type Sent = { readonly to: string; readonly amount: bigint; readonly contract?: string | null };
+export type FedBlock = Block & { readonly sent: readonly Sent[] };
+
+export type FedChain = {
+  readonly caip2: string;
+  /** The canonical blocks, the oldest first. */
+  readonly blocks: readonly FedBlock[];
+  /** Adds a block for each list, over the newest one or, in the place of those above it, over the one at `fork`. */
+  feed(lists: readonly (readonly Sent[])[], fork?: number): Promise<void>;
+};
+
+const firstNumber = 100;
+
+/** A chain without a node: a test says what is in its blocks, and the engine takes them as it takes a watcher's. */
+export const createFedChain = async (context: Context, caip2: string): Promise<FedChain> => {
+  const { fence } = (await takeLease(context.db, { caip2, holder: 'test', seconds: 86_400 }))!;
+  let made = 0;
+  let blocks: FedBlock[] = [];
+  const hash = (): string => `0x${(++made).toString(16).padStart(64, '0')}`;
+
+  const movementOf = ({ to, amount, contract = null }: Sent, block: Block, at: number): Movement => ({
+    key: `${block.hash}:${at}`,
+    // One transaction a block, so that all of its transfers share a hash.
+    txHash: block.hash,
+    from: null,
+    to,
+    contract,
+    amount,
+    verified: true,
+  });
+
+  return {
+    caip2,
+    get blocks() {
+      return blocks;
+    },
+    async feed(lists, fork) {
+      const kept = fork === undefined ? blocks : blocks.filter(({ number }) => number <= fork);
+      const rollbackTo = kept.length < blocks.length ? kept.at(-1)! : null;
+      const added: (WatchedBlock & FedBlock)[] = [];
+      for (const sent of lists) {
+        const parent = added.at(-1) ?? kept.at(-1);
+        const block: Block = {
+          number: parent === undefined ? firstNumber : parent.number + 1,
+          hash: hash(),
+          parentHash: parent?.hash ?? '0x0',
+          timestamp: Math.floor(Date.now() / 1000),
+        };
+        const movements = sent.map((one, at) => movementOf(one, block, at));
+        added.push({ ...block, sent, movements, forwards: [] });
+      }
+      const tags = { safe: null, finalized: null, agreed: added.at(-1)!.number };
+      await applyBlocks(context, { caip2, fence }, { kind: 'blocks', rollbackTo, blocks: added, tags });
+      blocks = [...kept, ...added];
+    },
+  };
+};
