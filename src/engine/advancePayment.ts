@@ -10,6 +10,12 @@ import { assertAuthentic } from './paymentAddress.ts';
 import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
 import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
 
+/**
+ * So many strays are told in one transaction, or one of each payment if that is more: each has an event with the whole
+ * payment in it, and anybody can send thousands. The sweeper tells the rest.
+ */
+const straysAtOnce = 200;
+
 /** Refuses by throwing, or adds a fact. */
 export type Act = (facts: Facts, nowMs: number) => Partial<Actions>;
 
@@ -18,7 +24,7 @@ const planFor = (
   row: PaymentRow,
   transfers: readonly StoredTransfer[],
   moment: Moment,
-  act: Act | undefined,
+  options: { act: Act | undefined; strays: number },
 ): Plan => {
   // An event is rendered from this row and frozen for ever.
   assertAuthentic(context, row);
@@ -27,7 +33,8 @@ const planFor = (
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
   // Native coin that a contract sent is found by the balance, and later than all else.
   const caughtUpAt = (row.contract === null ? chain?.coinsCaughtUpAt : chain?.caughtUpAt) ?? null;
-  const found = factsOf(row, funds, caughtUpAt);
+  const found = factsOf(row, funds, caughtUpAt, options.strays);
+  const { act } = options;
   const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs) } } : found;
   return planOutcome(context, { before: row, funds, facts, outcome: decide(facts, nowMs), nowMs });
 };
@@ -54,13 +61,14 @@ export const advancePayments = async (
   const rows = await lockPayments(tx, keys, options.whenLocked);
   if (rows.length === 0) return { payments: [], written: 0, failed: [] };
   // Read once the rows are held: whoever brings funds holds the row until they are written.
-  const transfers = await readTransfers(tx, rows);
+  const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
+  const transfers = await readTransfers(tx, rows, strays + 1);
   const moment = await readMoment(tx);
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {
     try {
-      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, options.act));
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { act: options.act, strays }));
     } catch (error) {
       failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
     }

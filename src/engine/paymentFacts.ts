@@ -29,10 +29,20 @@ const transferOf = (stored: StoredTransfer): Transfer => ({
 /** Strays come from any chain, and a key is one within its chain only. */
 export const strayKey = ({ caip2, key }: StoredTransfer): string => `${caip2} ${key}`;
 
-/** The facts of a payment as they are stored. */
-export const factsOf = (row: PaymentRow, { transfers, heights }: Funds, caughtUpAt: Date | null): Facts => {
+export const isUntold = ({ stray, canonical, told }: StoredTransfer): boolean => stray && canonical && !told;
+
+/**
+ * The facts of a payment as they are stored. Strays count for nothing, so that those which were told are left out, and
+ * no more than `untold` of the others are told at once.
+ */
+export const factsOf = (
+  row: PaymentRow,
+  { transfers, heights }: Funds,
+  caughtUpAt: Date | null,
+  untold: number,
+): Facts => {
   const credits = transfers.filter(({ stray }) => !stray);
-  const strays = transfers.filter(({ stray, canonical }) => stray && canonical);
+  const strays = transfers.filter(isUntold).slice(0, untold);
   const chain: ChainFacts = { ...heights, caughtUpAt: caughtUpAt?.getTime() ?? null };
   return {
     terms: {
@@ -59,7 +69,7 @@ export const factsOf = (row: PaymentRow, { transfers, heights }: Funds, caughtUp
       detected: row.detected,
       completedAt: row.completedAt?.getTime() ?? null,
       settled: credits.filter(({ settled }) => settled).map(({ key }) => key),
-      strays: strays.filter(({ told }) => told).map(strayKey),
+      strays: [],
       sequence: row.sequence,
     },
   };

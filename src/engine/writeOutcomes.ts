@@ -6,8 +6,8 @@ import { insertEvents, moveTotals, type NewEvent } from '../storage/events.ts';
 import { type PaymentChange, type PaymentRow, updatePayments } from '../storage/payments.ts';
 import { markTransfers, type TransferMark } from '../storage/transfers.ts';
 import type { Context } from './context.ts';
-import { type Funds, strayKey } from './paymentFacts.ts';
-import { renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
+import { type Funds, isUntold, strayKey } from './paymentFacts.ts';
+import { type PaymentView, renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
 
 type Planned = { change: PaymentChange; event: NewEvent | null };
 
@@ -30,23 +30,24 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.wakeFrontier === b.wakeFrontier &&
   a.wakeNumber === b.wakeNumber &&
   a.coveredNumber === b.coveredNumber &&
+  a.untold === b.untold &&
   sameTime(a.acceptedAt, b.acceptedAt) &&
   sameTime(a.canceledAt, b.canceledAt) &&
   sameTime(a.timeEndedAt, b.timeEndedAt) &&
   sameTime(a.wakeAt, b.wakeAt);
 
-const planEvent = (context: Context, row: PaymentRow, funds: Funds, step: Step, nowMs: number): NewEvent => {
+const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, nowMs: number): NewEvent => {
   const { id } = context.ids.next('event', nowMs);
-  const { previous, sequence, event: type } = step;
+  const { previous, sequence, event: type, status, exception } = step;
   const { environment } = row;
-  const data = renderPayment(viewOfRow(context, row, funds), context.environments[environment]);
+  const data = renderPayment({ ...view, status, exception }, context.environments[environment]);
   return {
     id,
     payment: row,
     sequence,
     type,
-    status: step.status,
-    exception: step.exception,
+    status,
+    exception,
     previousStatus: previous.status,
     previousException: previous.exception,
     createdAt: new Date(nowMs),
@@ -68,7 +69,10 @@ const marksOf = ({ transfers }: Funds, { settled, steps }: Outcome): TransferMar
   });
 };
 
-const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome): PaymentChange => ({
+const leavesUntold = ({ transfers }: Funds, marks: readonly TransferMark[]): boolean =>
+  transfers.filter(isUntold).length > marks.filter(({ told }) => told).length;
+
+const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome, untold: boolean): PaymentChange => ({
   status: before.status,
   exception: before.exception,
   sequence: before.sequence,
@@ -83,6 +87,7 @@ const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome): PaymentCh
   timeEndedAt: dateOf(facts.actions.timeEndedAt),
   detected: before.detected || outcome.steps.some(step => step.event === 'payment.detected'),
   strayed: before.strayed || outcome.steps.some(step => step.stray !== null),
+  untold,
   coveredNumber: outcome.coveredNumber,
   wakeAt: dateOf(outcome.wakeAt),
   wakeBlock: outcome.wakeBlock,
@@ -99,6 +104,7 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   timeEndedAt: change.timeEndedAt,
   detected: change.detected,
   strayed: change.strayed,
+  untold: change.untold,
   coveredNumber: change.coveredNumber,
   wakeAt: change.wakeAt,
   wakeFrontier: change.wakeBlock?.frontier ?? null,
@@ -115,20 +121,22 @@ type Decided = {
 
 /** What has to be written for an outcome: one write a step, each with its event, or one without if only figures moved. */
 export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
-  const change = changeOf(before, facts, outcome);
   const marks = marksOf(funds, outcome);
+  const change = changeOf(before, facts, outcome, leavesUntold(funds, marks));
   let after = rowAfter(before, change);
   if (outcome.steps.length === 0) {
     const writes = isSame(before, after) && marks.length === 0 ? [] : [{ change, event: null }];
     return { before, after, funds, writes, marks };
   }
+  // What the steps show differs by their state alone.
+  const view = viewOfRow(context, after, funds);
   const writes = outcome.steps.map(step => {
     const { previous, status, exception, sequence } = step;
     if (previous.status !== status && !isLegalEdge(previous.status, status)) {
       throw new Error(`illegal edge ${previous.status} to ${status}`);
     }
     after = { ...after, status, exception, sequence };
-    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, funds, step, nowMs) };
+    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, view, step, nowMs) };
   });
   return { before, after, funds, writes, marks };
 };

@@ -2,7 +2,7 @@ import type { Environment, Scope } from '../core/environment.ts';
 import type { Frontier } from '../core/payment/facts.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { Queryable, Row } from './database.ts';
-import { type FundsRow, fundsColumns } from './transfers.ts';
+import { type FundsRow, fundsColumns, shownText } from './transfers.ts';
 
 /** Base units as text: JSON has no integers of that size. */
 export type StoredTier = { atLeast: string; kind: 'finalized' | 'safe' | 'depth'; depth: number | null };
@@ -46,6 +46,8 @@ export type PaymentRow = Row & {
   /** Whether the first funds were told, and whether a stray was. */
   detected: boolean;
   strayed: boolean;
+  /** Whether strays are left to tell. */
+  untold: boolean;
   timeEndedAt: Date | null;
   /** The block in which the funds reached what is needed; null while they do not. */
   coveredNumber: number | null;
@@ -64,7 +66,7 @@ const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.stat
   p.late_policy as "latePolicy", p.late_window_seconds as "lateWindowSeconds", p.description, p.metadata,
   p.callback_url as "callbackUrl", p.redirect_url as "redirectUrl", p.external_id as "externalId",
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.completed_at as "completedAt",
-  p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.time_ended_at as "timeEndedAt",
+  p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.untold, p.time_ended_at as "timeEndedAt",
   p.covered_number::float8 as "coveredNumber", p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber"`;
 
 export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
@@ -82,15 +84,14 @@ const fromWanted = `from unnest($1::text[], $2::environment[], $3::text[])
     join payments p using (account_id, environment, id)`;
 /**
  * Changes with every write to the row, whoever wrote, where funds came, with every move of its chain, and where strays
- * did, with those that stand: a reorg, which may be another chain's, takes them without a write to the row.
+ * did, with those that are shown: a reorg, which may be another chain's, takes them without a write to the row.
  */
 const rowVersion = `p.xmin::text || p.ctid::text || case when p.detected then (
     select concat_ws(' ', '', c.latest_hash, c.safe_number, c.finalized_number, c.agreed_number)
     from chains c where c.caip2 = p.caip2
   ) else '' end || case when p.strayed then (
-    select coalesce(' ' || md5(string_agg(t.caip2 || t.key, ' ' order by t.caip2, t.key)), '') from transfers t
-    where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
-      and t.stray and t.canonical
+    select coalesce(' ' || md5(string_agg(t.caip2 || t.key, ' ' order by t.caip2, t.key)), '')
+    from (${shownText('p.account_id, p.environment, p.id', true)}) t
   ) else '' end as version`;
 
 const readPaymentsStatement = {
@@ -160,6 +161,9 @@ const findPaymentStatement = {
 export const findPayment = async (db: Queryable, environment: Environment, id: string): Promise<PaymentKey | null> =>
   (await db.query<PaymentKey>(findPaymentStatement, [environment, id]))[0] ?? null;
 
+/** Few: they share what is told at once, and each brings all that it shows along. */
+const untoldShare = 10;
+
 const duePaymentsStatement = {
   name: 'payments-due',
   text: `select due.* from chains c
@@ -169,12 +173,14 @@ const duePaymentsStatement = {
       where read.upto is not null and p.caip2 = c.caip2 and (p.contract is null) = read.coins
         and p.wake_at <= least(clock_timestamp(), read.upto)
       order by p.wake_at limit $1
-    ) due`,
+    ) due
+    union
+    (select account_id, environment, id from payments where untold order by id limit ${untoldShare})`,
 };
 /**
  * Payments whose time has come, by the clock and by what has been read of their chain, up to `share` of each kind of each
  * chain. Asked chain by chain, so that no backlog keeps the others waiting, and that of one which has halted is not read
- * again and again.
+ * again and again. With them come those that have strays left to tell, whatever chain these came on.
  */
 export const duePayments = (db: Queryable, share: number): Promise<PaymentKey[]> =>
   db.query<PaymentKey>(duePaymentsStatement, [share]);
@@ -208,6 +214,7 @@ export type PaymentChange = {
   sequence: number;
   detected: boolean;
   strayed: boolean;
+  untold: boolean;
   timeEndedAt: Date | null;
   coveredNumber: number | null;
   wakeAt: Date | null;
@@ -220,12 +227,12 @@ const updatePaymentsStatement = {
       amount_confirmed = c.amount_confirmed, amount_accepted = c.amount_accepted, accepted_at = c.accepted_at,
       completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at,
       detected = c.detected, strayed = c.strayed, time_ended_at = c.time_ended_at, wake_frontier = c.wake_frontier,
-      wake_number = c.wake_number, covered_number = c.covered_number
+      wake_number = c.wake_number, covered_number = c.covered_number, untold = c.untold
     from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[], $6::numeric[],
       $7::numeric[], $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[],
-      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[])
+      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[], $20::boolean[])
     as c(account_id, environment, id, status, exception, amount_received, amount_confirmed, amount_accepted, accepted_at,
-      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number)
+      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number, untold)
     where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
 /** Each payment at most once a call: the database checks one edge an update. */
@@ -252,13 +259,14 @@ export const updatePayments = async (
     column(c => c.wakeBlock?.frontier ?? null),
     column(c => c.wakeBlock?.number ?? null),
     column(c => c.coveredNumber),
+    column(c => c.untold),
   ]);
 };
 
 const wakeLaterStatement = {
   name: 'payments-wake-later',
   text: `update payments p set wake_at = clock_timestamp() + $4 * interval '1 second', wake_frontier = null,
-      wake_number = null
+      wake_number = null, untold = false
     from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
     where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id`,
 };

@@ -91,6 +91,7 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
       const memory = {
         detected: false,
         strayed: false,
+        untold: false,
         timeEndedAt: null,
         coveredNumber: null,
         wakeAt: null,

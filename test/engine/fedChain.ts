@@ -3,8 +3,13 @@ import { applyBlocks } from '../../src/engine/applyBlocks.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { takeLease } from '../../src/storage/chains.ts';
 
-/** Funds that a test sends: how much to which address, in which token if not the native coin. */
-export type Sent = { readonly to: string; readonly amount: bigint; readonly contract?: string | null };
+/** Funds that a test sends: how much to which address, in which token if not the native coin, by which transaction. */
+export type Sent = {
+  readonly to: string;
+  readonly amount: bigint;
+  readonly contract?: string | null;
+  readonly txHash?: string;
+};
 export type FedBlock = Block & { readonly sent: readonly Sent[] };
 
 export type FedChain = {
@@ -24,10 +29,10 @@ export const createFedChain = async (context: Context, caip2: string): Promise<F
   let blocks: FedBlock[] = [];
   const hash = (): string => `0x${(++made).toString(16).padStart(64, '0')}`;
 
-  const movementOf = ({ to, amount, contract = null }: Sent, block: Block, at: number): Movement => ({
+  const movementOf = ({ to, amount, contract = null, txHash }: Sent, block: Block, at: number): Movement => ({
     key: `${block.hash}:${at}`,
-    // One transaction a block, so that all of its transfers share a hash.
-    txHash: block.hash,
+    // Unless a test names others, one transaction makes all transfers of a block.
+    txHash: txHash ?? block.hash,
     from: null,
     to,
     contract,

@@ -8,7 +8,7 @@ import { allFiles } from './sourceTree.ts';
  */
 const landed: Readonly<Record<string, string>> = {
   '0001_foundations.sql': 'b938678305ad437b42cc872043acd4038ccf0e3d88bcb6747a561195dc7f1df2',
-  '0002_chains.sql': '9b482c40d88fcbf9d77571aa8578555db7d8464ceae4f43011ff5c5bd57d21e5',
+  '0002_chains.sql': '1c18274dd991085cc069d88af2ebeac3e179b32294bbc7e97435792ae895cabc',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

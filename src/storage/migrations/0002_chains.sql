@@ -81,7 +81,10 @@ create table transfers (
   check (stray or not told),
   check (not (stray and settled))
 );
-create index transfers_payment on transfers (account_id, environment, payment_id);
+-- A payment shows the largest of each kind, however many there are.
+create index transfers_payment on transfers (account_id, environment, payment_id, stray, amount desc, key);
+create index transfers_untold on transfers (account_id, environment, payment_id, block_number, key)
+  where stray and canonical and not told;
 create index transfers_block on transfers (caip2, block_number, block_hash);
 -- By both columns: by the first alone, the planner of a young table reads the whole chain beside it, for each transfer.
 create index transfers_transaction on transfers (tx_hash, caip2);
@@ -120,6 +123,8 @@ create index forwards_block on forwards (caip2, block_number);
 alter table payments
   add column detected boolean not null default false,
   add column strayed boolean not null default false,
+  -- More strays came than were told at once: the rest follows.
+  add column untold boolean not null default false,
   add column time_ended_at timestamptz(3),
   -- The block in which the funds reached what is needed: confirmations count from it.
   add column covered_number bigint,
@@ -127,6 +132,7 @@ alter table payments
   add column wake_number bigint,
   add check ((wake_frontier is null) = (wake_number is null));
 create index payments_wake_number on payments (caip2, wake_frontier, wake_number) where wake_number is not null;
+create index payments_untold on payments (id) where untold;
 
 -- Native coin that a contract sends shows in no log and no transaction: the balances of these are looked at.
 create index payments_open_coins on payments (caip2, id)
