@@ -86,11 +86,12 @@ export const releaseIdempotencyKey = async (db: Queryable, scope: Scope, hold: H
   await db.query(releaseStatement, [scope.accountId, scope.environment, hold.route, hold.key, hold.heldUntil]);
 };
 
+// The clock is asked once, so that it bounds the index.
 const purgeStatement = {
   name: 'idempotency-purge',
   text: `delete from idempotency_keys where (account_id, environment, route, key) in (
     select account_id, environment, route, key from idempotency_keys
-    where created_at <= clock_timestamp() - interval '24 hours' order by created_at limit $1) returning 1 as n`,
+    where created_at <= (select clock_timestamp()) - interval '24 hours' order by created_at limit $1) returning 1 as n`,
 };
 export const purgeIdempotencyKeys = async (db: Queryable, limit: number): Promise<number> =>
   (await db.query(purgeStatement, [limit])).length;

@@ -164,6 +164,8 @@ export const findPayment = async (db: Queryable, environment: Environment, id: s
 /** Few: they share what is told at once, and each brings all that it shows along. */
 const untoldShare = 10;
 
+// The clock is asked once: a time that may be another for each row is no bound for an index, and with 100,000 payments
+// open each sweep looked at all of them (93 ms instead of 0.1).
 const duePaymentsStatement = {
   name: 'payments-due',
   text: `select due.* from chains c
@@ -171,7 +173,7 @@ const duePaymentsStatement = {
     cross join lateral (
       select p.account_id as "accountId", p.environment, p.id from payments p
       where read.upto is not null and p.caip2 = c.caip2 and (p.contract is null) = read.coins
-        and p.wake_at <= least(clock_timestamp(), read.upto)
+        and p.wake_at <= least((select clock_timestamp()), read.upto)
       order by p.wake_at limit $1
     ) due
     union
