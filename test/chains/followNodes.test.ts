@@ -252,3 +252,23 @@ test('a block that is read again is read from one node', async () => {
   expect(block!.movements).toMatchObject([{ amount: 5n, verified: true }]);
   expect(asked()).toBe(before);
 });
+
+test('a node that is left alone for a moment does not make the network down', async () => {
+  const chain = await prepare();
+  const proxy = await serve(chain.upstream);
+  const follower = follow(chain, [proxy], { nowMs: () => 0 });
+  await follower.catchUp();
+  await pay(chain, 1n);
+  // It says where it stands, and fails at what is read next; by the clock of pauses it is left alone from then on.
+  proxy.set({ nullReceipt: 1 });
+  let polls = 0;
+  follower.surroundings.now = async () => {
+    polls += 1;
+    return new Date();
+  };
+  void follower.next().catch(() => {});
+  await vi.waitFor(() => expect(follower.complaints.length).toBeGreaterThan(0));
+  const before = polls;
+  await vi.waitFor(() => expect(polls).toBeGreaterThan(before + 2));
+  expect(follower.driver.health()).toMatchObject({ status: 'operational', latestBlock: await chain.head() });
+});

@@ -115,7 +115,9 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           inspect: inspector.inspect,
           isCurrent: head => lagOf(head) <= allowedLagSeconds,
           observe: survey => {
-            health = judge(survey);
+            // Where all are left alone nobody was asked, and what was known before holds.
+            const isAnyAsked = survey.sightings.length + survey.complaints.length > 0;
+            if (isAnyAsked || health === null) health = judge(survey);
           },
           complain: message => log.warn({ caip2, fault: message }, 'a node gave no usable answer'),
         },
