@@ -1,12 +1,11 @@
-import { type ChainRpc, hexOf } from './chainRpc.ts';
 import type { ChainTransfer, WalkedBlock } from './chainWalk.ts';
-import type { PaymentRow, Tables, TransferRow } from './tables.ts';
+import type { Tables, TransferRow } from './tables.ts';
 
 export type Check = { readonly what: string; readonly problems: readonly string[] };
 export type Walked = ReadonlyMap<number, WalkedBlock>;
 
 /** Blocks that a reorg may still reach; older empty ones may be forgotten. */
-const keptBlocks = 256;
+export const keptBlocks = 256;
 
 /** Found by the balance and not by a transaction: native coin that a contract sent. */
 export const isByBalance = ({ key }: Pick<TransferRow, 'key'>): boolean => key.includes(':delta:');
@@ -71,37 +70,6 @@ export const checkPhantoms = (tables: Tables, ledger: Ledger): Check => {
     return wasSent ? [] : [`${row.key} for ${payment.id} was never sent`];
   });
   return { what: `I2 all ${tables.transfers.length} transfers, orphans too, were really sent`, problems };
-};
-
-/**
- * I2 for native coin: the sum on record is what the address holds at the cursor. Nothing is forwarded here, and coin that
- * a contract sends is found some time after its block.
- */
-export const checkCoins = async (tables: Tables, rpc: ChainRpc, isSettled: boolean): Promise<Check> => {
-  const coins = tables.payments.filter(payment => payment.contract === null);
-  const at = hexOf(tables.chain.latestNumber);
-  const balances = await rpc.batch(coins.map(({ address }) => ['eth_getBalance', address, at]));
-  const problems = coins.flatMap((payment, index) => {
-    const own = tables.transfers.filter(row => row.paymentId === payment.id && row.canonical && row.contract === null);
-    const sum = own.reduce((total, row) => total + BigInt(row.amount), 0n);
-    const balance = BigInt(balances[index] as string);
-    if (sum > balance) return [`${payment.id} holds ${balance}, on record are ${sum}`];
-    if (isSettled && sum < balance && isLookedFor(payment, tables)) {
-      return [`${payment.id} (${payment.status}) holds ${balance}, on record are only ${sum}`];
-    }
-    return [];
-  });
-  return { what: `I2 ${coins.length} native-coin addresses hold what is on record`, problems };
-};
-
-/**
- * Coin that contracts send is looked for while a payment waits for funds, and where the time was over when a reorg took
- * such coin, as long as it may come again. To one that is completed or simply expired, more of it is not looked for.
- */
-const isLookedFor = ({ id, status }: PaymentRow, { transfers, chain }: Tables): boolean => {
-  if (status !== 'expired') return status !== 'completed' && status !== 'canceled';
-  const isLost = (row: TransferRow): boolean => row.paymentId === id && !row.canonical && isByBalance(row);
-  return transfers.some(row => isLost(row) && row.blockNumber > chain.latestNumber - keptBlocks);
 };
 
 /** I3: the canonical blocks are the chain's, linked by hash, and none of those a reorg may reach is missing. */

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { ChainRpc } from './chainRpc.ts';
 import { createChainWalk } from './chainWalk.ts';
-import { type Check, checkBlocks, checkCoins, checkPhantoms, checkTransfers, type Ledger } from './checkChain.ts';
+import { type Check, checkBlocks, checkPhantoms, checkTransfers, type Ledger } from './checkChain.ts';
+import { checkCoins } from './checkCoins.ts';
 import { checkFinality, type FinalityOptions } from './checkFinality.ts';
 import { checkEvents, checkPaths, createEventMemory, type EventMemory } from './checkHistory.ts';
 import { checkCover, checkMoney, checkStanding } from './checkStanding.ts';
@@ -43,7 +44,7 @@ export const createChecker = (options: CheckerOptions): Checker => {
     return [
       checkTransfers(tables, walked, options.listed),
       checkPhantoms(tables, options.ledger),
-      await checkCoins(tables, rpc, isSettled),
+      await checkCoins(tables, walked, rpc, isSettled),
       checkBlocks(tables, walked),
       checkPaths(tables),
       await checkEvents(tables, events),

@@ -9,6 +9,8 @@ const standing = `t.canonical and not t.stray and t.tx_hash is not null`;
 const anyTransfer = `(select key from transfers t where ${standing} order by key limit 1)`;
 const payment = (where: string): string => `(select id from payments where ${where} order by id limit 1)`;
 const completed = payment(`status = 'completed'`);
+const highestOrphan = `(select max(number) from blocks where not canonical)`;
+const byBalance = (row: string): string => `${row}.canonical and ${row}.key like '%:delta:%'`;
 
 const corruptions: readonly Corruption[] = [
   {
@@ -71,14 +73,42 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
+    name: 'native coin that a contract sent to an open payment is lost',
+    noticedBy: 'I2',
+    sql: [
+      `delete from transfers where key = (select t.key from transfers t join payments p on p.id = t.payment_id
+        where ${byBalance('t')} and p.status in ('pending', 'confirming', 'reversed') order by t.key limit 1)`,
+    ],
+  },
+  {
+    // Some other such coin, found while the payment was open, shows that somebody had looked.
+    name: 'native coin that a contract sent before the payment was closed is lost',
+    noticedBy: 'I2',
+    sql: [
+      `delete from transfers where key = (select t.key from transfers t join payments p on p.id = t.payment_id
+        where ${byBalance('t')} and p.status = 'completed' and exists (select from transfers r
+          where ${byBalance('r')} and r.key <> t.key and r.block_number >= t.block_number
+            and r.first_seen_at > p.created_at and r.first_seen_at < (select min(e.created_at) from events e
+              where e.payment_id = p.id and e.status not in ('pending', 'confirming', 'reversed')))
+        order by t.key limit 1)`,
+    ],
+  },
+  {
+    name: 'native coin is on record one block too early',
+    noticedBy: 'I2',
+    sql: [
+      `update transfers t set block_number = b.number, block_hash = b.hash from blocks b
+        where b.canonical and b.number = t.block_number - 1
+          and t.key = (select key from transfers r where ${byBalance('r')} order by key limit 1)`,
+    ],
+  },
+  {
     name: 'an orphaned block is canonical instead of the real one',
     noticedBy: 'I3',
+    // Both at once, so that the one is not taken for the other.
     sql: [
-      `update blocks set canonical = false where canonical and number =
-        (select max(number) from blocks where not canonical)`,
-      `update blocks set canonical = true where hash =
-        (select hash from blocks o where not canonical and number = (select max(number) from blocks where not canonical)
-           and exists (select from blocks b where b.number = o.number and b.hash <> o.hash) order by hash limit 1)`,
+      `update blocks set canonical = not canonical where number = ${highestOrphan} and (canonical or hash =
+        (select min(hash) from blocks where not canonical and number = ${highestOrphan}))`,
     ],
   },
   {
