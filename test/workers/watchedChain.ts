@@ -117,5 +117,3 @@ export const startWatchedChain = async (
     },
   };
 };
-
-export type WatchedTestChain = Awaited<ReturnType<typeof startWatchedChain>>;
