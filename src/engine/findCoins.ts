@@ -65,9 +65,10 @@ export const findCoins = async (
   const found: FoundCoin[] = [];
   for (const payment of payments) {
     const { address } = payment;
-    // All of it, block by block: on a chain that rests there is no next time.
+    // All of it, block by block: on a chain that rests there is no next time. Each block is found once, unless the node
+    // says something else each time.
     const changes = [...payment.changes];
-    for (;;) {
+    for (let blocks = 0; blocks <= searchedBlocks; blocks++) {
       const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
       if (more <= 0n) break;
       const gap = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);

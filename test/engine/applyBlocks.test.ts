@@ -39,6 +39,7 @@ describe('what does not follow is refused, and nothing is written', () => {
   const at = (number: number): Block => main[number]!;
   beforeEach(() => begin(main, 5));
   const [next, after] = makeBlocks(at(9), 'a', 2) as [WatchedBlock, WatchedBlock];
+  const strange: Block = { ...at(7), hash: hashOf('x', 7) };
   const full = (block: Block) => ({ ...block, movements: [], forwards: [] });
 
   test.each<[string, Parameters<typeof stepOf>]>([
@@ -48,7 +49,7 @@ describe('what does not follow is refused, and nothing is written', () => {
     ['a gap between two blocks', [[full(next), { ...full(after), number: after.number + 1 }]]],
     ['two blocks that are not linked', [[full(next), { ...full(after), parentHash: hashOf('x', 10) }]]],
     ['no block at all', [[]]],
-    ['a fork from a block that is another one here', [makeBlocks(at(7), 'b', 4), { ...at(7), hash: hashOf('x', 7) }]],
+    ['a fork from a block that is another one here', [makeBlocks(strange, 'x', 4), strange]],
     ['a fork from a block that is not kept', [makeBlocks({ number: 20, hash: 'x' }, 'b', 1), { ...at(7), number: 20 }]],
     ['a branch that does not follow on its fork', [makeBlocks(at(6), 'b', 4), at(7)]],
     ['a fork below a block that was final', [makeBlocks(at(4), 'b', 7), at(4)]],

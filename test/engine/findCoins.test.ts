@@ -97,3 +97,18 @@ test('nobody open costs no question, and nothing more is nothing found', async (
   const recorded = [{ blockNumber: head - 1, amount: '7' }];
   expect(await find({ unseen: new Map(), recorded })).toEqual(new Map());
 });
+
+test('a node that says something else each time is not asked for ever', async () => {
+  const [most, patience] = [10n ** 18n, 50_000];
+  let questions = 0;
+  const payment: CoinPayment = { accountId: 'a', environment: 'sandbox', id: 'p', address, changes: [] };
+  await findCoins([payment], blockAt(head), {
+    stored: async number => blockAt(number),
+    balances: async ({ number }, holders) => {
+      questions++;
+      const said = number === head || questions > patience ? most : BigInt(questions);
+      return new Map(holders.map(holder => [holder, said]));
+    },
+  });
+  expect(questions).toBeLessThan(5_000);
+});

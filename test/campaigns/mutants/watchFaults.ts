@@ -69,17 +69,17 @@ const coins: Fault[] = [
     tests: engine('findCoins'),
   },
   {
-    name: 'coin on record counts from the next block on',
+    name: 'coin on record counts a block too early',
     file: 'src/engine/findCoins.ts',
     find: 'change.blockNumber <= number',
-    replace: 'change.blockNumber < number',
+    replace: 'change.blockNumber <= number + 1',
     tests: engine('findCoins'),
   },
   {
-    name: 'what is found once is found again',
+    name: 'only the first coin of an address is found',
     file: 'src/engine/findCoins.ts',
-    find: 'changes.push({ blockNumber: block.number, amount: amount.toString() });',
-    replace: 'changes.push({ blockNumber: head.number, amount: amount.toString() });',
+    find: 'if (more <= 0n) break;',
+    replace: 'if (more <= 0n || changes.length > payment.changes.length) break;',
     tests: engine('findCoins'),
   },
   {
@@ -159,7 +159,7 @@ const leases: Fault[] = [
     name: 'a chain that goes on forgets where to roll back to',
     file: 'src/storage/chains.ts',
     find: 'halt_reason = null, rollback_to = $2',
-    replace: 'halt_reason = null, rollback_to = nullif($2, $2)',
+    replace: 'halt_reason = null, rollback_to = nullif($2::bigint, $2::bigint)',
     tests: [...storage('chains'), ...watch('halts')],
   },
 ];
