@@ -109,8 +109,8 @@ const leases: Fault[] = [
   {
     name: 'anybody may take a chain that is being read',
     file: 'src/storage/chains.ts',
-    find: 'c.lease_until < clock_timestamp() or',
-    replace: 'c.lease_until is not null or',
+    find: 'lease_until < clock_timestamp() or lease_holder = $2',
+    replace: 'lease_until is not null or lease_holder = $2',
     tests: storage('chains'),
   },
   {
@@ -130,8 +130,8 @@ const leases: Fault[] = [
   {
     name: 'a lease that has passed on can be renewed',
     file: 'src/storage/chains.ts',
-    find: 'where caip2 = $1 and fence = $2 and lease_holder is not null',
-    replace: 'where caip2 = $1 and fence >= $2 and lease_holder is not null',
+    find: 'where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null',
+    replace: 'where c.caip2 = $1 and c.fence >= $2 and c.lease_holder is not null',
     tests: storage('chains'),
   },
   {
@@ -196,8 +196,8 @@ const records: Fault[] = [
   {
     name: 'funds that are mined again are seen anew',
     file: 'src/storage/transfers.ts',
-    find: 'select min(t.first_seen_at) from transfers t',
-    replace: 'select max(clock_timestamp()) from transfers t',
+    find: 'least(clock_timestamp(), s.first_seen_at)',
+    replace: 'clock_timestamp()',
     tests: engine('applyBlocks'),
   },
   {
@@ -217,8 +217,8 @@ const records: Fault[] = [
   {
     name: 'a completion that fell is remembered by the transfer',
     file: 'src/storage/transfers.ts',
-    find: 'where t.canonical or t.settled group by',
-    replace: 'where t.canonical group by',
+    find: 'and not stray and (canonical or settled))',
+    replace: 'and not stray and canonical)',
     tests: engine('applyBlocks'),
   },
 ];
