@@ -50,25 +50,19 @@ const readFlight = async (
   const positions = wanted.map((_, position) => position);
   const known = wanted.map(({ id }) => kept.get(id));
   const asked = positions.filter(position => known[position]);
-  const versions =
-    asked.length === 0
-      ? []
-      : await readPaymentVersions(
-          context.db,
-          asked.map(at => wanted[at]!),
-        );
+  const versions = await readPaymentVersions(
+    context.db,
+    asked.map(at => wanted[at]!),
+  );
   const changed = positions.filter(position => !known[position]);
   asked.forEach((position, i) => {
     if (versions[i] === known[position]!.version) answers[position] = known[position]!.body;
     else if (versions[i] !== null) changed.push(position);
   });
-  const rows =
-    changed.length === 0
-      ? []
-      : await readPayments(
-          context.db,
-          changed.map(at => wanted[at]!),
-        );
+  const rows = await readPayments(
+    context.db,
+    changed.map(at => wanted[at]!),
+  );
   rows.forEach((row, i) => {
     if (row) answers[changed[i]!] = present(context, kept, row);
   });

@@ -103,6 +103,7 @@ export type VersionedPayment = ShownPayment & { version: string };
 /** Many callers' payments in one round trip, each only within its own scope; null where there is none. */
 export const readPayments = async (db: Queryable, wanted: readonly Wanted[]): Promise<(VersionedPayment | null)[]> => {
   const found: (VersionedPayment | null)[] = wanted.map(() => null);
+  if (found.length === 0) return found;
   const rows = await db.query<VersionedPayment & { position: number }>(readPaymentsStatement, wantedColumns(wanted));
   for (const row of rows) found[row.position - 1] = row;
   return found;
@@ -115,6 +116,7 @@ const readVersionsStatement = {
 /** The versions alone, for who has the rest: a tenth of the work on both sides. */
 export const readPaymentVersions = async (db: Queryable, wanted: readonly Wanted[]): Promise<(string | null)[]> => {
   const found: (string | null)[] = wanted.map(() => null);
+  if (found.length === 0) return found;
   const rows = await db.query<{ position: number; version: string }>(readVersionsStatement, wantedColumns(wanted));
   for (const row of rows) found[row.position - 1] = row.version;
   return found;

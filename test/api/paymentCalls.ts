@@ -1,7 +1,7 @@
-import { expect, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import type { Sending } from '../support/client.ts';
-import type { TestAccount, TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 
 /** A request that nothing is wrong with. */
@@ -36,6 +36,14 @@ export const paymentCalls = (
     list: (query = '') => scene.client.call('GET', `/v1/payments${query === '' ? '' : `?${query}`}`, as),
     act: (id, action, sending = {}) => scene.client.call('POST', `/v1/payments/${id}/${action}`, { ...as, ...sending }),
   };
+};
+
+/** A Florin with an account for the tests of a file, stopped after the last of them. */
+export const startPaymentScene = async () => {
+  const scene = await startTestFlorin();
+  afterAll(() => scene.stop());
+  const account = await scene.account();
+  return { scene, account, calls: paymentCalls(scene, account) };
 };
 
 /** An error of the closed form: code, message, requestId, and param where one is named. */

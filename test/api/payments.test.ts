@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { timeOfId } from '../../src/core/ids.ts';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { expectError, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { expectError, ordinary, paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
 
-let scene: TestFlorin;
-let account: TestAccount;
-let calls: PaymentCalls;
-beforeAll(async () => {
-  scene = await startTestFlorin();
-  account = await scene.account();
-  calls = paymentCalls(scene, account);
-});
-afterAll(() => scene.stop());
+const { account, calls, scene } = await startPaymentScene();
 
 const isoUtc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 

@@ -1,16 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { expectError, expectInvalid, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { describe, expect, test } from 'vitest';
+import { expectError, expectInvalid, paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
 
-let scene: TestFlorin;
-let account: TestAccount;
-let calls: PaymentCalls;
-beforeAll(async () => {
-  scene = await startTestFlorin();
-  account = await scene.account();
-  calls = paymentCalls(scene, account);
-});
-afterAll(() => scene.stop());
+const { account, calls, scene } = await startPaymentScene();
 
 const accept = { body: { action: 'accept' } };
 const unknownId = 'pay_00000000000000000000000000';

@@ -1,16 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { expectError, expectInvalid, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
+import { describe, expect, test } from 'vitest';
+import { expectError, expectInvalid, ordinary, paymentCalls, startPaymentScene } from './paymentCalls.ts';
 
-let scene: TestFlorin;
-let account: TestAccount;
-let calls: PaymentCalls;
-beforeAll(async () => {
-  scene = await startTestFlorin();
-  account = await scene.account();
-  calls = paymentCalls(scene, account);
-});
-afterAll(() => scene.stop());
+const { calls, scene } = await startPaymentScene();
 
 /** Refusals must leave nothing behind. */
 const count = async (): Promise<number> => (await calls.list('limit=1')).json.pagination.total;

@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { foldTotals } from '../../src/storage/totals.ts';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
-import { type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
 
-let scene: TestFlorin;
-let account: TestAccount;
-let calls: PaymentCalls;
-beforeAll(async () => {
-  scene = await startTestFlorin();
-  account = await scene.account();
-  calls = paymentCalls(scene, account);
-});
-afterAll(() => scene.stop());
+const { account, calls, scene } = await startPaymentScene();
 
 const totalOf = async (query = ''): Promise<number> => (await calls.list(query)).json.pagination.total;
 

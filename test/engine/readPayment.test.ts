@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { expect, test } from 'vitest';
+import { readPayments, readPaymentVersions } from '../../src/storage/payments.ts';
+import { startPaymentScene } from '../api/paymentCalls.ts';
 
-let scene: TestFlorin;
-let account: TestAccount;
-let calls: PaymentCalls;
-beforeAll(async () => {
-  scene = await startTestFlorin();
-  account = await scene.account();
-  calls = paymentCalls(scene, account);
-});
-afterAll(() => scene.stop());
+const { account, calls, scene } = await startPaymentScene();
 
 const read = (id: string) => scene.client.call('GET', `/v1/payments/${id}`, { key: account.keys.sandbox });
 
@@ -23,4 +15,9 @@ test.each([
   const canceled = (await calls.act(created.id, 'cancel')).json;
   expect(canceled.status).toBe('canceled');
   for (let i = 0; i < 3; i++) expect((await read(created.id)).json).toEqual(canceled);
+});
+
+test.each([readPayments, readPaymentVersions])('a question about no payment does not reach the database', async ask => {
+  const closed = { query: () => Promise.reject(new Error('the database was asked')) };
+  expect(await ask(closed, [])).toEqual([]);
 });
