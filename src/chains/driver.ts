@@ -48,10 +48,14 @@ export type Driver = {
   follow(cursor: Block | null, surroundings: Surroundings, signal: AbortSignal): AsyncGenerator<ChainStep>;
   /** A block near the head once more, with all its checks; null where no node has it now. */
   reread(number: number, surroundings: Surroundings, signal: AbortSignal): Promise<WatchedBlock | null>;
-  /** Native coin that these addresses hold at a block. Null where no node that answers has that block's state any more. */
+  /**
+   * Native coin that these addresses hold at a block, by the word of one node or of as many as must agree on what is
+   * final. Null where too few of those that answer have that block's state.
+   */
   coinBalances(
     block: Pick<Block, 'number' | 'hash'>,
     holders: readonly string[],
+    voices: 'one' | 'quorum',
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, bigint> | null>;
   /** Null before the first poll. */

@@ -6,7 +6,7 @@ import type { Context } from '../engine/context.ts';
 import { findCoins } from '../engine/findCoins.ts';
 import { storedBlock } from '../storage/blocks.ts';
 import { type Lease, writeCoinsCaughtUp } from '../storage/chains.ts';
-import { openCoinPayments } from '../storage/coins.ts';
+import { type CoinPayment, openCoinPayments } from '../storage/coins.ts';
 
 /** One page is one question for each 500 of them. Beyond so many open payments, a round takes several turns. */
 const pageSize = 2_000;
@@ -30,11 +30,21 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
     if (after === '') [roundBegunAt, roundHash] = [begunAt, head.hash];
     else if (head.hash !== roundHash) roundHash = '';
     const page = await openCoinPayments(context.db, caip2, after, pageSize);
-    const found = await findCoins(page, head, {
-      balances: (block, holders) => driver.coinBalances(block, holders, signal),
-      stored: number => storedBlock(context.db, caip2, number),
-    });
-    if (found === null) return warn('No node has the state of the newest block.');
+    const find = (payments: readonly CoinPayment[], voices: 'one' | 'quorum') =>
+      findCoins(payments, head, {
+        balances: (block, holders) => driver.coinBalances(block, holders, voices, signal),
+        stored: number => storedBlock(context.db, caip2, number),
+      });
+    // Few addresses have received anything, and nothing but a balance speaks for them: those are asked about again.
+    const first = await find(page, 'one');
+    const suspected = new Set(first?.map(({ to }) => to));
+    const found =
+      first &&
+      (await find(
+        page.filter(({ address }) => suspected.has(address)),
+        'quorum',
+      ));
+    if (found === null) return warn('Too few nodes have the state of the newest block.');
     if (found.length > 0) await applyCoins(context, lease, found);
     const isRound = page.length < pageSize;
     after = isRound ? '' : page.at(-1)!.id;

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { FaultKind, FaultProxy, Upstream } from '../chains/faultProxy.ts';
 import { type CoinScene, coin, startCoinScene, unread } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
+import { byContract } from './watchedChain.ts';
 
 let quiet: QuietScene;
 beforeAll(async () => {
@@ -36,6 +37,8 @@ const createHindrance = () => {
     },
   };
 };
+
+const honest = (upstream: Upstream): Upstream => upstream;
 
 /** A node that has dropped the states of blocks below a height. */
 const pruned =
@@ -130,13 +133,13 @@ describe('the block in which coin came', () => {
     expect(await transfers(payment)).toEqual([coin(paidAt, 7)]);
   });
 
-  test('is found by another node that still has the state', async () => {
+  test('is found by other nodes that still have the state', async () => {
     let lowest = 0;
     const dropped = pruned(
       () => watched.chain,
       () => lowest,
     );
-    const watched: CoinScene = await prepare({ nodes: [dropped, upstream => upstream] });
+    const watched: CoinScene = await prepare({ nodes: [dropped, honest, honest] });
     const { payment, paidAt } = await watched.paidOnce();
     lowest = paidAt + 3;
     await watched.turn();
@@ -173,9 +176,54 @@ test('a node that fails at balances alone is asked after the others', async () =
       const isBalances = method === 'eth_call' && (params[0] as { to?: string }).to === undefined;
       return isBalances ? { result: '0x00' } : upstream(method, params);
     };
-  const watched = await prepare({ nodes: [failing, upstream => upstream] });
+  const watched = await prepare({ nodes: [failing, honest, honest] });
   const { payment, paidAt } = await watched.paidOnce();
   await watched.turn();
   expect(await watched.transfers(payment)).toEqual([coin(paidAt, 7)]);
   expect(watched.said(unread)).toHaveLength(1);
+});
+
+describe('with two nodes, coin', () => {
+  const richer =
+    (isLying: () => boolean) =>
+    (upstream: Upstream): Upstream =>
+    async (method, params) => {
+      const outcome = await upstream(method, params);
+      if (method !== 'eth_call' || !isLying() || 'error' in outcome) return outcome;
+      return { result: (outcome.result as string).replace(/0$/, '9').replace(/7$/, '8') };
+    };
+  test('that only one of them sees is not put on record', async () => {
+    let isLying = true;
+    const watched = await prepare({ nodes: [richer(() => isLying), honest] });
+    const [payment] = await watched.payments(1);
+    await watched.chain.mine(20);
+    await watched.turn();
+    expect(await watched.transfers(payment!)).toEqual([]);
+    isLying = false;
+    await watched.chain.block(byContract(payment!.address, 7n));
+    await watched.turn();
+    expect(await watched.transfers(payment!)).toEqual([coin(await watched.chain.head(), 7)]);
+  });
+
+  test('is put on record as low as either of them says', async () => {
+    const watched = await prepare({ nodes: [richer(() => true), honest] });
+    const { payment, paidAt } = await watched.paidOnce();
+    await watched.turn();
+    expect(await watched.transfers(payment)).toEqual([coin(paidAt, 7)]);
+  });
+
+  test('waits for the second one', async () => {
+    const watched = await prepare({ nodes: [honest, honest] });
+    const { payment, paidAt } = await watched.paidOnce();
+    const before = await watched.caughtUpAt();
+    watched.proxies[1]!.set({ cutConnection: 1 });
+    await watched.turn();
+    expect(await watched.transfers(payment)).toEqual([]);
+    expect(await watched.caughtUpAt()).toEqual(before);
+    watched.proxies[1]!.set({});
+    await vi.waitFor(async () => {
+      await watched.turn();
+      expect(await watched.transfers(payment)).toEqual([coin(paidAt, 7)]);
+    }, 20_000);
+  });
 });

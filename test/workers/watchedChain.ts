@@ -58,6 +58,7 @@ export const startWatchedChain = async (
     tokens: [{ contract: chain.token, decimals: 6 }],
     blockTimeSeconds: 0.25,
     isQuiet: true,
+    pollMs: 10,
     ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
     log,
     nowMs: () => performance.now(),

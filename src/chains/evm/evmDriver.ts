@@ -8,7 +8,7 @@ import { followChain } from './follow.ts';
 import type { ListedToken } from './inspectTokens.ts';
 import { watchBlocks } from './movements.ts';
 import type { Wake } from './news.ts';
-import { createNode, type EvmNode, isLimited } from './node.ts';
+import { createNode, type EvmNode, isStateGone } from './node.ts';
 import { RpcFault } from './rpc.ts';
 import type { Survey } from './survey.ts';
 import { createTokenInspector } from './tokenInspector.ts';
@@ -39,9 +39,17 @@ const leastLagSeconds = 60;
 const lagBlocks = 20;
 const [shortestPollMs, longestPollMs] = [1_000, 4_000];
 
-/** Nodes refuse to answer for blocks whose states they have dropped, each with a code of its own. */
-const isStateGone = (error: unknown): boolean =>
-  error instanceof RpcFault && error.kind === 'refused' && !isLimited(error);
+/** Whoever says more than another may be lying. */
+const lowestOf = (
+  holders: readonly string[],
+  answers: readonly ReadonlyMap<string, bigint>[],
+): ReadonlyMap<string, bigint> =>
+  new Map(
+    holders.map(holder => {
+      const told = answers.map(answer => answer.get(holder)!);
+      return [holder, told.reduce((least, balance) => (balance < least ? balance : least))];
+    }),
+  );
 
 type Measured = Omit<ChainHealth, 'unfitTokens'>;
 
@@ -63,16 +71,18 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
 
   /** In the order in which they are asked for balances: one that fails goes to the end. */
   let asked = [...nodes];
-  const coinBalances: Driver['coinBalances'] = async ({ hash }, holders, signal) => {
+  const coinBalances: Driver['coinBalances'] = async ({ hash }, holders, voices, signal) => {
     const awake = asked.filter(node => !node.isResting());
+    const answers: ReadonlyMap<string, bigint>[] = [];
     for (const node of awake.length > 0 ? awake : asked.slice(0, 1)) {
       try {
-        return await readBalances(node, { token: null, holders, blockHash: hash }, signal);
+        answers.push(await readBalances(node, { token: null, holders, blockHash: hash }, signal));
       } catch (error) {
         if (isStateGone(error)) continue;
         asked = [...asked.filter(other => other !== node), node];
         throw error;
       }
+      if (answers.length === (voices === 'one' ? 1 : quorum)) return lowestOf(holders, answers);
     }
     return null;
   };

@@ -23,7 +23,7 @@ export type FollowOptions = {
   readonly pollMs: number;
   /** Polling does not depend on it. */
   readonly wake?: Wake;
-  /** Looks at the tokens once, before anything is read. */
+  /** Looks at the tokens before anything is read, and now and then at those that are not as they are listed. */
   readonly inspect: (node: EvmNode, signal: AbortSignal) => Promise<void>;
   /** Whether a head is of now: one that is old says nothing about the time since. */
   readonly isCurrent: (head: Header) => boolean;

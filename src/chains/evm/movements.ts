@@ -11,7 +11,7 @@ import {
 } from './block.ts';
 import { provenLogs } from './blockReceipts.ts';
 import type { LoggedBlock } from './fetchBlocks.ts';
-import type { EvmNode } from './node.ts';
+import { type EvmNode, isStateGone } from './node.ts';
 import { readHash, readList, readNumber, readObject } from './reading.ts';
 import { RpcFault } from './rpc.ts';
 
@@ -180,7 +180,7 @@ const verifiedTransfers = async (
       const balanced = await balancedRecipients(node, { token, before, after }, some, sameToken, signal);
       for (const transfer of some) if (balanced.has(transfer.recipient)) verified.add(transfer);
     } catch (error) {
-      if (!(error instanceof RpcFault && error.kind === 'refused')) throw error;
+      if (!isStateGone(error)) throw error;
       for (const transfer of await receiptedTransfers(node, some, signal)) verified.add(transfer);
     }
   }

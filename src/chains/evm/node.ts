@@ -27,6 +27,10 @@ const batchSize = 20;
 export const isLimited = (fault: unknown): boolean =>
   fault instanceof RpcFault && (fault.code === 429 || fault.code === -32005 || fault.code === -32029);
 
+/** Nodes refuse to answer for blocks whose states they have dropped, each with a code of its own. */
+export const isStateGone = (fault: unknown): boolean =>
+  fault instanceof RpcFault && fault.kind === 'refused' && !isLimited(fault);
+
 /** Codes that say the request was not understood, as far as nodes agree on them: of JSON-RPC, and of HTTP before it. */
 const unsupported: ReadonlySet<unknown> = new Set([-32600, -32601, 400, 405, 413, 415, 422, 501]);
 const isUnsupported = (fault: unknown): boolean => fault instanceof RpcFault && unsupported.has(fault.code);
