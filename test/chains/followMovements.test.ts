@@ -1,5 +1,6 @@
-import { getAddress, type Hex } from 'viem';
+import { type Abi, encodeDeployData, getAddress, type Hex } from 'viem';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
 import { compile } from '../../contracts/build.ts';
 import { accounts, type Receipt } from './evmNode.ts';
 import { type FaultProxyOptions, startFaultProxy, type Upstream } from './faultProxy.ts';
@@ -12,8 +13,8 @@ const artefacts = compile(new URL('../../contracts/test/', import.meta.url));
 let chain: TestChain;
 let lying: string;
 let rejecting: string;
-const deploy = async (contract: string): Promise<string> => {
-  const [hash] = await chain.block({ data: artefacts.get(contract)!.creationCode, gas: 2_000_000n });
+const deploy = async (contract: string, data = artefacts.get(contract)!.creationCode): Promise<string> => {
+  const [hash] = await chain.block({ data, gas: 2_000_000n });
   return getAddress((await chain.node.receiptOf(hash!)).contractAddress!);
 };
 beforeAll(async () => {
@@ -187,8 +188,13 @@ describe('verified', () => {
 });
 
 test('a token with other decimals than listed, or none, is told of by its contract', async () => {
-  const { follower } = await watch({ tokens: [chain.token, rejecting] });
-  expect([...follower.driver.health()!.unfitTokens.keys()]).toEqual([rejecting]);
+  const { abi, creationCode } = tokenArtefact as { abi: Abi; creationCode: Hex };
+  const args = ['Finer', 'FINE', 18];
+  const finer = await deploy('TestToken', encodeDeployData({ abi, bytecode: creationCode, args }));
+  const { follower } = await watch({ tokens: [chain.token, rejecting, finer] });
+  const { unfitTokens } = follower.driver.health()!;
+  expect([...unfitTokens.keys()]).toEqual([rejecting, finer]);
+  expect(unfitTokens.get(finer)).toContain('has 18 decimals and not 6');
 });
 
 test('a node that has no time for the question does not disable a token', async () => {

@@ -79,6 +79,24 @@ test('and after a clean stop, with a token that is new', async () => {
   expect((await allHashes()).slice(1)).toEqual(hashes);
 });
 
+test('a chain that was reverted more than once comes back as it was left', async () => {
+  const first = await call('evm_snapshot');
+  await pay('0x1');
+  await call('evm_mine');
+  await call('evm_revert', first);
+  await pay('0x2');
+  const second = await call('evm_snapshot');
+  await pay('0x4');
+  await call('evm_revert', second);
+  await call('evm_mine');
+  const hashes = await allHashes();
+  expect(await balance()).toBe(2n);
+  await chain.stop();
+  await start();
+  expect(await allHashes()).toEqual(hashes);
+  expect(await balance()).toBe(2n);
+});
+
 test('a line that was being written at a crash is none', async () => {
   await live();
   const hashes = await allHashes();

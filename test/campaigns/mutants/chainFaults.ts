@@ -174,7 +174,7 @@ const nodes: Fault[] = [
     file: 'src/chains/evm/agreement.ts',
     find: "return count(false, all) >= quorum ? 'gone'",
     replace: "return count(false, all) > 0 ? 'gone'",
-    tests: chains('followNodes'),
+    tests: chains('agreement'),
   },
   {
     name: 'those that lag are not heard about a branch',
