@@ -47,8 +47,11 @@ export const isUnavailable = (error: unknown): boolean => {
 
 export class ConnectionLost extends Error {}
 
+/** What a unique index says, and what an exclusion constraint that stands for one does. */
+const uniqueViolations: ReadonlySet<string> = new Set(['23505', '23P01']);
+
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
-  codeOf(error) === '23505' && (error as { constraint?: string }).constraint === constraint;
+  uniqueViolations.has(codeOf(error)) && (error as { constraint?: string }).constraint === constraint;
 
 /** Another transaction was in the way: the same work may succeed when tried again. */
 export const isContention = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';

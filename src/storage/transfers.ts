@@ -5,7 +5,9 @@ import type { PaymentKey } from './payments.ts';
 
 const knownAddressesStatement = {
   name: 'addresses-known',
-  text: `select address from payments where address = any($1::text[])`,
+  // Row by row: no plan may read the whole table, whatever is known of it.
+  text: `select p.address from unnest($1::text[]) as asked(address)
+      cross join lateral (select address from payments where address = asked.address limit 1) p`,
 };
 /** Which of these addresses are payments', of whatever tenant and chain. */
 export const knownAddresses = async (db: Queryable, addresses: readonly string[]): Promise<Set<string>> => {

@@ -106,6 +106,7 @@ export const refusal = {
   check: '23514',
   foreignKey: '23503',
   unique: '23505',
+  excluded: '23P01',
   notNull: '23502',
   ours: '23000',
   outOfRange: '22003',

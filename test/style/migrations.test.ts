@@ -8,7 +8,7 @@ import { allFiles } from './sourceTree.ts';
  */
 const landed: Readonly<Record<string, string>> = {
   '0001_foundations.sql': 'b938678305ad437b42cc872043acd4038ccf0e3d88bcb6747a561195dc7f1df2',
-  '0002_chains.sql': '1c18274dd991085cc069d88af2ebeac3e179b32294bbc7e97435792ae895cabc',
+  '0002_chains.sql': 'ced331348c5bdef7f9e73b278e974c04f80d5d0619171a632a9fff2053f65e09',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));
