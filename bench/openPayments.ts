@@ -7,6 +7,7 @@ import type { Context } from '../src/engine/context.ts';
 import { deriveAddress } from '../src/engine/paymentAddress.ts';
 import { superuserOf, withClient } from './benchDatabases.ts';
 import { copyRows } from './copyRows.ts';
+import { type PaymentIndex, paymentIndexes } from './paymentIndexes.ts';
 import type { Scene } from './scene.ts';
 
 /** The token that all of them are to be paid in, and how much of it each. */
@@ -51,10 +52,8 @@ const pendingPayment = ({ vault, ids }: Context, accountId: string, n: number, n
 
 /** Index definitions are put aside while rows pour in: a million of them would otherwise take many minutes. */
 const withoutIndexes = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
-  const { rows } =
-    await client.query(`select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
-    from pg_index where indrelid = 'payments'::regclass and not indisprimary`);
-  for (const { name } of rows) await client.query(`drop index ${name}`);
+  const { rows } = await client.query<PaymentIndex>(paymentIndexes);
+  for (const { removal } of rows) await client.query(removal);
   await work();
   await client.query(`set maintenance_work_mem = '512MB'`);
   for (const { definition } of rows) await client.query(definition);

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { silentLog } from '../src/core/log.ts';
 import { testTreasury } from '../src/engine/accounts.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
+import { type PaymentIndex, paymentIndexes } from './paymentIndexes.ts';
 import type { Scene } from './scene.ts';
 import type { Chunk, SeedPlan } from './seedPlan.ts';
 
@@ -61,12 +62,9 @@ const generate = async (plan: SeedPlan, chunks: Chunk[], copy: (file: string) =>
  * beside and looks for due payments all the while, so that one index stays.
  */
 const withoutIndexes = async (db: Database, work: () => Promise<void>): Promise<void> => {
-  const rows = await db.query<{ name: string; definition: string }>({
-    name: 'bench-indexes',
-    text: `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-      where indrelid = 'payments'::regclass and not indisprimary and indexrelid <> 'payments_wake'::regclass`,
-  });
-  for (const { name } of rows) await db.script(`drop index ${name}`);
+  const all = await db.query<PaymentIndex>({ name: 'bench-indexes', text: paymentIndexes });
+  const rows = all.filter(({ name }) => name !== 'payments_wake');
+  for (const { removal } of rows) await db.script(removal);
   await work();
   for (const { name, definition } of rows) {
     console.log(`  building ${name}…`);

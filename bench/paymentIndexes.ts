@@ -1,0 +1,11 @@
+/** An index of payments: its name, what removes it, and what makes it again. */
+export type PaymentIndex = { readonly name: string; readonly removal: string; readonly definition: string };
+
+/** All but the primary key. One of them belongs to a constraint, and goes and comes with that. */
+export const paymentIndexes = `select indexrelid::regclass::text as name,
+    case when c.oid is null then format('drop index %s', indexrelid::regclass)
+      else format('alter table payments drop constraint %I', c.conname) end as removal,
+    case when c.oid is null then pg_get_indexdef(indexrelid)
+      else format('alter table payments add constraint %I %s', c.conname, pg_get_constraintdef(c.oid)) end as definition
+  from pg_index left join pg_constraint c on c.conindid = indexrelid and c.contype = 'x'
+  where indrelid = 'payments'::regclass and not indisprimary`;
