@@ -7,7 +7,7 @@ const reading: Fault[] = [
     file: 'src/chains/evm/fetchBlocks.ts',
     find: ' || !explainsBloom(block, logs)',
     replace: '',
-    tests: chains('followFaults'),
+    tests: chains('followForged'),
   },
   {
     name: 'logs that are cut off at the end of a block are not missed',
@@ -49,7 +49,7 @@ const reading: Fault[] = [
     file: 'src/chains/evm/fetchBlocks.ts',
     find: '!isUsable || block === last || missesEmitter',
     replace: '!isUsable || missesEmitter',
-    tests: chains('followFaults'),
+    tests: chains('followForged'),
   },
   {
     name: 'an emitter that is silent in a range is not asked again',
@@ -209,7 +209,7 @@ const nodes: Fault[] = [
     file: 'src/chains/evm/follow.ts',
     find: 'finalized !== null && stored.number < finalized)',
     replace: 'finalized !== null && stored.number < finalized - 1)',
-    tests: chains('follow'),
+    tests: chains('followForged'),
   },
 ];
 
