@@ -2,16 +2,13 @@ import { toHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { type Contract, noToken } from './chainCalls.ts';
-import { type Payment, startWatchScene, type WatchScene, withoutDepth } from './watchScene.ts';
+import { type Payment, startPayerScene, type WatchScene, withoutDepth } from './watchScene.ts';
 
 let scene: WatchScene;
 let usdc: string;
 let payer: Contract;
 beforeAll(async () => {
-  scene = await startWatchScene();
-  usdc = await scene.token('base', 'USDC');
-  payer = await scene.chain.deploy('ContractPayer');
-  await scene.chain.mint(usdc, payer.address, 10n ** 15n);
+  ({ scene, usdc, payer } = await startPayerScene());
 });
 afterAll(() => scene.stop());
 

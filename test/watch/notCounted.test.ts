@@ -3,16 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import forwarderArtefact from '../../contracts/artefacts/Forwarder.json' with { type: 'json' };
 import { until } from '../api/paymentCalls.ts';
 import { type Contract, noToken } from './chainCalls.ts';
-import { startWatchScene, type WatchScene, withoutDepth } from './watchScene.ts';
+import { startPayerScene, type WatchScene, withoutDepth } from './watchScene.ts';
 
 let scene: WatchScene;
 let usdc: string;
 let payer: Contract;
 beforeAll(async () => {
-  scene = await startWatchScene();
-  usdc = await scene.token('base', 'USDC');
-  payer = await scene.chain.deploy('ContractPayer');
-  await scene.chain.mint(usdc, payer.address, 10n ** 15n);
+  ({ scene, usdc, payer } = await startPayerScene());
 });
 afterAll(() => scene.stop());
 

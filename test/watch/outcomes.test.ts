@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import type { Contract } from './chainCalls.ts';
-import { startWatchScene, type WatchScene } from './watchScene.ts';
+import { startPayerScene, type WatchScene } from './watchScene.ts';
 
 let scene: WatchScene;
 let usdc: string;
 let payer: Contract;
 beforeAll(async () => {
-  scene = await startWatchScene();
-  usdc = await scene.token('base', 'USDC');
-  payer = await scene.chain.deploy('ContractPayer');
-  await scene.chain.mint(usdc, payer.address, 10n ** 15n);
+  ({ scene, usdc, payer } = await startPayerScene());
 });
 afterAll(() => scene.stop());
 

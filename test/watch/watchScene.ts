@@ -6,7 +6,7 @@ import type { Log } from '../../src/core/log.ts';
 import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
-import { type ChainCalls, compileContracts, createChainCalls } from './chainCalls.ts';
+import { type ChainCalls, type Contract, compileContracts, createChainCalls } from './chainCalls.ts';
 
 export type Payment = Answer['json'];
 export type LogLine = { readonly fields: Record<string, unknown>; readonly message: string };
@@ -144,3 +144,12 @@ export const withoutDepth = ({ confirmations, transactions, ...rest }: Payment):
   ...rest,
   transactions: transactions.map(({ confirmations: depth, ...transaction }: Payment) => transaction),
 });
+
+/** A scene with a contract that pays by its own code, and plenty of the token that most payments here ask for. */
+export const startPayerScene = async (): Promise<{ scene: WatchScene; usdc: string; payer: Contract }> => {
+  const scene = await startWatchScene();
+  const usdc = await scene.token('base', 'USDC');
+  const payer = await scene.chain.deploy('ContractPayer');
+  await scene.chain.mint(usdc, payer.address, 10n ** 15n);
+  return { scene, usdc, payer };
+};
