@@ -40,6 +40,8 @@ const [wanted, payments, { seed }] = [Number(values.answers), Number(values.paym
 const nodes: readonly (readonly [Slug, number])[] = [
   ['arbitrum', 2],
   ['optimism', 3],
+  ['ethereum', 16],
+  ['polygon', 16],
   ['base', 16],
   ['avalanche', 16],
 ];
