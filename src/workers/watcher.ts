@@ -148,6 +148,9 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   const writeStatus = async (row: ChainRow | null): Promise<void> => {
     const health = chain.driver.health();
     if (health === null) return;
+    // Blocks before the first that is read are never looked at: nobody may be given an address until then.
+    const isRead = row !== null && row.latestNumber !== null;
+    if (!isRead && health.status !== 'down') return;
     const { status, reason } = steady(measure(networks[0]!, health, row));
     // Not the lag: it grows by itself on a chain that rests.
     const news = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);

@@ -42,6 +42,10 @@ const watch = (slug: Slug, rpcUrls: readonly string[]) => {
     stop: () => watchers.stop(),
     complaints: () => logged.filter(({ message }) => message === 'a node gave no usable answer'),
     failures: () => logged.filter(({ message }) => message === 'the watcher of a chain failed'),
+    async status() {
+      const text = `select status from network_status where caip2 = '${caip2}'`;
+      return (await quiet.read<{ status: string }>(text))[0]?.status ?? null;
+    },
     async holder() {
       const text = `select lease_holder as holder from chains where caip2 = '${caip2}'`;
       return (await quiet.read<{ holder: string | null }>(text))[0]?.holder;
@@ -112,6 +116,30 @@ test.each([
     );
     await expectStop(watching);
   } finally {
+    proxy.close();
+  }
+});
+
+test('nobody is told that a chain is watched before its first block is read: what came before is never looked at', async () => {
+  const chain = await startChain('ethereum');
+  await chain.mine(30);
+  let isWithheld = true;
+  let asked = 0;
+  const withholding: Upstream = async (method, params) => {
+    if (method !== 'eth_getLogs' || !isWithheld) return chain.upstream(method, params);
+    asked++;
+    return { error: { code: -32000, message: 'not now' } };
+  };
+  const proxy = await startFaultProxy(withholding, { seed: 'first' });
+  const watching = watch('ethereum', [proxy.url]);
+  try {
+    // The rests between them are longer than two heartbeats.
+    await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(4), { timeout: 20_000 });
+    expect(await watching.status()).toBeNull();
+    isWithheld = false;
+    await vi.waitFor(async () => expect(await watching.status()).not.toBeNull(), { timeout: 20_000 });
+  } finally {
+    await watching.stop();
     proxy.close();
   }
 });
