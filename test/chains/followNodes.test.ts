@@ -106,6 +106,20 @@ describe('agreement', () => {
   });
 });
 
+test('what one node alone calls final is not: as far as two say so', async () => {
+  const chain = await prepare({ finalityLag: 10 });
+  const tagged = new Set<unknown>(['finalized', 'safe']);
+  const hasty: Upstream = (method, params) =>
+    chain.upstream(
+      method,
+      params.map(param => (tagged.has(param) ? 'latest' : param)),
+    );
+  const follower = follow(chain, [await serve(hasty), await serve(chain.upstream)], { isQuiet: false });
+  const height = await chain.head();
+  const { tags } = await follower.catchUp();
+  expect(tags).toEqual({ safe: height - 10, finalized: height - 10, agreed: height });
+});
+
 describe('a node on a branch of its own', () => {
   const forked = async (chain: TestChain, name: string): Promise<FaultProxy> => {
     const above = (await chain.head()) - 2;
@@ -142,7 +156,7 @@ describe('a node on a branch of its own', () => {
     honest.set({ serverError: 1 });
     for (let at = 1n; at <= 8n; at++) await pay(chain, at);
     await follower.until(step => step.kind === 'idle' && step.at.number === height + 8);
-    expect(follower.taken.at(-1)).toMatchObject({ tags: { agreed: height, finalized: height } });
+    expect(follower.taken.at(-1)).toMatchObject({ tags: { agreed: height, finalized: height - 3 } });
     strange.set({});
     honest.set({});
     await follower.catchUp();

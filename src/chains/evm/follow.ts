@@ -59,6 +59,10 @@ type Height = number | null;
 const higher = (a: Height, b: Height): Height => (a === null || (b !== null && b > a) ? b : a);
 const lower = (a: Height, b: number): Height => (a === null ? null : Math.min(a, b));
 
+/** As high as enough of the nodes say: one alone may call its newest block final. */
+const saidByEnough = (sightings: readonly Sighting[], tag: 'safe' | 'finalized', quorum: number): Height =>
+  sightings.flatMap(sighting => sighting[tag]?.number ?? []).sort((a, b) => b - a)[Math.max(1, quorum) - 1] ?? null;
+
 /** Tags say nothing of blocks that are yet to be processed: those may come from another branch. */
 const upTo = ({ number }: Block, { safe, finalized, agreed }: Tags): Tags => ({
   safe: lower(safe, number),
@@ -83,6 +87,8 @@ export async function* followChain(
   /** How many blocks are asked for at once. The more, the more likely one of many answers is bad and all are in vain. */
   let reach = stepBlocks;
   let tags: Tags = { safe: null, finalized: surroundings.finalized(), agreed: null };
+  /** The tags of the nodes in this poll. */
+  let said: Pick<Tags, 'safe' | 'finalized'> = { safe: null, finalized: null };
 
   const watch = (node: EvmNode, blocks: readonly LoggedBlock[]) =>
     watchBlocks(node, blocks, { listed, known: surroundings.known, isLarge: options.isLarge }, signal);
@@ -96,12 +102,11 @@ export async function* followChain(
    * A node that lags takes nothing back. Where several are asked, one alone does not make its blocks final: another that
    * is right would then look like a chain that changes what must not change.
    */
-  const tagsFrom = (sighting: Sighting, agreed = tags.agreed): Tags => {
+  const tagsNow = (agreed = tags.agreed): Tags => {
     const reached = options.quorum <= 1 ? Number.MAX_SAFE_INTEGER : agreed;
-    const finalized = sighting.finalized === null || reached === null ? null : sighting.finalized.number;
     return {
-      safe: higher(tags.safe, sighting.safe?.number ?? null),
-      finalized: higher(tags.finalized, lower(finalized, reached ?? 0)),
+      safe: higher(tags.safe, said.safe),
+      finalized: higher(tags.finalized, reached === null ? null : lower(said.finalized, reached)),
       agreed: reached,
     };
   };
@@ -158,7 +163,7 @@ export async function* followChain(
       if (fetched[0]!.parentHash !== from.hash) return;
       if (to === head.number && fetched.at(-1)!.hash !== head.hash) return;
       const blocks = await watch(node, fetched);
-      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsFrom(sighting) };
+      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsNow() };
       succeed(node);
       from = blockOf(fetched.at(-1)!);
     }
@@ -173,7 +178,7 @@ export async function* followChain(
       watch: fetched => watch(node, fetched),
     });
     for await (const blocks of ranges) {
-      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsFrom(sighting) };
+      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsNow() };
       succeed(node);
     }
   }
@@ -196,7 +201,7 @@ export async function* followChain(
     if (fetched[0]!.parentHash !== ancestor.hash) return;
     // What was safe, and what the nodes agreed on, above the fork was the other branch.
     tags = { ...tags, safe: lower(tags.safe, ancestor.number), agreed: lower(tags.agreed, ancestor.number) };
-    yield { kind: 'blocks', rollbackTo: ancestor, blocks: await watch(node, fetched), tags: tagsFrom(sighting) };
+    yield { kind: 'blocks', rollbackTo: ancestor, blocks: await watch(node, fetched), tags: tagsNow() };
   }
 
   async function* poll(): AsyncGenerator<ChainStep> {
@@ -204,6 +209,10 @@ export async function* followChain(
     const survey = await surveyNodes(nodes, { chainId, hasTags }, signal);
     options.observe(survey);
     for (const complaint of survey.complaints) options.complain(complaint);
+    said = {
+      safe: saidByEnough(survey.sightings, 'safe', options.quorum),
+      finalized: saidByEnough(survey.sightings, 'finalized', options.quorum),
+    };
     const sightings = freshOf(survey.sightings);
     const [primary] = sightings;
     if (primary === undefined) return;
@@ -213,7 +222,7 @@ export async function* followChain(
       if (at === null) {
         const number = Math.max(0, primary.head.number - firstDepth);
         const fetched = await fetchNearHead(primary.node, { from: number, to: number }, signal);
-        yield { kind: 'blocks', rollbackTo: null, blocks: await watch(primary.node, fetched), tags: tagsFrom(primary) };
+        yield { kind: 'blocks', rollbackTo: null, blocks: await watch(primary.node, fetched), tags: tagsNow() };
         return;
       }
       const conflict = await finalityConflict(primary);
@@ -239,7 +248,7 @@ export async function* followChain(
       yield {
         kind: 'idle',
         at,
-        tags: tagsFrom(primary, higher(tags.agreed, agreed)),
+        tags: tagsNow(higher(tags.agreed, agreed)),
         caughtUpSince: isCaughtUp ? begunAt : null,
       };
     } catch (error) {
