@@ -73,11 +73,16 @@ export const createVerifier = (context: Context, driver: Driver, lease: Lease, i
     lastTurnMs = performance.now();
     const due = await unverifiedBlocks(context.db, caip2, after, blocksATurn);
     after = due.length < blocksATurn ? -1 : due.at(-1)!.number;
+    let isAnyVerified = false;
     for (const unverified of due) {
       const block = await driver.reread(unverified.number, surroundings, signal);
       if (block?.hash !== unverified.hash) continue;
       tell(unverified, block);
-      if (block.movements.some(({ verified }) => verified)) await takeBlock(context, lease, block);
+      const verified = block.movements.filter(movement => movement.verified);
+      if (verified.length > 0) await takeBlock(context, lease, block);
+      isAnyVerified ||= verified.some(({ key }) => unverified.keys.includes(key));
     }
+    // After an outage of a node there may be thousands, and each keeps a payment waiting.
+    if (due.length === blocksATurn && isAnyVerified) lastTurnMs = Number.NEGATIVE_INFINITY;
   };
 };

@@ -1,5 +1,5 @@
 import { concat, type Hex, keccak256, pad, toHex } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { createCoinScanner } from '../../src/workers/coinScanner.ts';
 import { createVerifier } from '../../src/workers/verifier.ts';
@@ -201,4 +201,26 @@ test('blocks that can never be verified do not crowd out newer ones', async () =
   for (let turns = 0; turns < 4; turns++) await turn();
   const told = said(doubtful).map(({ fields }) => fields.block);
   expect(told).toEqual(Array.from({ length: 26 }, (_, at) => first + at));
+});
+
+test('as long as whole turns help, they follow at once', async () => {
+  const { chain, payments, tell, read, transfers, context, driver, lease, surroundings, signal } = await prepare();
+  const intervalMs = 3_600_000;
+  const verify = createVerifier(context, driver, lease, intervalMs);
+  const payment = (await payments(1_000, 'USDC')).at(-1)!;
+  tell(withoutSecond);
+  for (let blocks = 0; blocks < 30; blocks++) {
+    await chain.block(chain.transfer(payment.address, 5n), chain.transfer(payment.address, 15n));
+  }
+  await read();
+  tell({});
+  const whole = async () => (await transfers(payment)).filter(({ verified }) => verified).length;
+  await verify(surroundings, signal);
+  expect(await whole(), 'its time has not come').toBe(0);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + intervalMs);
+  ends.push(() => vi.restoreAllMocks());
+  await verify(surroundings, signal);
+  expect(await whole()).toBe(40);
+  await verify(surroundings, signal);
+  expect(await whole()).toBe(60);
 });

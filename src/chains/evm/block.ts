@@ -47,7 +47,8 @@ export const readHeader = (value: unknown): Header => {
   };
 };
 
-const readCoinTransaction = (value: unknown): CoinTransaction | null => {
+/** Null where it moves no coin to anybody. */
+export const readCoinTransaction = (value: unknown): CoinTransaction | null => {
   const transaction = readObject(value, 'a transaction');
   const amount = readQuantity(transaction.value, "a transaction's value");
   if (amount === 0n || typeof transaction.to !== 'string') return null;

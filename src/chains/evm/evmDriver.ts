@@ -12,6 +12,7 @@ import { createNode, type EvmNode, isStateGone } from './node.ts';
 import { RpcFault } from './rpc.ts';
 import type { Survey } from './survey.ts';
 import { createTokenInspector } from './tokenInspector.ts';
+import { heldByWitnesses, witnessesBeside } from './witness.ts';
 
 export type EvmDriverOptions = {
   readonly caip2: string;
@@ -137,9 +138,10 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
       try {
         // Of one node: what two say of a block may be of two branches.
         const node = anyNode();
-        const blocks = await fetchNearHead(node, { from: number, to: number }, signal);
-        const [block] = await watchBlocks(node, blocks, { listed, known, isLarge }, signal);
-        return block ?? null;
+        const fetched = await fetchNearHead(node, { from: number, to: number }, signal);
+        const blocks = await watchBlocks(node, fetched, { listed, known, isLarge }, signal);
+        const held = quorum <= 1 ? blocks : await heldByWitnesses(blocks, witnessesBeside(node, nodes), signal);
+        return held[0] ?? null;
       } catch (error) {
         if (error instanceof RpcFault) return null;
         throw error;

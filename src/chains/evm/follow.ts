@@ -10,6 +10,7 @@ import type { EvmNode } from './node.ts';
 import { readAhead } from './readAhead.ts';
 import { RpcFault } from './rpc.ts';
 import { type Sighting, type Survey, surveyNodes } from './survey.ts';
+import { heldByWitnesses, witnessesBeside } from './witness.ts';
 
 export type FollowOptions = {
   readonly chainId: number;
@@ -90,8 +91,11 @@ export async function* followChain(
   /** The tags of the nodes in this poll. */
   let said: Pick<Tags, 'safe' | 'finalized'> = { safe: null, finalized: null };
 
-  const watch = (node: EvmNode, blocks: readonly LoggedBlock[]) =>
-    watchBlocks(node, blocks, { listed, known: surroundings.known, isLarge: options.isLarge }, signal);
+  const watch = async (node: EvmNode, blocks: readonly LoggedBlock[]) => {
+    const { isLarge, quorum } = options;
+    const watched = await watchBlocks(node, blocks, { listed, known: surroundings.known, isLarge }, signal);
+    return quorum <= 1 ? watched : heldByWitnesses(watched, witnessesBeside(node, nodes), signal);
+  };
 
   const succeed = (node: EvmNode): void => {
     reach = Math.min(stepBlocks, reach * 2);

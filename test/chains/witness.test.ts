@@ -1,0 +1,92 @@
+import { afterEach, expect, test } from 'vitest';
+import { accounts } from './evmNode.ts';
+import { startFaultProxy, type Upstream } from './faultProxy.ts';
+import { addressOf, startFollower, startTestChain, type TestChain } from './followScene.ts';
+
+const [alice, bob] = [addressOf('alice'), addressOf('bob')];
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+const prepare = async () => {
+  const chain = await startTestChain();
+  await chain.block(chain.mint(accounts[0], 10n ** 12n));
+  await chain.mine(20);
+  return {
+    chain,
+    async follow(...upstreams: readonly Upstream[]) {
+      const proxies = await Promise.all(upstreams.map(upstream => startFaultProxy(upstream, { seed: 'witness' })));
+      const rpcUrls = proxies.map(({ url }) => url);
+      const follower = startFollower({ chain, rpcUrls, known: [alice] });
+      ends.push(follower.stop, ...proxies.map(({ close }) => close));
+      await follower.catchUp();
+      return follower;
+    },
+  };
+};
+
+const digits = (address: string): string => address.slice(2).toLowerCase();
+const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
+const emptyFilter = `0x${'0'.repeat(512)}`;
+
+/** True blocks by their names, in which all that Bob receives is Alice's: logs, transactions, receipts and balances. */
+const forgerOf = ({ upstream }: TestChain, balances: Map<unknown, bigint>): Upstream => {
+  const forge = (value: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll(digits(bob), digits(alice))
+        .replaceAll(/"logsBloom":"0x[0-9a-f]+"/g, `"logsBloom":"${emptyFilter}"`),
+    );
+  return async (method, params) => {
+    const balance = balances.get((params[1] as { blockHash?: string } | undefined)?.blockHash);
+    if (method === 'eth_call' && balance !== undefined) return { result: word(balance) };
+    const outcome = await upstream(method, params);
+    return 'error' in outcome ? outcome : { result: forge(outcome.result) };
+  };
+};
+
+test('what one node puts into a block that two name is not verified', async () => {
+  const { chain, follow } = await prepare();
+  const balances = new Map<unknown, bigint>();
+  const follower = await follow(forgerOf(chain, balances), chain.upstream);
+  await chain.block(chain.transfer(bob, 1_000n), { to: bob, value: 77n });
+  const { number, hash, parentHash } = await chain.blockAt('latest');
+  balances.set(parentHash, 0n).set(hash, 1_000n);
+  expect((await follower.catchUp()).tags.agreed).toBe(Number(number));
+  const forged = [
+    { to: alice, contract: chain.token, amount: 1_000n, verified: false },
+    { to: alice, contract: null, amount: 77n, verified: false },
+  ];
+  expect(follower.detailed()).toMatchObject(forged);
+  const { driver, surroundings } = follower;
+  const again = await driver.reread(Number(number), surroundings, AbortSignal.timeout(10_000));
+  expect(again).toMatchObject({ hash, movements: forged });
+});
+
+test('what another node tells of as well is verified, of several in one transaction each', async () => {
+  const { chain, follow } = await prepare();
+  const follower = await follow(chain.upstream, chain.upstream);
+  await chain.block(chain.transfer(alice, 5n), chain.transfer(alice, 5n), { to: alice, value: 7n });
+  await follower.catchUp();
+  expect(follower.detailed().map(({ amount, verified }) => [amount, verified])).toEqual([
+    [5n, true],
+    [5n, true],
+    [7n, true],
+  ]);
+});
+
+test('where nobody else can tell, it is not verified until the block is read again', async () => {
+  const { chain, follow } = await prepare();
+  let isBehind = true;
+  const lagging: Upstream = (method, params) =>
+    isBehind && /^eth_getTransaction/.test(method) ? Promise.resolve({ result: null }) : chain.upstream(method, params);
+  const follower = await follow(chain.upstream, lagging);
+  await chain.block(chain.transfer(alice, 5n), { to: alice, value: 7n });
+  await follower.catchUp();
+  expect(follower.detailed()).toMatchObject([{ verified: false }, { verified: false }]);
+  isBehind = false;
+  const { driver, surroundings } = follower;
+  const again = await driver.reread(await chain.head(), surroundings, AbortSignal.timeout(10_000));
+  expect(again!.movements).toMatchObject([{ verified: true }, { verified: true }]);
+});
