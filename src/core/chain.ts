@@ -27,10 +27,13 @@ export type Movement = {
 export type Forward = {
   /** Identity within the chain, as of a movement. */
   readonly key: string;
+  readonly txHash: string;
   readonly from: string;
   /** Null: the native coin. */
   readonly contract: string | null;
   readonly amount: bigint;
+  /** As of a movement. What left an address is added to what it holds, so that a false one would be credited. */
+  readonly verified: boolean;
 };
 
 export type WatchedBlock = Block & { readonly movements: readonly Movement[]; readonly forwards: readonly Forward[] };

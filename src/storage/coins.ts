@@ -19,7 +19,7 @@ const openCoinsStatement = {
         union all
         select f.block_number, -f.amount from forwards f
         where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
-          and f.caip2 = $1 and f.contract is null and f.canonical
+          and f.caip2 = $1 and f.contract is null and f.canonical and f.verified
       ) r), '[]') as changes
     from (
       (select account_id, environment, id, address from payments

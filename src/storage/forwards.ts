@@ -5,10 +5,11 @@ import { isStorable } from './transfers.ts';
 const insertForwardsStatement = {
   name: 'forwards-insert',
   text: `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number,
-      canonical)
-    select $1, i.key, p.account_id, p.environment, p.id, i.contract, i.amount, i.block_hash, i.block_number, true
-    from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[])
-        as i(key, address, contract, amount, block_hash, block_number)
+      canonical, verified)
+    select $1, i.key, p.account_id, p.environment, p.id, i.contract, i.amount, i.block_hash, i.block_number, true,
+      i.verified
+    from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[], $8::boolean[])
+        as i(key, address, contract, amount, block_hash, block_number, verified)
       join payments p on p.address = i.address
     on conflict (caip2, key) do nothing`,
 };
@@ -26,5 +27,14 @@ export const insertForwards = async (tx: Queryable, caip2: string, placed: reado
     forwards.map(f => f.amount.toString()),
     forwards.map(f => f.blockHash),
     forwards.map(f => f.blockNumber),
+    forwards.map(f => f.verified),
   ]);
+};
+
+const verifyForwardsStatement = {
+  name: 'forwards-verify',
+  text: `update forwards set verified = true where caip2 = $1 and key = any($2::text[]) and not verified`,
+};
+export const verifyForwards = async (tx: Queryable, caip2: string, keys: readonly string[]): Promise<void> => {
+  await tx.query(verifyForwardsStatement, [caip2, keys]);
 };

@@ -197,14 +197,18 @@ export const markTransfers = async (tx: Queryable, marks: readonly TransferMark[
   ]);
 };
 
-/** A canonical block, and the transfers in it that were not verified. */
+/** A canonical block, and the transfers and forwards in it that were not verified. */
 export type UnverifiedBlock = { readonly number: number; readonly hash: string; readonly keys: readonly string[] };
 
 const unverifiedBlocksStatement = {
   name: 'transfers-unverified-blocks',
-  text: `select block_number::float8 as number, block_hash as hash, array_agg(key) as keys from transfers
-    where caip2 = $1 and canonical and not verified and block_number > $2
-    group by block_number, block_hash order by block_number limit $3`,
+  text: `select block_number::float8 as number, block_hash as hash, array_agg(key) as keys from (
+      select block_number, block_hash, key from transfers
+        where caip2 = $1 and canonical and not verified and block_number > $2
+      union all
+      select block_number, block_hash, key from forwards
+        where caip2 = $1 and canonical and not verified and block_number > $2
+    ) u group by block_number, block_hash order by block_number limit $3`,
 };
 /** Blocks above a height with transfers that were not verified, the lowest first. */
 export const unverifiedBlocks = (

@@ -6,7 +6,7 @@ import { LeaseLost } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import { addressesFoundSince } from '../storage/coins.ts';
-import { insertForwards } from '../storage/forwards.ts';
+import { insertForwards, verifyForwards } from '../storage/forwards.ts';
 import {
   insertTransfers,
   paymentsInBlocks,
@@ -27,6 +27,7 @@ const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise
     const { caip2 } = lease;
     if (!(await lockChain(tx, lease))) throw new LeaseLost('the lease of the chain has passed on');
     const verified = block.movements.filter(movement => movement.verified);
+    const forwards = block.forwards.filter(forward => forward.verified);
     const coins = verified.filter(({ contract }) => contract === null).map(({ to }) => to);
     const counted = await addressesFoundSince(tx, caip2, coins, block.number);
     const place = { blockHash: block.hash, blockNumber: block.number };
@@ -39,7 +40,12 @@ const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise
     await insertForwards(
       tx,
       caip2,
-      block.forwards.map(forward => ({ ...forward, ...place })),
+      forwards.map(forward => ({ ...forward, ...place })),
+    );
+    await verifyForwards(
+      tx,
+      caip2,
+      forwards.map(({ key }) => key),
     );
     await verifyTransfers(
       tx,
@@ -59,8 +65,8 @@ export const createVerifier = (context: Context, driver: Driver, lease: Lease, i
   let after = -1;
   const told = createRecentMap<true>(rememberedBlocks);
 
-  const tell = ({ number, hash, keys }: UnverifiedBlock, { movements }: WatchedBlock): void => {
-    const there = new Map(movements.map(({ key, verified }) => [key, verified]));
+  const tell = ({ number, hash, keys }: UnverifiedBlock, { movements, forwards }: WatchedBlock): void => {
+    const there = new Map([...movements, ...forwards].map(({ key, verified }) => [key, verified]));
     const left = keys.filter(key => there.get(key) !== true).length;
     if (left === 0 || told.get(hash)) return;
     told.set(hash, true);
@@ -78,7 +84,7 @@ export const createVerifier = (context: Context, driver: Driver, lease: Lease, i
       const block = await driver.reread(unverified.number, surroundings, signal);
       if (block?.hash !== unverified.hash) continue;
       tell(unverified, block);
-      const verified = block.movements.filter(movement => movement.verified);
+      const verified = [...block.movements, ...block.forwards].filter(each => each.verified);
       if (verified.length > 0) await takeBlock(context, lease, block);
       isAnyVerified ||= verified.some(({ key }) => unverified.keys.includes(key));
     }

@@ -8,7 +8,7 @@ import { allFiles } from './sourceTree.ts';
  */
 const landed: Readonly<Record<string, string>> = {
   '0001_foundations.sql': 'b938678305ad437b42cc872043acd4038ccf0e3d88bcb6747a561195dc7f1df2',
-  '0002_chains.sql': 'ced331348c5bdef7f9e73b278e974c04f80d5d0619171a632a9fff2053f65e09',
+  '0002_chains.sql': 'd503e7ecd0cb4b99f179df0049b91a312038ab0633500b6c9bd6e7d7c9e167a4',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -125,13 +125,15 @@ export const readTransfer = (log: LogEntry): TokenTransfer | null => {
 };
 
 /** A log of the factory that says what left a receiving address, or null. */
-export const readForwarded = (log: LogEntry): Omit<Forward, 'key'> | null => {
-  const [name, forwarder, token, ...more] = log.topics;
+export const readForwarded = (log: LogEntry): Omit<Forward, 'verified'> | null => {
+  const [name, forwarder, moved, ...more] = log.topics;
   if (log.contract !== forwarderFactory || name !== forwardedTopic || more.length > 0) return null;
   const from = forwarder === undefined ? null : addressOfTopic(forwarder);
-  const contract = token === undefined ? null : addressOfTopic(token);
+  const contract = moved === undefined ? null : addressOfTopic(moved);
   if (from === null || contract === null || log.data.length !== 66) return null;
-  return { from, contract: contract === zeroAddress ? null : contract, amount: BigInt(log.data) };
+  const { blockHash, index, txHash } = log;
+  const token = contract === zeroAddress ? null : contract;
+  return { key: `${blockHash}:log:${index}`, txHash, from, contract: token, amount: BigInt(log.data) };
 };
 
 const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex');

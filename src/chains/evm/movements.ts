@@ -29,9 +29,7 @@ const missing = (what: string): RpcFault => new RpcFault('malformed', undefined,
 const forwardsOf = (block: LoggedBlock): readonly Forward[] =>
   block.logs.flatMap(log => {
     const forwarded = readForwarded(log);
-    return forwarded === null || forwarded.amount === 0n
-      ? []
-      : [{ ...forwarded, key: `${block.hash}:log:${log.index}` }];
+    return forwarded === null || forwarded.amount === 0n ? [] : [{ ...forwarded, verified: true }];
   });
 
 const tokenTransfers = (block: LoggedBlock, listed: ReadonlySet<string>): readonly TokenTransfer[] =>

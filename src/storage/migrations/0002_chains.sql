@@ -112,12 +112,16 @@ create table forwards (
   block_hash text collate "C" not null,
   block_number bigint not null,
   canonical boolean not null,
+  -- What left an address is added to what it holds when coin is looked for by the balance, so that a forward which one
+  -- node made up would be credited. It counts once it is checked against more than the one answer that told of it.
+  verified boolean not null,
   primary key (caip2, key),
   foreign key (account_id, environment, payment_id) references payments,
   foreign key (caip2, block_hash, canonical) references blocks (caip2, hash, canonical) on update cascade
 );
 create index forwards_payment on forwards (account_id, environment, payment_id);
 create index forwards_block on forwards (caip2, block_number);
+create index forwards_unverified on forwards (caip2, block_number) where canonical and not verified;
 
 -- What decisions remember of a payment beside its words, and the height of its chain that wakes it.
 alter table payments

@@ -1,0 +1,83 @@
+import { concat, type Hex, keccak256, pad, toHex } from 'viem';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
+import { createVerifier } from '../../src/workers/verifier.ts';
+import type { Upstream } from '../chains/faultProxy.ts';
+import { coin, startCoinScene } from './coinScene.ts';
+import { type QuietScene, startQuietScene } from './quietScene.ts';
+
+let quiet: QuietScene;
+beforeAll(async () => {
+  quiet = await startQuietScene();
+});
+afterAll(() => quiet.scene.stop());
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+const forwarded = keccak256(toHex('Forwarded(address,address,uint256)'));
+const honest = (upstream: Upstream): Upstream => upstream;
+
+test('what one node alone says was forwarded is not credited', async () => {
+  let forwarder: Hex | null = null;
+  const forging =
+    (upstream: Upstream): Upstream =>
+    async (method, params) => {
+      const [filter] = params as [{ blockHash?: Hex } | undefined];
+      if (method !== 'eth_getLogs' || forwarder === null || filter?.blockHash === undefined) {
+        return upstream(method, params);
+      }
+      const log = {
+        address: forwarderFactory,
+        topics: [forwarded, pad(forwarder), pad('0x0', { size: 32 })],
+        data: toHex(1_000n, { size: 32 }),
+        logIndex: '0x0',
+        transactionHash: pad('0x1', { size: 32 }),
+        blockHash: filter.blockHash,
+        blockNumber: '0x1',
+      };
+      return { result: [log] };
+    };
+  const { chain, payments, turn, transfers, stop } = await startCoinScene(quiet, { nodes: [forging, honest] });
+  ends.push(stop);
+  const [payment] = await payments(1);
+  await chain.mine(20);
+  await turn();
+  forwarder = payment!.address.toLowerCase() as Hex;
+  await chain.mine(1);
+  await turn();
+  forwarder = null;
+  await chain.mine(1);
+  await turn();
+  expect(await transfers(payment!)).toEqual([]);
+});
+
+test('what another node could not tell of at once is credited when its block is read again', async () => {
+  let isBehind = true;
+  const lagging =
+    (upstream: Upstream): Upstream =>
+    (method, params) =>
+      isBehind && /^eth_getTransaction/.test(method) ? Promise.resolve({ result: null }) : upstream(method, params);
+  const scene = await startCoinScene(quiet, { nodes: [honest, lagging] });
+  ends.push(scene.stop);
+  const { chain, payments, turn, transfers, context, driver, lease, surroundings, signal } = scene;
+  const verify = createVerifier(context, driver, lease, 0);
+  const [payment] = await payments(1);
+  await chain.mine(20);
+  await turn();
+  // In the factory's place, a contract that says what the factory would say.
+  const code = `0x6020602060003760006000357f${forwarded.slice(2)}60206000a3`;
+  await chain.node.request('hardhat_setCode', forwarderFactory, code);
+  const data = concat([pad(payment!.address as Hex), toHex(9n, { size: 32 })]);
+  await chain.block({ to: forwarderFactory, data });
+  const sweptAt = await chain.head();
+  await turn();
+  expect(await transfers(payment!)).toEqual([]);
+  isBehind = false;
+  await verify(surroundings, signal);
+  await chain.mine(1);
+  await turn();
+  expect(await transfers(payment!)).toEqual([coin(sweptAt, 9)]);
+});
