@@ -1,8 +1,9 @@
 import type { ChainStep } from '../chains/driver.ts';
 import { linkFault } from '../chains/linkage.ts';
-import type { WatchedBlock } from '../core/chain.ts';
+import type { Movement, WatchedBlock } from '../core/chain.ts';
 import { insertBlocks, orphanBlocks, storedBlock } from '../storage/blocks.ts';
 import { type ChainRow, type Lease, lockChain, moveChain, rolledBack } from '../storage/chains.ts';
+import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertForwards } from '../storage/forwards.ts';
 import { dueAtHeight, type PaymentKey } from '../storage/payments.ts';
@@ -41,6 +42,25 @@ const uniquePayments = (keys: readonly PaymentKey[]): PaymentKey[] => [
   ...new Map(keys.map(key => [`${key.accountId} ${key.environment} ${key.id}`, key])).values(),
 ];
 
+/** Plain coin that a node left out when it read the block first may be on record already, found by the balance. */
+export const uncountedIn = async (
+  tx: Queryable,
+  caip2: string,
+  { number, movements }: Pick<WatchedBlock, 'number' | 'movements'>,
+): Promise<readonly Movement[]> => {
+  const coins = movements.filter(({ contract }) => contract === null).map(({ to }) => to);
+  const counted = await addressesFoundSince(tx, caip2, coins, number);
+  return movements.filter(({ contract, to }) => contract !== null || !counted.has(to));
+};
+
+/** Of blocks that a reorg brings, some may have been read before, and left by another one. */
+const toCount = async (tx: Queryable, caip2: string, { rollbackTo, blocks }: BlocksStep) => {
+  if (rollbackTo === null) return blocks;
+  const counting: WatchedBlock[] = [];
+  for (const block of blocks) counting.push({ ...block, movements: await uncountedIn(tx, caip2, block) });
+  return counting;
+};
+
 /**
  * Takes what the chain says in one transaction: blocks, transfers, the payments they touch, their events, the cursor.
  * Funds that a reorg moved to another block of the same step are never seen as gone.
@@ -51,9 +71,10 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     if (!chain) throw new LeaseLost('the lease of the chain has passed on');
     assertLinked(chain, step);
     const { caip2 } = chain;
-    const { blocks, tags } = step;
+    const { tags } = step;
     const gone = await rollBack(tx, chain, step);
-    await insertBlocks(tx, caip2, blocks);
+    await insertBlocks(tx, caip2, step.blocks);
+    const blocks = await toCount(tx, caip2, step);
     const placed = <T>(of: (block: WatchedBlock) => readonly T[]) =>
       blocks.flatMap(block => of(block).map(item => ({ ...item, blockHash: block.hash, blockNumber: block.number })));
     await insertTransfers(

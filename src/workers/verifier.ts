@@ -2,10 +2,9 @@ import type { Driver, Surroundings } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 import { advanceWithin } from '../engine/advanceWithin.ts';
-import { LeaseLost } from '../engine/applyBlocks.ts';
+import { LeaseLost, uncountedIn } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
-import { addressesFoundSince } from '../storage/coins.ts';
 import { insertForwards, verifyForwards } from '../storage/forwards.ts';
 import {
   insertTransfers,
@@ -28,10 +27,8 @@ const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise
     if (!(await lockChain(tx, lease))) throw new LeaseLost('the lease of the chain has passed on');
     const verified = block.movements.filter(movement => movement.verified);
     const forwards = block.forwards.filter(forward => forward.verified);
-    const coins = verified.filter(({ contract }) => contract === null).map(({ to }) => to);
-    const counted = await addressesFoundSince(tx, caip2, coins, block.number);
     const place = { blockHash: block.hash, blockNumber: block.number };
-    const countable = verified.filter(({ contract, to }) => contract !== null || !counted.has(to));
+    const countable = await uncountedIn(tx, caip2, { number: block.number, movements: verified });
     await insertTransfers(
       tx,
       caip2,

@@ -74,3 +74,16 @@ test('a block with coin in it is kept, also when it is read again', async () => 
   await pruneBlocks(quiet.context.db, 0, 100);
   expect(await kept()).toEqual([main[3]!.hash, main[5]!.hash]);
 });
+
+const sum = async () =>
+  (await quiet.read<{ sum: string }>('select sum(amount)::text from transfers where canonical'))[0]!.sum;
+
+test('coin found by the balance is not counted again when a reorg and back shows the transaction that was left out', async () => {
+  await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
+  await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[2]!, 'b', 4), main[2]!));
+  const { hash } = main[3]!;
+  const left = { key: `${hash}:tx:0`, txHash: hash, from: null, to: payment.address, contract: null, amount: 1n };
+  const whole = { ...main[3]!, movements: [{ ...left, verified: true }] };
+  await applyBlocks(quiet.context, lease, stepOf([whole, ...main.slice(4)], main[2]!));
+  expect(await sum()).toBe('1');
+});
