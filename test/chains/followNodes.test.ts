@@ -106,20 +106,6 @@ describe('agreement', () => {
   });
 });
 
-test('what one node alone calls final is not: as far as two say so', async () => {
-  const chain = await prepare({ finalityLag: 10 });
-  const tagged = new Set<unknown>(['finalized', 'safe']);
-  const hasty: Upstream = (method, params) =>
-    chain.upstream(
-      method,
-      params.map(param => (tagged.has(param) ? 'latest' : param)),
-    );
-  const follower = follow(chain, [await serve(hasty), await serve(chain.upstream)], { isQuiet: false });
-  const height = await chain.head();
-  const { tags } = await follower.catchUp();
-  expect(tags).toEqual({ safe: height - 10, finalized: height - 10, agreed: height });
-});
-
 describe('a node on a branch of its own', () => {
   const forked = async (chain: TestChain, name: string): Promise<FaultProxy> => {
     const above = (await chain.head()) - 2;
@@ -165,6 +151,24 @@ describe('a node on a branch of its own', () => {
       tags: { finalized: number };
     };
     expect(tags.finalized).toBe(height + 5);
+  });
+
+  test('that is alone for a while takes nothing back on which two had agreed', async () => {
+    const chain = await prepare();
+    const height = await chain.head();
+    const [strange, honest] = [await forked(chain, 'alone'), await serve(chain.upstream)];
+    const follower = follow(chain, [strange, honest]);
+    expect((await follower.catchUp()).tags.agreed).toBe(height);
+    strange.set({ fork: 1 });
+    honest.set({ serverError: 1 });
+    const pending = follower.next();
+    const alone = () => strange.counts().get('fork') ?? 0;
+    await Promise.race([pending, vi.waitFor(() => expect(alone()).toBeGreaterThan(5), { timeout: 20_000 })]);
+    strange.set({});
+    honest.set({});
+    await pending;
+    await follower.catchUp();
+    expect(follower.taken.filter(step => step.kind === 'blocks' && step.rollbackTo !== null)).toEqual([]);
   });
 
   test('far ahead of all others is not followed either', async () => {

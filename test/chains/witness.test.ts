@@ -9,8 +9,8 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-const prepare = async () => {
-  const chain = await startTestChain();
+const prepare = async (finalityLag?: number) => {
+  const chain = await startTestChain(finalityLag === undefined ? {} : { finalityLag });
   await chain.block(chain.mint(accounts[0], 10n ** 12n));
   await chain.mine(20);
   return {
@@ -18,7 +18,7 @@ const prepare = async () => {
     async follow(...upstreams: readonly Upstream[]) {
       const proxies = await Promise.all(upstreams.map(upstream => startFaultProxy(upstream, { seed: 'witness' })));
       const rpcUrls = proxies.map(({ url }) => url);
-      const follower = startFollower({ chain, rpcUrls, known: [alice] });
+      const follower = startFollower({ chain, rpcUrls, known: [alice], isQuiet: finalityLag === undefined });
       ends.push(follower.stop, ...proxies.map(({ close }) => close));
       await follower.catchUp();
       return follower;
@@ -89,4 +89,18 @@ test('where nobody else can tell, it is not verified until the block is read aga
   const { driver, surroundings } = follower;
   const again = await driver.reread(await chain.head(), surroundings, AbortSignal.timeout(10_000));
   expect(again!.movements).toMatchObject([{ verified: true }, { verified: true }]);
+});
+
+test('what one node alone calls final is not: it is as far as two say so', async () => {
+  const { chain, follow } = await prepare(10);
+  const tagged = new Set<unknown>(['finalized', 'safe']);
+  const hasty: Upstream = (method, params) => {
+    const asked = params.map(param => (tagged.has(param) ? 'latest' : param));
+    return chain.upstream(method, asked);
+  };
+  const follower = await follow(hasty, chain.upstream);
+  const height = await chain.head();
+  expect(follower.taken.at(-1)).toMatchObject({
+    tags: { safe: height - 10, finalized: height - 10, agreed: height },
+  });
 });

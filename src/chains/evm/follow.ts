@@ -199,6 +199,8 @@ export async function* followChain(
       yield { kind: 'halt', reason: ancestor };
       return;
     }
+    // Nor does it take back what two had agreed on, and with it what was completed.
+    if (verdict === 'doubtful' && ancestor.number < (tags.agreed ?? -1)) throw onAnotherBranch();
     // As far as we were, in one step: what was only moved to another block is not seen as gone.
     const to = Math.min(head.number, Math.max(block.number, ancestor.number + 1));
     const fetched = await fetchNearHead(node, { from: ancestor.number + 1, to }, signal);
