@@ -104,3 +104,15 @@ test('what one node alone calls final is not: it is as far as two say so', async
     tags: { safe: height - 10, finalized: height - 10, agreed: height },
   });
 });
+
+test('where one of two nodes does not tell what is final, nothing is, and the status says so', async () => {
+  const { chain, follow } = await prepare(10);
+  const untagged: Upstream = async (method, params) =>
+    params[0] === 'finalized' ? { result: null } : chain.upstream(method, params);
+  const follower = await follow(chain.upstream, untagged);
+  expect(follower.taken.at(-1)).toMatchObject({ tags: { finalized: null } });
+  expect(follower.driver.health()).toMatchObject({
+    status: 'degraded',
+    reason: 'Only one node tells what is final; two have to.',
+  });
+});

@@ -106,6 +106,11 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     if (sightings.length < quorum) {
       return { ...measured, status: 'degraded', reason: 'Only one node answers; payments complete once two agree.' };
     }
+    // Where none has the tag, the network does without.
+    const tagged = sightings.filter(({ finalized }) => finalized !== null).length;
+    if (tagged > 0 && tagged < quorum) {
+      return { ...measured, status: 'degraded', reason: 'Only one node tells what is final; two have to.' };
+    }
     return { ...measured, status: 'operational', reason: null };
   };
 
