@@ -7,7 +7,7 @@ import { fetchHeaders, fetchNearHead, fetchRange, type LoggedBlock } from './fet
 import { type WatchOptions, watchBlocks } from './movements.ts';
 import { createNews, type Wake } from './news.ts';
 import type { EvmNode } from './node.ts';
-import { readAhead } from './readAhead.ts';
+import { inPortions, readAhead } from './readAhead.ts';
 import { RpcFault } from './rpc.ts';
 import { type Sighting, type Survey, surveyNodes } from './survey.ts';
 import { heldByWitnesses, witnessesBeside } from './witness.ts';
@@ -166,8 +166,9 @@ export async function* followChain(
       const fetched = await fetchNearHead(node, { from: from.number + 1, to }, signal);
       if (fetched[0]!.parentHash !== from.hash) return;
       if (to === head.number && fetched.at(-1)!.hash !== head.hash) return;
-      const blocks = await watch(node, fetched);
-      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsNow() };
+      for (const blocks of inPortions(await watch(node, fetched))) {
+        yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsNow() };
+      }
       succeed(node);
       from = blockOf(fetched.at(-1)!);
     }
@@ -181,8 +182,8 @@ export async function* followChain(
       fetch: range => fetchRange(node, range, emitters, signal),
       watch: fetched => watch(node, fetched),
     });
-    for await (const blocks of ranges) {
-      yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsNow() };
+    for await (const read of ranges) {
+      for (const blocks of inPortions(read)) yield { kind: 'blocks', rollbackTo: null, blocks, tags: tagsNow() };
       succeed(node);
     }
   }

@@ -11,9 +11,25 @@ const rangesInFlight = 4;
 /** More blocks, or more that reached payments in them, are too much for one transaction. */
 const [mostBlocks, mostMovements] = [500, 1_000];
 
+const weightOf = (blocks: readonly WatchedBlock[]): number =>
+  blocks.reduce((sum, { movements, forwards }) => sum + movements.length + forwards.length, 0);
+
 const isSmall = (blocks: readonly WatchedBlock[]): boolean =>
-  blocks.length <= mostBlocks &&
-  blocks.reduce((sum, { movements, forwards }) => sum + movements.length + forwards.length, 0) <= mostMovements;
+  blocks.length <= mostBlocks && weightOf(blocks) <= mostMovements;
+
+/** What the database writes well within its time; 190,000 in one step ran out of it, again and again. */
+const mostInStep = 5_000;
+
+/** The blocks in steps that are not too much for one transaction, or of a single block. */
+export const inPortions = (blocks: readonly WatchedBlock[]): readonly (readonly WatchedBlock[])[] => {
+  const portions: WatchedBlock[][] = [];
+  for (const block of blocks) {
+    const last = portions.at(-1);
+    if (last !== undefined && weightOf(last) + weightOf([block]) <= mostInStep) last.push(block);
+    else portions.push([block]);
+  }
+  return portions;
+};
 
 /**
  * The blocks after `block`, up to `end`, read by range and several ranges ahead of whoever takes them. Ends early where
