@@ -135,7 +135,7 @@ const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
 const lockText = `select ${paymentColumns}
   from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
     join payments p on p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
-  order by p.account_id, p.environment, p.id for update of p`;
+  order by p.account_id, p.environment, p.id for no key update of p`;
 const lockStatement = { name: 'payments-lock', text: lockText };
 const lockFreeStatement = { name: 'payments-lock-free', text: `${lockText} skip locked` };
 

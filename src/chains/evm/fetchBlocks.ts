@@ -28,18 +28,23 @@ const incomplete = (what: string): RpcFault => new RpcFault('malformed', undefin
 const numbersFrom = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
 
-/** The headers of a run of heights, each the child of the one before. */
-export const fetchHeaders = async (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly Header[]> => {
+/** Blocks of a run of heights, each the child of the one before. */
+const fetchRun = async <T extends Header>(
+  node: EvmNode,
+  range: Range,
+  shape: { readonly isFull: boolean; readonly read: (answer: unknown) => T },
+  signal: AbortSignal,
+): Promise<readonly T[]> => {
   const calls = numbersFrom(range.from, range.to).map(number => ({
     method: 'eth_getBlockByNumber',
-    params: [hex(number), false],
+    params: [hex(number), shape.isFull],
   }));
-  const headers = (await node.callMany(calls, signal)).map(answer => {
+  const blocks = (await node.callMany(calls, signal)).map(answer => {
     if (answer === null) throw incomplete('a block');
-    return readHeader(answer);
+    return shape.read(answer);
   });
-  assertRun(range, headers);
-  return headers;
+  assertRun(range, blocks);
+  return blocks;
 };
 
 /** Nodes reorganise between two answers, and some answer from several chains at once. */
@@ -49,19 +54,11 @@ const assertRun = (range: Range, blocks: readonly Header[]): void => {
   if (fault !== null) throw incomplete(`the link of a block: ${fault}`);
 };
 
-/** Full blocks of a run of heights. */
-const fetchFull = async (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly FullBlock[]> => {
-  const calls = numbersFrom(range.from, range.to).map(number => ({
-    method: 'eth_getBlockByNumber',
-    params: [hex(number), true],
-  }));
-  const blocks = (await node.callMany(calls, signal)).map(answer => {
-    if (answer === null) throw incomplete('a block');
-    return readFullBlock(answer);
-  });
-  assertRun(range, blocks);
-  return blocks;
-};
+export const fetchHeaders = (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly Header[]> =>
+  fetchRun(node, range, { isFull: false, read: readHeader }, signal);
+
+const fetchFull = (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly FullBlock[]> =>
+  fetchRun(node, range, { isFull: true, read: readFullBlock }, signal);
 
 const readLogs = (answer: unknown): readonly LogEntry[] => readList(answer, 'a list of logs').map(readLog);
 
@@ -130,6 +127,13 @@ const readPlaces = (answer: unknown): readonly string[] =>
 
 const rangeFaults: ReadonlySet<RpcFault['kind']> = new Set(['refused', 'too_large', 'timeout']);
 
+/** Whose ranges are read, and who is asked whether they are whole. */
+export type RangeSource = {
+  readonly node: EvmNode;
+  readonly witness: EvmNode | null;
+  readonly emitters: readonly Emitter[];
+};
+
 /** The answer to a range, or null where the node does not take such a question. */
 const askRange = async (
   node: EvmNode,
@@ -147,37 +151,46 @@ const askRange = async (
   }
 };
 
-/** Whether the halves of a range hold the same logs as the whole: some nodes cap their answers and do not say so. */
+/**
+ * Whether the halves of a range hold the same logs as the whole, by another node's word where one can be asked: some cap
+ * their answers and do not say so, and some have lost a log for good.
+ */
 const isConsistent = async (
-  node: EvmNode,
-  { from, to }: Range,
+  range: Range,
   logs: readonly LogEntry[],
-  emitters: readonly Emitter[],
+  ask: RangeSource,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const middle = Math.floor((from + to) / 2);
+  const middle = Math.floor((range.from + range.to) / 2);
   const halves = [
-    { from, to: middle },
-    { from: middle + 1, to },
+    { from: range.from, to: middle },
+    { from: middle + 1, to: range.to },
   ];
-  const answers = await Promise.all(halves.map(half => askRange(node, half, emitters, signal)));
+  const askHalves = (node: EvmNode) => Promise.all(halves.map(half => askRange(node, half, ask.emitters, signal)));
+  const witnessed = await (ask.witness && askHalves(ask.witness).catch(orNothing));
+  const answers = witnessed && !witnessed.includes(null) ? witnessed : await askHalves(ask.node);
   if (answers.includes(null)) return false;
   const places = new Set(answers.flatMap(readPlaces));
   return logs.length === places.size && logs.every(log => places.has(placeOf(log)));
 };
 
+const orNothing = (error: unknown): null => {
+  if (error instanceof RpcFault) return null;
+  throw error;
+};
+
 /**
  * Blocks far below the head, with the logs of the listed contracts, by range. Such an answer proves nothing by itself:
  * each log must belong to a block of the run, and where the filters of the blocks do not prove that nothing is missing, the
- * halves of the range must hold the same. A block is asked for by its hash where its filter names a contract that is
+ * halves of the range must hold the same, by another node. A block is asked for by its hash where its filter names a contract that is
  * silent, and where the answer ends, since it may have been cut off there.
  */
 export const fetchRange = async (
-  node: EvmNode,
   range: Range,
-  emitters: readonly Emitter[],
+  ask: RangeSource,
   signal: AbortSignal,
 ): Promise<readonly LoggedBlock[]> => {
+  const { node, emitters } = ask;
   const isWide = range.from < range.to;
   const [blocks, answer] = await Promise.all([
     fetchFull(node, range, signal),
@@ -191,8 +204,7 @@ export const fetchRange = async (
   if ([...byHash.keys()].some(hash => !known.has(hash))) throw incomplete('the block of a log');
   const isUsable =
     answer !== null &&
-    (blocks.every(block => isProven(block, logsOf(block))) ||
-      (await isConsistent(node, range, logs, emitters, signal)));
+    (blocks.every(block => isProven(block, logsOf(block))) || (await isConsistent(range, logs, ask, signal)));
   const last = blocks.findLast(block => byHash.has(block.hash));
   return Promise.all(
     blocks.map(async block => {

@@ -50,10 +50,19 @@ const blockOf = ({ number, hash, parentHash, timestamp }: Header | Block): Block
   timestamp,
 });
 
-/** The nodes worth asking, the furthest first, without those that lag behind it. Equals stay in the operator's order. */
-const freshOf = (sightings: readonly Sighting[]): readonly Sighting[] => {
+/**
+ * The nodes worth asking, the furthest first, without those that lag behind it, and without one of three or more that is
+ * alone far ahead while the others are of now. Equals stay in the operator's order.
+ */
+const freshOf = (sightings: readonly Sighting[], isCurrent: FollowOptions['isCurrent']): readonly Sighting[] => {
   const furthestFirst = [...sightings].sort((a, b) => b.head.number - a.head.number);
-  return furthestFirst.filter(({ head }) => head.number >= furthestFirst[0]!.head.number - staleBlocks);
+  const [first, second, third] = furthestFirst;
+  if (first === undefined) return [];
+  const isAlone = third !== undefined && first.head.number > second!.head.number + staleBlocks;
+  const top = isAlone && isCurrent(second!.head) ? second! : first;
+  return furthestFirst.filter(
+    ({ head }) => head.number <= top.head.number && head.number >= top.head.number - staleBlocks,
+  );
 };
 
 type Height = number | null;
@@ -152,11 +161,11 @@ export async function* followChain(
   };
 
   /** The next steps that one node's chain gives, up to its head. */
-  async function* advance(sighting: Sighting, block: Block): AsyncGenerator<ChainStep> {
+  async function* advance(sighting: Sighting, others: readonly Sighting[], block: Block): AsyncGenerator<ChainStep> {
     const { node, head } = sighting;
     let from = block;
     if (head.number - from.number > nearHead) {
-      for await (const step of catchUp(sighting, from)) {
+      for await (const step of catchUp(sighting, others, from)) {
         yield step;
         from = step.blocks.at(-1)!;
       }
@@ -175,11 +184,19 @@ export async function* followChain(
   }
 
   /** Ranges far below the head. */
-  async function* catchUp(sighting: Sighting, block: Block): AsyncGenerator<Extract<ChainStep, { kind: 'blocks' }>> {
-    const { node, head } = sighting;
-    const ranges = readAhead(block, head.number - nearHead / 2, {
+  async function* catchUp(
+    { node, head }: Sighting,
+    others: readonly Sighting[],
+    block: Block,
+  ): AsyncGenerator<Extract<ChainStep, { kind: 'blocks' }>> {
+    const end = head.number - nearHead / 2;
+    const witnesses = others.filter(other => other.node !== node && other.head.number >= end);
+    const ranges = readAhead(block, end, {
       width: () => Math.min(rangeBlocks, reach * 2),
-      fetch: range => fetchRange(node, range, emitters, signal),
+      fetch: range => {
+        const witness = witnesses.find(other => !other.node.isResting())?.node ?? null;
+        return fetchRange(range, { node, witness, emitters }, signal);
+      },
       watch: fetched => watch(node, fetched),
     });
     for await (const read of ranges) {
@@ -220,7 +237,7 @@ export async function* followChain(
       safe: saidByEnough(survey.sightings, 'safe', options.quorum),
       finalized: saidByEnough(survey.sightings, 'finalized', options.quorum),
     };
-    const sightings = freshOf(survey.sightings);
+    const sightings = freshOf(survey.sightings, options.isCurrent);
     const [primary] = sightings;
     if (primary === undefined) return;
     const voters: Voters = { all: survey.sightings, fresh: sightings };
@@ -247,7 +264,7 @@ export async function* followChain(
       }
       // Far behind, not every poll gets to the head; what was read so far may be agreed on all the same.
       if (link === 'gap') tags = { ...tags, agreed: higher(tags.agreed, await agreement.heightOf(sightings, at)) };
-      if (link !== 'known') yield* advance(primary, at);
+      if (link !== 'known') yield* advance(primary, sightings, at);
       for (const { node } of sightings) node.praise();
       // A node behind our cursor has not shown that there is nothing above it.
       const isCaughtUp = primary.head.number === at.number && options.isCurrent(primary.head);

@@ -23,10 +23,15 @@ const mostInStep = 5_000;
 /** The blocks in steps that are not too much for one transaction, or of a single block. */
 export const inPortions = (blocks: readonly WatchedBlock[]): readonly (readonly WatchedBlock[])[] => {
   const portions: WatchedBlock[][] = [];
+  let left = 0;
   for (const block of blocks) {
-    const last = portions.at(-1);
-    if (last !== undefined && weightOf(last) + weightOf([block]) <= mostInStep) last.push(block);
-    else portions.push([block]);
+    const weight = weightOf([block]);
+    if (portions.length === 0 || weight > left) {
+      portions.push([]);
+      left = mostInStep;
+    }
+    portions.at(-1)!.push(block);
+    left -= weight;
   }
   return portions;
 };
