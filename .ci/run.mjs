@@ -1,6 +1,6 @@
 // Plain JavaScript for the machine's own Node (20 or newer): this is what installs the newer one.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
 import { startPostgres } from './postgres.mjs';
@@ -63,11 +63,21 @@ const vitest = async (name, args, options) => {
   else if (code !== 0) count(name, [`npm test ended with ${signal ?? code}`]);
 };
 
+/** Whether a file of the tests imports a database, itself or through others of them. */
+const needsDatabase = (file, seen = new Set()) => {
+  if (seen.has(file)) return false;
+  seen.add(file);
+  const text = readFileSync(file, 'utf8');
+  if (/\/support\/(?:florin|databases)\.ts'/.test(text)) return true;
+  const imported = [...text.matchAll(/ from '(\.[^']+\.ts)'/g)].map(([, path]) => resolve(dirname(file), path));
+  return imported.some(path => path.startsWith(join(root, 'test')) && needsDatabase(path, seen));
+};
+
 /** Test files that need a database, found by what they import. */
 const databaseTests = () =>
   readdirSync(join(root, 'test'), { recursive: true })
     .filter(path => path.endsWith('.test.ts'))
-    .filter(path => /\/support\/(?:florin|databases)\.ts'/.test(readFileSync(join(root, 'test', path), 'utf8')))
+    .filter(path => needsDatabase(join(root, 'test', path)))
     .map(path => `test/${path}`)
     .sort();
 

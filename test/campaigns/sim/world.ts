@@ -112,6 +112,7 @@ export const createWorld = (seed: string, random: Random) => {
     /** The beginning, and again whenever the node was started anew: it has forgotten its states and what was under way. */
     async join(rpc: ChainRpc, isFirst: boolean): Promise<void> {
       if (isFirst) await senders.fund(rpc);
+      const top = peaks.reduce((most, { number }) => Math.max(most, number), -1);
       peaks.push({ atMs: Date.now(), number: (await headOf(rpc)) + ownBlocks });
       const all = [...groups, ...waiting];
       const receipts = (await rpc.batch(
@@ -128,6 +129,12 @@ export const createWorld = (seed: string, random: Random) => {
       snapshots = [];
       const [id, number] = await rpc.batch([['evm_snapshot'], ['eth_blockNumber']]);
       snapshots.push({ height: Number(number), id });
+      // Killed in the middle of a reorg it is shorter than it was, and to whoever reads it that is a node which lags.
+      const missing = Math.max(0, top + 1 - Number(number));
+      await extend(
+        rpc,
+        Array.from({ length: missing }, () => null),
+      );
     },
 
     async mine(rpc: ChainRpc, orders: readonly (Order | null)[]): Promise<void> {

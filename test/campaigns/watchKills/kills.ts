@@ -49,7 +49,12 @@ const restart = async (scene: Scene): Promise<void> => {
   scene.running = await startIn(scene.room);
   const { rpc } = scene.running;
   await scene.world.join(rpc, false);
-  await scene.tables.untilRead(() => scene.world.headHash(rpc), readTimeoutMs);
+  try {
+    await scene.tables.untilRead(() => scene.world.headHash(rpc), readTimeoutMs);
+  } catch (error) {
+    const { rows } = await scene.tables.client.query('select * from chains');
+    throw new Error(`${scene.running.florin.output()}\n${JSON.stringify(rows)}`, { cause: error });
+  }
 };
 
 export const check = async (scene: Scene, isSettled: boolean): Promise<Check[]> => {
