@@ -76,7 +76,8 @@ export const findCoins = async (
       const { block, amount } = gap;
       changes.push({ blockNumber: block.number, amount: amount.toString() });
       found.push({
-        key: `${block.hash}:delta:${address}`,
+        // With the amount: what is found in the same block another time is another conclusion.
+        key: `${block.hash}:delta:${address}:${amount}`,
         txHash: null,
         from: null,
         to: address,

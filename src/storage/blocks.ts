@@ -52,9 +52,17 @@ const orphanBlocksStatement = {
     select distinct t.account_id as "accountId", t.environment, t.payment_id as id
     from gone g join transfers t on t.caip2 = $1 and t.block_number > $2 and t.block_hash = g.hash`,
 };
+const supersedeStatement = {
+  name: 'transfers-supersede',
+  text: `update transfers set superseded = true
+    where caip2 = $1 and block_number > $2 and tx_hash is null and not canonical and not superseded`,
+};
 /** Blocks above a height are no longer canonical, nor is anything in them. Answers the payments that this touches. */
-export const orphanBlocks = (tx: Queryable, caip2: string, above: number): Promise<PaymentKey[]> =>
-  tx.query<PaymentKey>(orphanBlocksStatement, [caip2, above]);
+export const orphanBlocks = async (tx: Queryable, caip2: string, above: number): Promise<PaymentKey[]> => {
+  const touched = await tx.query<PaymentKey>(orphanBlocksStatement, [caip2, above]);
+  await tx.query(supersedeStatement, [caip2, above]);
+  return touched;
+};
 
 const fillBlocksStatement = {
   name: 'blocks-fill',

@@ -15,7 +15,7 @@ const openCoinsStatement = {
       select json_agg(json_build_object('blockNumber', r.block_number, 'amount', r.amount::text)) from (
         select t.block_number, t.amount from transfers t
         where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
-          and t.caip2 = $1 and t.contract is null and t.canonical
+          and t.caip2 = $1 and t.contract is null and t.canonical and not t.superseded
         union all
         select f.block_number, -f.amount from forwards f
         where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
@@ -29,7 +29,7 @@ const openCoinsStatement = {
       (select distinct l.account_id, l.environment, l.id, l.address
         from chains c
           join transfers t on t.caip2 = c.caip2 and t.block_number > c.latest_number - ${recentBlocks}
-            and t.tx_hash is null and not t.canonical
+            and t.superseded
           join payments l on l.account_id = t.account_id and l.environment = t.environment and l.id = t.payment_id
         where c.caip2 = $1 and l.status = 'expired' and l.id > $2 and l.wallet_kind = 'forwarder'
         order by l.id limit $3)
@@ -49,7 +49,7 @@ const foundSinceStatement = {
   text: `select distinct p.address from payments p
       join transfers t on t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
     where p.address = any($2::text[]) and t.caip2 = $1 and t.contract is null and t.tx_hash is null and t.canonical
-      and t.block_number >= $3`,
+      and not t.superseded and t.block_number >= $3`,
 };
 /** Which of these addresses had coin found by the balance at a height or above: all that came up to there is in it. */
 export const addressesFoundSince = async (

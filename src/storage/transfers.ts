@@ -28,7 +28,7 @@ const insertTransfersStatement = {
           where t.tx_hash = h.tx_hash and t.caip2 = $1 group by t.payment_id
         ) s
     )
-    insert into transfers (caip2, key, account_id, environment, payment_id, stray, contract, tx_hash, sender, amount,
+    insert into transfers as old (caip2, key, account_id, environment, payment_id, stray, contract, tx_hash, sender, amount,
       block_hash, block_number, canonical, verified, first_seen_at)
     select $1, i.key, p.account_id, p.environment, p.id, p.caip2 <> $1 or p.contract is distinct from i.contract,
       i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified,
@@ -37,7 +37,7 @@ const insertTransfersStatement = {
         $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)
       join payments p on p.address = i.address
       left join seen s on s.tx_hash = i.tx_hash and s.payment_id = p.id
-    on conflict (caip2, key) do nothing`,
+    on conflict (caip2, key) do update set superseded = false where old.superseded`,
 };
 export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
@@ -109,7 +109,7 @@ export type StoredTransfer = {
 const transferJson = `json_build_object('caip2', t.caip2, 'key', t.key, 'stray', t.stray, 'contract', t.contract,
   'txHash', t.tx_hash, 'sender', t.sender, 'amount', t.amount::text, 'blockHash', t.block_hash,
   'blockNumber', t.block_number, 'blockTimeMs', (extract(epoch from b.timestamp) * 1000)::bigint,
-  'canonical', t.canonical, 'verified', t.verified, 'settled', t.settled, 'told', t.told,
+  'canonical', t.canonical and not t.superseded, 'verified', t.verified, 'settled', t.settled, 'told', t.told,
   'firstSeenMs', (extract(epoch from t.first_seen_at) * 1000)::bigint)`;
 
 /** What arrived for a payment and stands, and how far its chain is; null where nothing ever came. */
@@ -120,7 +120,7 @@ export const shownTransfers = 100;
 
 /** Those of a payment that are shown, from the index alone whatever else there is. */
 export const shownText = (payment: string, stray: boolean): string =>
-  `select * from transfers where (account_id, environment, payment_id) = (${payment}) and stray = ${stray} and canonical
+  `select * from transfers where (account_id, environment, payment_id) = (${payment}) and stray = ${stray} and canonical and not superseded
     order by amount desc, key limit ${shownTransfers}`;
 
 /** For the alias p. Payments to which nothing came cost nothing more. */
@@ -146,7 +146,7 @@ const readTransfersStatement = {
     from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
       cross join lateral (
         (select * from transfers where (account_id, environment, payment_id) = (k.account_id, k.environment, k.id)
-          and not stray and (canonical or settled))
+          and not stray and (canonical and not superseded or settled))
         union all
         (${shownText('k.account_id, k.environment, k.id', true)})
         union all

@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterAll(() => quiet.scene.stop());
 
 const coinIn = ({ hash, number }: Pick<WatchedBlock, 'hash' | 'number'>): FoundCoin => ({
-  key: `${hash}:delta:${payment.address}`,
+  key: `${hash}:delta:${payment.address}:1`,
   txHash: null,
   from: null,
   to: payment.address,
@@ -70,13 +70,18 @@ test('a block with coin in it is kept, also when it is read again', async () => 
   // A reorg and back: near the head nothing is seen in that block.
   await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[2]!, 'b', 4), main[2]!));
   await applyBlocks(quiet.context, lease, stepOf(main.slice(3), main[2]!));
+  // What was concluded from a balance then is concluded anew.
+  expect(await status()).toBe('reversed');
+  await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
   expect(await status()).toBe('completed');
+  expect(await sum()).toBe('1');
   await pruneBlocks(quiet.context.db, 0, 100);
   expect(await kept()).toEqual([main[3]!.hash, main[5]!.hash]);
 });
 
 const sum = async () =>
-  (await quiet.read<{ sum: string }>('select sum(amount)::text from transfers where canonical'))[0]!.sum;
+  (await quiet.read<{ sum: string }>('select sum(amount)::text from transfers where canonical and not superseded'))[0]!
+    .sum;
 
 test('coin found by the balance is not counted again when a reorg and back shows the transaction that was left out', async () => {
   await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
@@ -86,4 +91,15 @@ test('coin found by the balance is not counted again when a reorg and back shows
   const whole = { ...main[3]!, movements: [{ ...left, verified: true }] };
   await applyBlocks(quiet.context, lease, stepOf([whole, ...main.slice(4)], main[2]!));
   expect(await sum()).toBe('1');
+});
+
+test('coin found too high for want of older states, and lower after a reorg, is counted once when the reorg is undone', async () => {
+  await applyCoins(quiet.context, lease, [coinIn(main[5]!)]);
+  await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[4]!, 'b', 2), main[4]!));
+  await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
+  await applyBlocks(quiet.context, lease, stepOf(main.slice(5), main[4]!));
+  expect(await sum()).toBe('1');
+  expect(await quiet.read(`select amount_received::text as received from payments where id = '${payment.id}'`)).toEqual(
+    [{ received: '1' }],
+  );
 });

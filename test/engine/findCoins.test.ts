@@ -56,7 +56,7 @@ const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, big
   if (found === null) throw new Error('the state of the head is gone');
   for (const coin of found) {
     expect(coin).toMatchObject({ to: address, contract: null, txHash: null, from: null, verified: true });
-    expect(coin.key).toBe(`${coin.blockHash}:delta:${address}`);
+    expect(coin.key).toBe(`${coin.blockHash}:delta:${address}:${coin.amount}`);
     expect(coin.blockHash).toBe(blockAt(coin.blockNumber).hash);
   }
   expect(new Set(found.map(({ key }) => key)).size, 'each block once').toBe(found.length);

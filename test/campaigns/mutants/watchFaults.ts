@@ -62,6 +62,13 @@ const applying: Fault[] = [
 
 const coins: Fault[] = [
   {
+    name: 'what a balance showed on another branch comes back with its block',
+    file: 'src/storage/blocks.ts',
+    find: 'tx_hash is null and not canonical and not superseded`',
+    replace: 'tx_hash is null and not canonical and superseded`',
+    tests: engine('applyCoins'),
+  },
+  {
     name: 'coin of several blocks is found in the last of them',
     file: 'src/engine/findCoins.ts',
     find: "if (typeof gap === 'object') found = gap;",
@@ -217,8 +224,8 @@ const records: Fault[] = [
   {
     name: 'a completion that fell is remembered by the transfer',
     file: 'src/storage/transfers.ts',
-    find: 'and not stray and (canonical or settled))',
-    replace: 'and not stray and canonical)',
+    find: 'and not stray and (canonical and not superseded or settled))',
+    replace: 'and not stray and canonical and not superseded)',
     tests: engine('applyBlocks'),
   },
 ];

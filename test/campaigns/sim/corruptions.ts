@@ -10,7 +10,7 @@ const anyTransfer = `(select key from transfers t where ${standing} order by key
 const payment = (where: string): string => `(select id from payments where ${where} order by id limit 1)`;
 const completed = payment(`status = 'completed'`);
 const highestOrphan = `(select max(number) from blocks where not canonical)`;
-const byBalance = (row: string): string => `${row}.canonical and ${row}.key like '%:delta:%'`;
+const byBalance = (row: string): string => `${row}.canonical and not ${row}.superseded and ${row}.key like '%:delta:%'`;
 
 const corruptions: readonly Corruption[] = [
   {
@@ -23,7 +23,7 @@ const corruptions: readonly Corruption[] = [
     noticedBy: 'I1',
     sql: [
       `insert into transfers select caip2, key || '0', account_id, environment, payment_id, stray, contract, tx_hash, sender,
-        amount, block_hash, block_number, canonical, verified, settled, told, first_seen_at
+        amount, block_hash, block_number, canonical, verified, settled, told, first_seen_at, superseded
         from transfers where key = ${anyTransfer}`,
     ],
   },
@@ -68,7 +68,7 @@ const corruptions: readonly Corruption[] = [
     noticedBy: 'I2',
     sql: [
       `insert into transfers select caip2, block_hash || ':delta:again', account_id, environment, payment_id, stray, contract, null,
-        null, amount, block_hash, block_number, canonical, verified, settled, told, first_seen_at
+        null, amount, block_hash, block_number, canonical, verified, settled, told, first_seen_at, false
         from transfers t where t.key = (select key from transfers t where ${standing} and contract is null limit 1)`,
     ],
   },

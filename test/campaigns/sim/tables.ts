@@ -81,7 +81,7 @@ const blocksText = `select number::float8 as number, hash, parent_hash as "paren
   extract(epoch from timestamp)::float8 as "timestampS", canonical from blocks where caip2 = $1 order by number`;
 const transfersText = `select key, payment_id as "paymentId", stray, lower(contract) as contract, tx_hash as "txHash",
   lower(sender) as sender, amount::text as amount, block_hash as "blockHash", block_number::float8 as "blockNumber",
-  canonical, verified, told, ${ms('first_seen_at')} as "firstSeenMs" from transfers where caip2 = $1`;
+  canonical and not superseded as canonical, verified, told, ${ms('first_seen_at')} as "firstSeenMs" from transfers where caip2 = $1`;
 const paymentsText = `select id, status::text as status, exception::text as exception, amount::text as amount,
   amount_received::text as received, amount_confirmed::text as confirmed, decimals, lower(contract) as contract,
   lower(address) as address, tiers, tolerance_bps as "toleranceBps", late_policy as "latePolicy",
