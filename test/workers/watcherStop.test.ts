@@ -73,6 +73,12 @@ test('a watcher whose nodes cannot be reached stops', async () => {
   await expectStop(watching);
 });
 
+test('a watcher that is stopped before it was given its chain stops', async () => {
+  const watching = watch('bsc', ['http://127.0.0.1:9/']);
+  await watching.stop();
+  expect(await watching.holder()).toBeNull();
+});
+
 const startChain = (slug: Slug) => startTestChain({ chainId: networkOf(slug).chainId });
 
 test('a watcher whose nodes never answer does not wait for them', async () => {

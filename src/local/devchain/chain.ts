@@ -5,8 +5,12 @@ import { openProvider, payer, type RpcOutcome, type Send, succeed } from './prov
 import { rawTransaction } from './rawTransaction.ts';
 import { createStates } from './states.ts';
 
-/** Answers the outcome of a request as JSON. */
-export type Chain = { request(method: string, params: unknown): Promise<string> };
+export type Chain = {
+  /** Answers the outcome as JSON. */
+  request(method: string, params: unknown): Promise<string>;
+  /** Settles with the error when what happened could not be kept: a chain that is lost, and is to be made again. */
+  readonly failed: Promise<unknown>;
+};
 
 // Two confirmations complete a payment here, and three blocks more show that its confirmations keep counting.
 const emptyBlocksAfterTransaction = 5;
@@ -149,6 +153,7 @@ export const createChain = async (options: ChainOptions, onReplay: OnReplay = ()
       await lastTurn;
       return await ask(method, params);
     },
+    failed: journal.failed,
   };
 };
 

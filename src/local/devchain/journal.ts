@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { open, readFile, truncate } from 'node:fs/promises';
 
 /** A block as it can be made again: everything that goes into its hash and does not follow from the blocks before it. */
 export type BlockRecord = {
@@ -27,6 +27,8 @@ export type Journal = {
   /** On disk once it resolves. */
   append(records: readonly ChainRecord[]): Promise<void>;
   revert(keep: number): Promise<void>;
+  /** Settles with the error when a record could not be written. The chain is ahead of its journal from there on. */
+  readonly failed: Promise<unknown>;
   close(): Promise<void>;
 };
 
@@ -61,27 +63,33 @@ const readText = async (path: string): Promise<string> => {
   }
 };
 
-const write = async (file: FileHandle, records: readonly (ChainRecord | RevertRecord)[]): Promise<void> => {
-  await file.appendFile(records.map(record => `${JSON.stringify(record)}\n`).join(''));
-  await file.datasync();
-};
-
 /** Opens the journal of a chain, new or old, with the records that stand in it. */
 export const openJournal = async (path: string): Promise<{ journal: Journal; records: readonly ChainRecord[] }> => {
   const { records, bytes } = readRecords(await readText(path));
   const file = await open(path, 'a', 0o600);
   await truncate(path, bytes);
   let length = records.length;
+  const failed = Promise.withResolvers<unknown>();
+  const write = async (lines: readonly (ChainRecord | RevertRecord)[]): Promise<void> => {
+    try {
+      await file.appendFile(lines.map(line => `${JSON.stringify(line)}\n`).join(''));
+      await file.datasync();
+    } catch (error) {
+      failed.resolve(error);
+      throw error;
+    }
+  };
   const journal: Journal = {
     length: () => length,
     async append(added) {
-      await write(file, added);
+      await write(added);
       length += added.length;
     },
     async revert(keep) {
-      await write(file, [{ kind: 'revert', keep }]);
+      await write([{ kind: 'revert', keep }]);
       length = keep;
     },
+    failed: failed.promise,
     close: () => file.close(),
   };
   return { journal, records };

@@ -24,6 +24,11 @@ process.once('message', async ({ port, ...options }: NodeStart) => {
     const progress: NodeProgress = { done, all };
     process.send?.(progress);
   });
+  // A full disk, most likely. Whoever starts it again has the chain as it was written down.
+  void chain.failed.then(error => {
+    process.stderr.write(`The journal of the dev chain cannot be written: ${error}\n`);
+    process.exit(1);
+  });
   const server = await serveRpc(chain, port);
   const ready: NodeReady = { port: server.port };
   process.send?.(ready);

@@ -43,9 +43,17 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
       if (progress.done > 0) log.info(progress, 'the blocks of the dev chain are made again');
     };
     const start = { port, tokens, emptyBlockIntervalMs, journalPath, identity };
-    const node = await launchNode(start, onProgress, stopping.signal);
+    const unrecorded = new AbortController();
+    const node = await launchNode(start, onProgress, AbortSignal.any([stopping.signal, unrecorded.signal]));
     const record = { pid: node.pid, port: node.port, startedAt: startedAt.toISOString() };
-    await writeFileAtomically(recordPath, `${JSON.stringify(record)}\n`, 0o600);
+    try {
+      await writeFileAtomically(recordPath, `${JSON.stringify(record)}\n`, 0o600);
+    } catch (error) {
+      // It would keep the port from the next one.
+      unrecorded.abort();
+      await node.exited;
+      throw error;
+    }
     log.info(record, 'dev chain started');
     return node;
   };
