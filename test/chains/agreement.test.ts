@@ -85,12 +85,52 @@ describe('how far nodes agree', () => {
   test('not at all where one has another branch, or does not answer', async () => {
     expect(await agreed([await ours(), await theirs()])).toBe(null);
     expect(await agreed([await ours()])).toBe(null);
-    const lower = await headerAt(height - 1);
+    const lower = await headerAt(height - 2);
     expect(await agreement.heightOf([await silent(await ours()), await ours()], lower)).toBe(null);
   });
 
   test('one that is asked alone is believed', async () => {
     const alone = createAgreement({ stored: headerAt }, 1, signal);
     expect(await alone.heightOf([await theirs()], block)).toBe(height);
+  });
+});
+
+describe('how high nodes call blocks of ours final', () => {
+  /** Nodes by their head and what they call final, each on our branch or on the other one. */
+  const finalized = async (...nodes: readonly (readonly [head: Promise<Sighting>, final: Promise<Sighting>])[]) => {
+    const sightings = nodes.map(async ([seen, final]) => {
+      const { head } = await final;
+      return { ...(await seen), safe: head, finalized: head };
+    });
+    const tags = await agreement.tagsOf(await Promise.all(sightings), block);
+    expect(tags.safe).toBe(tags.finalized);
+    return tags.finalized;
+  };
+
+  test('as high as the second of them', async () => {
+    expect(await finalized([ours(), ours(36)], [ours(), ours(34)], [ours(), ours(30)])).toBe(34);
+    expect(await finalized([ours(), ours(36)])).toBe(null);
+  });
+
+  test('one that lags is heard as well, up to its head', async () => {
+    expect(await finalized([ours(), ours(36)], [ours(35), ours(34)])).toBe(34);
+    expect(await finalized([ours(), ours(36)], [ours(33), ours(34)])).toBe(33);
+  });
+
+  test('not one that is on another branch', async () => {
+    expect(await finalized([ours(), ours(36)], [theirs(), theirs(36)])).toBe(null);
+    expect(await finalized([ours(), ours(36)], [theirs(height - 1), theirs(36)])).toBe(null);
+    expect(await finalized([theirs(), theirs(fork)], [theirs(), theirs(fork)])).toBe(null);
+  });
+
+  test('not another block, by one whose head is so old that it is on our branch', async () => {
+    expect(await finalized([ours(), ours(36)], [ours(fork), theirs(36)])).toBe(null);
+    expect(await finalized([ours(fork), theirs(36)], [ours(fork), theirs(36)])).toBe(null);
+  });
+
+  test('not one that cannot say whether it is on our branch', async () => {
+    const further = { ...(await headerAt(height)), number: height + 5, parentHash: `0x${'1'.repeat(64)}` as const };
+    const gone = silent({ ...(await ours()), head: { ...(await ours()).head, ...further } });
+    expect(await finalized([ours(), ours(36)], [gone, ours(36)])).toBe(null);
   });
 });

@@ -72,6 +72,8 @@ test('a block with coin in it is kept, also when it is read again', async () => 
   await applyBlocks(quiet.context, lease, stepOf(main.slice(3), main[2]!));
   // What was concluded from a balance then is concluded anew.
   expect(await status()).toBe('reversed');
+  await pruneBlocks(quiet.context.db, 0, 100);
+  expect(await kept()).toEqual([main[3]!.hash, main[5]!.hash]);
   await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
   expect(await status()).toBe('completed');
   expect(await sum()).toBe('1');

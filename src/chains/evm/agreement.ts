@@ -1,4 +1,4 @@
-import type { Block } from '../../core/chain.ts';
+import type { Block, Tags } from '../../core/chain.ts';
 import type { Surroundings } from '../driver.ts';
 import { fetchHeaders } from './fetchBlocks.ts';
 import type { Sighting } from './survey.ts';
@@ -15,6 +15,11 @@ export type Agreement = {
   /** The highest processed block that enough nodes have, or null. */
   heightOf(sightings: readonly Sighting[], block: Block): Promise<number | null>;
   /**
+   * As high as enough of the nodes say: one alone may call its newest block final. It must be our block that they mean, and
+   * not another one at that height: only nodes on the branch of the block count.
+   */
+  tagsOf(sightings: readonly Sighting[], block: Block): Promise<Pick<Tags, 'safe' | 'finalized'>>;
+  /**
    * Whether our block stands against a node that has another one: it does where most of the nodes have it, or half of
    * those that do not lag. So neither one node far ahead on a branch of its own decides, nor one that is stuck on a
    * block that all others have left.
@@ -27,11 +32,37 @@ export const createAgreement = (
   quorum: number,
   signal: AbortSignal,
 ): Agreement => {
-  const vouches: Agreement['vouches'] = async ({ node, head }, block) => {
-    if (head.number === block.number) return head.hash === block.hash;
+  const has = async ({ node, head }: Sighting, block: Block): Promise<boolean> => {
     if (head.number < block.number) return false;
+    if (head.number === block.number) return head.hash === block.hash;
+    if (head.number === block.number + 1) return head.parentHash === block.hash;
     const [there] = await fetchHeaders(node, { from: block.number, to: block.number }, signal);
     return there!.hash === block.hash;
+  };
+
+  /** Nobody is asked the same twice in one poll, which is as long as a sighting is kept. */
+  const answers = new WeakMap<Sighting, Map<string, Promise<boolean>>>();
+  const vouches: Agreement['vouches'] = (sighting, block) => {
+    const known = answers.get(sighting) ?? new Map<string, Promise<boolean>>();
+    const answer = known.get(block.hash) ?? has(sighting, block);
+    answers.set(sighting, known.set(block.hash, answer));
+    return answer;
+  };
+
+  /** A node behind the block is on its branch where its own head is a block of ours. */
+  const isOnOurBranch = async (sighting: Sighting, block: Block): Promise<boolean> => {
+    const { head } = sighting;
+    if (head.number >= block.number) return vouches(sighting, block);
+    return (await stored(head.number))?.hash === head.hash;
+  };
+
+  /** How high a tag of the node goes on our branch. Its head may be an old one, and the tag one of now. */
+  const meant = async (sighting: Sighting, tagged: Block | null, block: Block): Promise<number | null> => {
+    if (tagged === null || !(await isOnOurBranch(sighting, block))) return null;
+    const ours = tagged.number <= block.number ? await stored(tagged.number) : null;
+    // Finality may lag by more blocks than are kept, but so far below no branch is followed.
+    if (ours !== null && ours.hash !== tagged.hash) return null;
+    return Math.min(tagged.number, sighting.head.number);
   };
 
   /** How many of the nodes have our block; one that cannot say has not. */
@@ -64,6 +95,15 @@ export const createAgreement = (
         if ((await countVouching(sightings, candidate)) >= quorum) return candidate.number;
       }
       return null;
+    },
+    async tagsOf(sightings, block) {
+      const heights = async (tag: 'safe' | 'finalized'): Promise<number | null> => {
+        const said = await Promise.all(
+          sightings.map(sighting => meant(sighting, sighting[tag], block).catch(() => null)),
+        );
+        return said.filter(height => height !== null).sort((a, b) => b - a)[Math.max(1, quorum) - 1] ?? null;
+      };
+      return { safe: await heights('safe'), finalized: await heights('finalized') };
     },
     async judge(sighting, { all, fresh }, block) {
       const votes = await Promise.all(

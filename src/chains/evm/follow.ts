@@ -9,7 +9,7 @@ import { createNews, type Wake } from './news.ts';
 import type { EvmNode } from './node.ts';
 import { inPortions, readAhead } from './readAhead.ts';
 import { RpcFault } from './rpc.ts';
-import { type Sighting, type Survey, surveyNodes } from './survey.ts';
+import { freshOf, type Sighting, type Survey, surveyNodes } from './survey.ts';
 import { heldByWitnesses, witnessesBeside } from './witness.ts';
 
 export type FollowOptions = {
@@ -37,8 +37,6 @@ const nearHead = 32;
 const rangeBlocks = 100;
 /** Blocks in one step near the head, while all goes well. */
 const stepBlocks = 64;
-/** A node so far behind the best of them is not asked for more. */
-const staleBlocks = 8;
 const headersAtOnce = 16;
 /** The first block is so far below the head: a reorg of the newest blocks must find one that it leaves in place. */
 const firstDepth = 16;
@@ -50,28 +48,9 @@ const blockOf = ({ number, hash, parentHash, timestamp }: Header | Block): Block
   timestamp,
 });
 
-/**
- * The nodes worth asking, the furthest first, without those that lag behind it, and without one of three or more that is
- * alone far ahead while the others are of now. Equals stay in the operator's order.
- */
-const freshOf = (sightings: readonly Sighting[], isCurrent: FollowOptions['isCurrent']): readonly Sighting[] => {
-  const furthestFirst = [...sightings].sort((a, b) => b.head.number - a.head.number);
-  const [first, second, third] = furthestFirst;
-  if (first === undefined) return [];
-  const isAlone = third !== undefined && first.head.number > second!.head.number + staleBlocks;
-  const top = isAlone && isCurrent(second!.head) ? second! : first;
-  return furthestFirst.filter(
-    ({ head }) => head.number <= top.head.number && head.number >= top.head.number - staleBlocks,
-  );
-};
-
 type Height = number | null;
 const higher = (a: Height, b: Height): Height => (a === null || (b !== null && b > a) ? b : a);
 const lower = (a: Height, b: number): Height => (a === null ? null : Math.min(a, b));
-
-/** As high as enough of the nodes say: one alone may call its newest block final. */
-const saidByEnough = (sightings: readonly Sighting[], tag: 'safe' | 'finalized', quorum: number): Height =>
-  sightings.flatMap(sighting => sighting[tag]?.number ?? []).sort((a, b) => b - a)[Math.max(1, quorum) - 1] ?? null;
 
 /** Tags say nothing of blocks that are yet to be processed: those may come from another branch. */
 const upTo = ({ number }: Block, { safe, finalized, agreed }: Tags): Tags => ({
@@ -79,6 +58,11 @@ const upTo = ({ number }: Block, { safe, finalized, agreed }: Tags): Tags => ({
   finalized: lower(finalized, number),
   agreed: lower(agreed, number),
 });
+
+const unsaid = { safe: null, finalized: null };
+
+/** `doubted`: it tells of another branch, and nobody can be asked who would tell whether it is right. */
+type Asked = 'heard' | 'doubted';
 
 const onAnotherBranch = (): RpcFault =>
   new RpcFault('malformed', undefined, 'The node is on another branch than the others.');
@@ -97,8 +81,10 @@ export async function* followChain(
   /** How many blocks are asked for at once. The more, the more likely one of many answers is bad and all are in vain. */
   let reach = stepBlocks;
   let tags: Tags = { safe: null, finalized: surroundings.finalized(), agreed: null };
-  /** The tags of the nodes in this poll. */
-  let said: Pick<Tags, 'safe' | 'finalized'> = { safe: null, finalized: null };
+  /** The tags that the nodes on our branch gave in this poll. */
+  let said: Pick<Tags, 'safe' | 'finalized'> = unsaid;
+  /** Those that were complained about for it since the last block. */
+  const doubted = new Set<EvmNode>();
 
   const watch = async (node: EvmNode, blocks: readonly LoggedBlock[]) => {
     const { isLarge, quorum } = options;
@@ -206,26 +192,64 @@ export async function* followChain(
   }
 
   /** Follows another branch where more nodes are on it than on ours; otherwise this node is left alone. */
-  async function* switchBranch(sighting: Sighting, voters: Voters, block: Block): AsyncGenerator<ChainStep> {
+  async function* switchBranch(sighting: Sighting, voters: Voters, block: Block): AsyncGenerator<ChainStep, Asked> {
     const { node, head } = sighting;
     const verdict = await agreement.judge(sighting, voters, block);
     if (verdict === 'stands') throw onAnotherBranch();
     const ancestor = await findAncestor(node, head, block);
     if (typeof ancestor === 'string') {
       // One node alone does not stop a chain that several were asked about.
-      if (verdict === 'doubtful') throw onAnotherBranch();
+      if (verdict === 'doubtful') return 'doubted';
       yield { kind: 'halt', reason: ancestor };
-      return;
+      return 'heard';
     }
     // Nor does it take back what two had agreed on, and with it what was completed.
-    if (verdict === 'doubtful' && ancestor.number < (tags.agreed ?? -1)) throw onAnotherBranch();
+    if (verdict === 'doubtful' && ancestor.number < (tags.agreed ?? -1)) return 'doubted';
     // As far as we were, in one step: what was only moved to another block is not seen as gone.
     const to = Math.min(head.number, Math.max(block.number, ancestor.number + 1));
     const fetched = await fetchNearHead(node, { from: ancestor.number + 1, to }, signal);
-    if (fetched[0]!.parentHash !== ancestor.hash) return;
-    // What was safe, and what the nodes agreed on, above the fork was the other branch.
+    if (fetched[0]!.parentHash !== ancestor.hash) return 'heard';
+    // What was safe, and what the nodes said and agreed on, above the fork was the other branch.
+    said = unsaid;
     tags = { ...tags, safe: lower(tags.safe, ancestor.number), agreed: lower(tags.agreed, ancestor.number) };
     yield { kind: 'blocks', rollbackTo: ancestor, blocks: await watch(node, fetched), tags: tagsNow() };
+    return 'heard';
+  }
+
+  /** All that one node has to say now. */
+  async function* ask(primary: Sighting, voters: Voters, begunAt: Date): AsyncGenerator<ChainStep, Asked> {
+    await options.inspect(primary.node, signal);
+    if (at === null) {
+      const number = Math.max(0, primary.head.number - firstDepth);
+      const fetched = await fetchNearHead(primary.node, { from: number, to: number }, signal);
+      yield { kind: 'blocks', rollbackTo: null, blocks: await watch(primary.node, fetched), tags: tagsNow() };
+      return 'heard';
+    }
+    const conflict = await finalityConflict(primary);
+    if (conflict !== null) {
+      const verdict = await agreement.judge(primary, voters, conflict);
+      if (verdict === 'stands') throw onAnotherBranch();
+      if (verdict === 'doubtful') return 'doubted';
+      const reason = `The node calls another block ${conflict.number} final than the one that was processed.`;
+      yield { kind: 'halt', reason };
+      return 'heard';
+    }
+    const stored = primary.head.number < at.number ? await surroundings.stored(primary.head.number) : null;
+    const link = linkOf(at, stored, primary.head);
+    if (link === 'fork' || (link === 'gap' && !(await agreement.vouches(primary, at)))) {
+      return yield* switchBranch(primary, voters, at);
+    }
+    // Far behind, not every poll gets to the head; what was read so far may be agreed on all the same.
+    if (link === 'gap') tags = { ...tags, agreed: higher(tags.agreed, await agreement.heightOf(voters.fresh, at)) };
+    if (link !== 'known') yield* advance(primary, voters.fresh, at);
+    // Nodes that have the block where this poll began may be on another branch than the ones read since.
+    if (link !== 'known') said = await agreement.tagsOf(voters.all, at);
+    for (const { node } of voters.fresh) node.praise();
+    // A node behind our cursor has not shown that there is nothing above it.
+    const isCaughtUp = primary.head.number === at.number && options.isCurrent(primary.head);
+    const agreed = higher(tags.agreed, await agreement.heightOf(voters.fresh, at));
+    yield { kind: 'idle', at, tags: tagsNow(agreed), caughtUpSince: isCaughtUp ? begunAt : null };
+    return 'heard';
   }
 
   async function* poll(): AsyncGenerator<ChainStep> {
@@ -233,53 +257,21 @@ export async function* followChain(
     const survey = await surveyNodes(nodes, { chainId, hasTags }, signal);
     options.observe(survey);
     for (const complaint of survey.complaints) options.complain(complaint);
-    said = {
-      safe: saidByEnough(survey.sightings, 'safe', options.quorum),
-      finalized: saidByEnough(survey.sightings, 'finalized', options.quorum),
-    };
-    const sightings = freshOf(survey.sightings, options.isCurrent);
-    const [primary] = sightings;
-    if (primary === undefined) return;
-    const voters: Voters = { all: survey.sightings, fresh: sightings };
-    try {
-      await options.inspect(primary.node, signal);
-      if (at === null) {
-        const number = Math.max(0, primary.head.number - firstDepth);
-        const fetched = await fetchNearHead(primary.node, { from: number, to: number }, signal);
-        yield { kind: 'blocks', rollbackTo: null, blocks: await watch(primary.node, fetched), tags: tagsNow() };
+    said = at === null ? unsaid : await agreement.tagsOf(survey.sightings, at);
+    const fresh = freshOf(survey.sightings, options.isCurrent);
+    for (const sighting of fresh) {
+      try {
+        if ((yield* ask(sighting, { all: survey.sightings, fresh }, begunAt)) === 'heard') return;
+        // It may be right. Left alone, it would be away when the next one comes back to say the same.
+        if (!doubted.has(sighting.node)) options.complain(onAnotherBranch().message);
+        doubted.add(sighting.node);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof RpcFault)) throw error;
+        sighting.node.rest(error);
+        reach = Math.max(1, reach >> 2);
+        options.complain(error.message);
         return;
       }
-      const conflict = await finalityConflict(primary);
-      if (conflict !== null) {
-        if ((await agreement.judge(primary, voters, conflict)) !== 'gone') throw onAnotherBranch();
-        const reason = `The node calls another block ${conflict.number} final than the one that was processed.`;
-        yield { kind: 'halt', reason };
-        return;
-      }
-      const stored = primary.head.number < at.number ? await surroundings.stored(primary.head.number) : null;
-      const link = linkOf(at, stored, primary.head);
-      if (link === 'fork' || (link === 'gap' && !(await agreement.vouches(primary, at)))) {
-        yield* switchBranch(primary, voters, at);
-        return;
-      }
-      // Far behind, not every poll gets to the head; what was read so far may be agreed on all the same.
-      if (link === 'gap') tags = { ...tags, agreed: higher(tags.agreed, await agreement.heightOf(sightings, at)) };
-      if (link !== 'known') yield* advance(primary, sightings, at);
-      for (const { node } of sightings) node.praise();
-      // A node behind our cursor has not shown that there is nothing above it.
-      const isCaughtUp = primary.head.number === at.number && options.isCurrent(primary.head);
-      const agreed = await agreement.heightOf(sightings, at);
-      yield {
-        kind: 'idle',
-        at,
-        tags: tagsNow(higher(tags.agreed, agreed)),
-        caughtUpSince: isCaughtUp ? begunAt : null,
-      };
-    } catch (error) {
-      if (signal.aborted || !(error instanceof RpcFault)) throw error;
-      primary.node.rest(error);
-      reach = Math.max(1, reach >> 2);
-      options.complain(error.message);
     }
   }
 
@@ -289,6 +281,7 @@ export async function* followChain(
       yield step;
       if (step.kind === 'blocks') {
         at = blockOf(step.blocks.at(-1)!);
+        doubted.clear();
         moved = true;
       }
       if (step.kind !== 'halt' && at !== null) tags = upTo(at, step.tags);

@@ -61,3 +61,21 @@ export const surveyNodes = async (
   );
   return { sightings: seen.filter(sighting => sighting !== null), complaints };
 };
+
+/** A node so far behind the best of them is not asked for more. */
+const staleBlocks = 8;
+
+/**
+ * The nodes worth asking, the furthest first, without those that lag behind it, and without one of three or more that is
+ * alone far ahead while the others are of now. Equals stay in the operator's order.
+ */
+export const freshOf = (sightings: readonly Sighting[], isCurrent: (head: Header) => boolean): readonly Sighting[] => {
+  const furthestFirst = [...sightings].sort((a, b) => b.head.number - a.head.number);
+  const [first, second, third] = furthestFirst;
+  if (first === undefined) return [];
+  const isAlone = third !== undefined && first.head.number > second!.head.number + staleBlocks;
+  const top = isAlone && isCurrent(second!.head) ? second! : first;
+  return furthestFirst.filter(
+    ({ head }) => head.number <= top.head.number && head.number >= top.head.number - staleBlocks,
+  );
+};
