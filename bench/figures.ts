@@ -9,7 +9,7 @@ export const quantile = (values: readonly number[], q: number): number => {
 
 const ticksPerSecond = 100;
 
-/** CPU time of a process and its children so far, in seconds. Linux only; elsewhere it is not reported. */
+/** CPU time of processes so far, in seconds. Linux only; elsewhere it is not reported. */
 export const cpuSeconds = (pids: readonly number[]): number => {
   let ticks = 0;
   for (const pid of pids) {

@@ -9,8 +9,9 @@ import { benchGet } from './get.ts';
 import { benchIngest } from './ingest.ts';
 import { benchList } from './list.ts';
 import { startScene } from './scene.ts';
+import { benchWebhooks } from './webhooks.ts';
 
-const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [options]
+const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [webhooks] [options]
 
 Measures the service against the limit of the machine, turn by turn in one run, and reports medians and ratios.
 
@@ -42,6 +43,7 @@ const benches = {
   list: benchList,
   ingest: benchIngest,
   detect: benchDetect,
+  webhooks: benchWebhooks,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {

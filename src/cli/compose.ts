@@ -202,3 +202,19 @@ export const makeDataDir = async (config: Config): Promise<void> => {
     throw new ConfigError([`${why}: make it writable for this user, or choose another with --data-dir.`]);
   }
 };
+
+/**
+ * Where this deployment listens as far as its settings tell, to be called by no webhook: also the process beside this one
+ * that serves what this one delivers, the proxy before it, and the local chain, whose node takes orders from anybody.
+ */
+export const knownListeners = (
+  { hosts, ports, publicUrls }: Pick<Config, 'hosts' | 'ports' | 'publicUrls'>,
+  chainUrl: string | null,
+): { address: string; port: number }[] => {
+  const named = Object.values(publicUrls).flatMap(url => (url === null ? [] : [Number(new URL(url).port || 443)]));
+  const all = [...new Set([...Object.values(ports), ...named])];
+  const served = hosts.flatMap(address => all.map(port => ({ address, port })));
+  if (chainUrl === null) return served;
+  const { hostname, port } = new URL(chainUrl);
+  return [...served, { address: hostname, port: Number(port) }];
+};

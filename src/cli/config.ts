@@ -31,6 +31,8 @@ export type Config = {
   /** As it was given, and known to be readable; null means the file in the data directory. */
   readonly masterKey: string | null;
   readonly roles: readonly Role[];
+  /** How long deliveries that succeeded are kept. */
+  readonly deliveryLogDays: number;
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly logLevel: LogLevel;
@@ -140,8 +142,14 @@ export const settings = {
   roles: setting({
     variable: 'FLORIN_ROLES',
     fallback: 'all',
-    help: 'What this process does: all, or some of api, watch and deliver, separated by commas. deliver has no work yet.',
+    help: 'What this process does: all, or some of api, watch and deliver, separated by commas.',
     parse: parseRoles,
+  }),
+  deliveryLogDays: setting({
+    variable: 'FLORIN_DELIVERY_LOG_DAYS',
+    fallback: '30',
+    help: 'Days that webhook deliveries which succeeded are kept, with their attempts. Others are kept for ever.',
+    parse: parseDays,
   }),
   redisUrl: setting<never>({
     variable: 'REDIS_URL',
@@ -197,6 +205,7 @@ export async function loadConfig({ flags = {}, env = process.env, cwd = process.
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     masterKey: values.masterKey,
     roles: values.roles!,
+    deliveryLogDays: values.deliveryLogDays!,
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
     logLevel: values.logLevel!,
     allowLoopbackWebhooks: sandboxPublicUrl === null || isLoopbackUrl(sandboxPublicUrl),
@@ -253,6 +262,11 @@ function contradictions(values: Values, set: (name: SettingName) => boolean): st
     'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL must not be the same address',
   );
 
+  const does = (role: Role): boolean => values.roles?.includes(role) ?? false;
+  check(
+    does('deliver') && !does('api') && !set('sandboxPublicUrl'),
+    'FLORIN_SANDBOX_PUBLIC_URL is needed by a process that delivers for another: it says whether loopback may be called',
+  );
   const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
   for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
     check(wide && !set(name), `${settings[name].variable} is needed when Florin listens on more than loopback`);
@@ -273,6 +287,11 @@ const list = (text: string): string[] => [...new Set(text.split(',').map(each =>
 function parsePort(text: string, bad: Bad): number | undefined {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return port <= 65535 ? port : bad('must be a port from 0 to 65535');
+}
+
+function parseDays(text: string, bad: Bad): number | undefined {
+  const days = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= 3650 ? days : bad('must be a number of days from 1 to 3650');
 }
 
 function parseHosts(text: string, bad: Bad): string[] | undefined {
@@ -320,10 +339,8 @@ function parseRoles(text: string, bad: Bad): Role[] | undefined {
   if (text === 'all') return [...roles];
   const named = list(text);
   const known = roles.filter(role => named.includes(role));
-  if (known.length !== named.length) return bad(`must be all, or a list of ${roles.join(', ')}`);
-  // A process that looks ready and does nothing would hide that a role is missing elsewhere.
-  const isIdle = known.every(role => role === 'deliver');
-  return isIdle ? bad('must name api or watch too: the deliver role has no work in this version') : known;
+  const isList = known.length > 0 && known.length === named.length;
+  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -14,6 +14,7 @@ import { noticeRestore } from '../engine/noticeRestore.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
 import { createClientAddress } from '../http/clientAddress.ts';
+import { deliveryRoutes } from '../http/deliveryRoutes.ts';
 import { createHostEnvironment } from '../http/hostEnvironment.ts';
 import { createListener, type Listener } from '../http/listener.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
@@ -35,10 +36,11 @@ import { signWebhook } from '../webhooks/sign.ts';
 import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
-import { makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
+import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
 import { portProblem, refuseTakenPorts } from './refuseTakenPorts.ts';
+import { startDelivering } from './startDelivering.ts';
 import { startLocalChain } from './startLocalChain.ts';
 import { localCaip2, watchedChains } from './watchedChains.ts';
 
@@ -166,7 +168,7 @@ export const startFlorin = async (
     const urls: Record<Environment, string> = { production: '', sandbox: '' };
     const networks = networksOf(config, chain?.rpcUrl ?? null);
     const settings = environmentSettings(config, urls);
-    const bound: { address: string; port: number }[] = [];
+    const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
     const listDb = openDatabase(storage.service, {
@@ -185,7 +187,11 @@ export const startFlorin = async (
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       log,
     };
-    const { loops, localMeasured } = startLoops(config, context, chain, await ensureInstanceId(config.dataDir));
+    const holder = await ensureInstanceId(config.dataDir);
+    const { loops, localMeasured } = startLoops(config, context, chain, holder);
+    if (config.roles.includes('deliver')) {
+      loops.push(startDelivering(context, { sender, holder, service: storage.service }));
+    }
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Whoever is told that it runs may create a payment at once.
     await localMeasured;
@@ -226,7 +232,8 @@ const startLoops = (
   const watchers = startWatchers(context, chains, instanceId);
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
-  const loops = [clock, watchers, startSweeper(context), startFolder(context), startPurger(context)];
+  const loops = [clock, watchers, startSweeper(context), startFolder(context)];
+  loops.push(startPurger(context, config.deliveryLogDays));
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 
@@ -249,6 +256,7 @@ const startApi = async (parts: {
       createPaymentReader(context),
     ),
     ...webhookRoutes(context),
+    ...deliveryRoutes(context),
     ...networkRoutes(context.networks),
     ...sandboxRoutes(context),
   ];

@@ -3,9 +3,11 @@ import { FlorinError } from '../core/errors.ts';
 import { addAccountCommands } from './accountCommands.ts';
 import { addChainCommands } from './chainCommands.ts';
 import { ConfigError } from './config.ts';
+import { addListenCommand } from './listenCommand.ts';
 import { addMigrateCommand } from './migrateCommand.ts';
 import { addPayCommand } from './payCommand.ts';
 import { addStartCommand } from './startCommand.ts';
+import { addTriggerCommand } from './triggerCommand.ts';
 
 const program = new Command('florin')
   .description('Self-hosted crypto payment requests.')
@@ -16,6 +18,8 @@ const program = new Command('florin')
 addStartCommand(program);
 addAccountCommands(program);
 addPayCommand(program);
+addListenCommand(program);
+addTriggerCommand(program);
 addChainCommands(program);
 addMigrateCommand(program);
 

@@ -21,18 +21,13 @@ import { insertWallet } from '../storage/wallets.ts';
 import { generateApiKey } from '../vault/apiKeys.ts';
 import { generateWebhookSecret } from '../vault/secrets.ts';
 import type { Context } from './context.ts';
+import { callbackSecretContext } from './webhookSecrets.ts';
 
 /** What managing accounts needs; the command line has no more than this. */
 export type AdminContext = Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>;
 
 const noSuchAccount = (id: string): FlorinError => new FlorinError('not_found', `No account has the id ${id}.`);
 const noSuchKey = (id: string): FlorinError => new FlorinError('not_found', `No key has the id ${id}.`);
-
-const callbackSecretContext = (accountId: string, environment: Environment): string[] => [
-  'callback secret',
-  accountId,
-  environment,
-];
 
 /**
  * Where a new account's sandbox payments go until the merchant says otherwise: an address of no known key. Test tokens

@@ -117,6 +117,11 @@ export const idempotentlyHeld = async (
     await keep(context, context.db, scope, request, heldUntil, { status: 200, ...result });
     return { status: 200, body: result.body, replayed: false };
   } catch (error) {
+    if (isKept(error)) {
+      const body = errorBody(error, request.requestId);
+      await keep(context, context.db, scope, request, heldUntil, { status: error.status, body });
+      return { status: error.status, body, replayed: false };
+    }
     await releaseIdempotencyKey(context.db, scope, { route: request.route, key: request.key, heldUntil });
     throw error;
   }

@@ -123,7 +123,7 @@ const text = (value: string | null): string => (value === null ? 'null' : JSON.s
  * Written by hand because metadata must come back as it was given, key order, digits and escapes untouched; parsing and
  * printing it again would not keep them.
  */
-export const renderPayment = (view: PaymentView, settings: EnvironmentSettings): string => {
+export const renderPayment = (view: PaymentView, settings: Pick<EnvironmentSettings, 'checkoutUrl'>): string => {
   const uri = evmPaymentUri({
     chainId: Number(view.caip2.slice('eip155:'.length)),
     contract: view.contract,

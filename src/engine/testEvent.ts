@@ -1,7 +1,7 @@
 import type { Environment } from '../core/environment.ts';
 import { formatAmount } from '../core/money.ts';
 import type { EventType, PaymentException, PaymentStatus } from '../core/payment/states.ts';
-import type { Context } from './context.ts';
+import type { EnvironmentSettings } from './context.ts';
 import { type PaymentView, renderEvent, renderPayment } from './paymentObject.ts';
 
 type Sample = { status: PaymentStatus; exception: PaymentException | null; received: bigint };
@@ -62,13 +62,13 @@ const sampleView = ({ status, exception, received }: Sample, environment: Enviro
 
 /** What a receiver would get for this kind, with a sample in place of a payment. */
 export const renderTestEvent = (
-  context: Context,
-  event: { id: string; type: EventType; atMs: number; environment: Environment; endpointId: string },
+  settings: Pick<EnvironmentSettings, 'checkoutUrl'>,
+  event: { id: string; type: EventType; atMs: number; environment: Environment; endpointId: string | null },
 ): string => {
   const { id, type, atMs, environment } = event;
   const data =
     type === 'webhook.test'
       ? JSON.stringify({ endpointId: event.endpointId, test: true })
-      : renderPayment(sampleView(samples[type], environment, atMs), context.environments[environment]);
+      : renderPayment(sampleView(samples[type], environment, atMs), settings);
   return renderEvent({ id, type, atMs, environment, sequence: 1, data, previous: { status: null, exception: null } });
 };

@@ -16,18 +16,12 @@ import { generateWebhookSecret } from '../vault/secrets.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently, idempotentlyHeld } from './idempotency.ts';
 import { renderTestEvent } from './testEvent.ts';
+import { endpointSecretContext } from './webhookSecrets.ts';
 
-const noSuchEndpoint = (): FlorinError => new FlorinError('not_found', 'No webhook endpoint has this id.');
+export const noSuchEndpoint = (): FlorinError => new FlorinError('not_found', 'No webhook endpoint has this id.');
 
 /** Each event is written once for every endpoint, so their number is what one payment costs. */
 const maxEndpoints = 50;
-
-const secretContext = (scope: Scope, id: string): string[] => [
-  'webhook secret',
-  scope.accountId,
-  scope.environment,
-  id,
-];
 
 /** The endpoint object. The secret is part of it only where it is handed over. */
 export const renderEndpoint = (row: EndpointRow, secret?: string): string =>
@@ -72,7 +66,7 @@ export const createEndpoint = (
       url: request.url,
       events: request.events ?? ['*'],
       description: request.description ?? null,
-      secret: context.vault.seal(secret, secretContext(scope, id)),
+      secret: context.vault.seal(secret, endpointSecretContext(scope, id)),
       createdAt: new Date(ms),
     });
     return { body: renderEndpoint(row, secret), secret: true };
@@ -106,14 +100,14 @@ export const rotateEndpoint = (
   if (!isId('endpoint', id)) throw noSuchEndpoint();
   return idempotently(context, scope, idempotency, async tx => {
     const secret = generateWebhookSecret();
-    const row = await rotateEndpointSecret(tx, scope, id, context.vault.seal(secret, secretContext(scope, id)));
+    const row = await rotateEndpointSecret(tx, scope, id, context.vault.seal(secret, endpointSecretContext(scope, id)));
     if (!row) throw noSuchEndpoint();
     return { body: renderEndpoint(row, secret), secret: true };
   });
 };
 
 const secretsOf = (context: Context, scope: Scope, row: EndpointRow, nowMs: number): string[] => {
-  const open = (sealed: Buffer) => context.vault.open(sealed, secretContext(scope, row.id)).toString('utf8');
+  const open = (sealed: Buffer) => context.vault.open(sealed, endpointSecretContext(scope, row.id)).toString('utf8');
   const overlapping = row.previousSecrets.filter((_, i) => row.previousSecretsUntil[i]!.getTime() > nowMs);
   return [row.secret, ...overlapping].map(open);
 };
@@ -129,7 +123,7 @@ export const testEndpoint = async (
   const row = await findEndpoint(context, scope, id);
   return idempotentlyHeld(context, scope, idempotency, async () => {
     const event = context.ids.next('event', context.clock.nowMs());
-    const body = renderTestEvent(context, {
+    const body = renderTestEvent(context.environments[scope.environment], {
       id: event.id,
       type,
       atMs: event.ms,

@@ -23,10 +23,14 @@ const entriesByTag = (document: OpenApi): Map<string, Entry[]> => {
   return Map.groupBy(entries, ({ operation }) => operation.tags[0] ?? 'Other');
 };
 
-const pathExample = (path: string, name: string): string => {
-  if (name !== 'id') return 'base';
-  return path.startsWith('/v1/webhooks') ? exampleIds.endpoint : exampleIds.payment;
+const idsByPath: Readonly<Record<string, string>> = {
+  '/v1/webhooks': exampleIds.endpoint,
+  '/v1/events': exampleIds.event,
+  '/v1/deliveries': exampleIds.delivery,
 };
+
+const pathExample = (path: string, name: string): string =>
+  name === 'id' ? (idsByPath[path.split('/{', 1)[0]!] ?? exampleIds.payment) : 'base';
 
 /** The schema of the body, where there is something to say in one. */
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => {
@@ -140,8 +144,8 @@ ${[...groups].map(
 `,
 )}</nav>`;
 
-const notice = html`<p class="notice" role="note"><strong>Do not take money with this version.</strong> Chains are not watched for funds
-yet, webhooks are sent only by the test call, and there is no checkout page and no dashboard yet.</p>`;
+const notice = html`<p class="notice" role="note"><strong>Do not take money with this version.</strong> There is no checkout page
+and no dashboard yet.</p>`;
 
 const page = (document: OpenApi, place: DocsPlace): Html => {
   const { title, version, description } = document.info;

@@ -8,6 +8,7 @@ export const exampleIds = {
   payment: 'pay_01kf0fv2e0t4w9c2xk7m5hq8bn',
   endpoint: 'we_01kf0fv2e0b7e3nmz5t8r2vdkq',
   event: 'evt_01kf0fv2e0h2q6yv8s4jx3pwfa',
+  delivery: 'dlv_01kf0fv2e09c4e7a1b2d3f5068',
 } as const;
 
 const address = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -29,6 +30,7 @@ const valuesOf = (place: DocsPlace): Values => {
     amount: '25.00',
     amountConfirmed: '0.00',
     amountReceived: '0.00',
+    attempts: 1,
     blockTimeSeconds,
     caip19: `${caip2}/erc20:${token.address}`,
     caip2,
@@ -43,12 +45,21 @@ const valuesOf = (place: DocsPlace): Values => {
     decimals: token.decimals,
     delivered: true,
     durationMs: 48,
+    endpointId: exampleIds.endpoint,
     environment: place.environment,
     eventId: exampleIds.event,
     events: ['*'],
     expiresAt: '2026-01-15T10:30:00.000Z',
     explorerUrl,
+    from: '2026-01-15',
     hasMore: false,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Florin',
+      'webhook-id': exampleIds.event,
+      'webhook-timestamp': '1768469400',
+      'webhook-signature': 'v1,+vXmjZNaLmUyAeVk3ukjuFDcsWd/VRxnZgS5QJXrRzA=',
+    },
     id: exampleIds.endpoint,
     lagSeconds: 2,
     latestBlock: latestBlocks[place.environment],
@@ -59,19 +70,29 @@ const valuesOf = (place: DocsPlace): Values => {
     nativeCurrency: nativeCurrency.symbol,
     network: 'base',
     paymentUri: `ethereum:${token.address}@${chainId}/transfer?address=${address}&uint256=25000000`,
+    response: 'ok',
+    scheduled: 42,
+    sequence: 1,
     slug: 'base',
     statusCode: 200,
     strays: [],
     symbol: 'USDC',
+    to: '2026-01-15T12:00:00Z',
     total: 1,
     transactions: [],
+    type: 'payment.created',
     url: 'https://shop.example/webhooks/florin',
   };
 };
 
 /** What follows from the operation: a secret is shown when it is made, and never again. */
 const secret = 'whsec_dGhpcy1pcy1hbi1leGFtcGxlLXNlY3JldC0zMmJ5dGU=';
+const delivered: Values = { status: 'succeeded', finishedAt: '2026-01-15T09:30:00.048Z' };
 const valuesByOperation: Readonly<Record<string, Values>> = {
+  getDeliveriesById: delivered,
+  getEventsByIdDeliveries: delivered,
+  getWebhooksByIdDeliveries: delivered,
+  postDeliveriesByIdResend: { nextAttemptAt: '2026-01-15T09:42:07.000Z' },
   postPaymentsByIdCancel: { status: 'canceled', canceledAt: '2026-01-15T09:42:07.000Z' },
   postWebhooks: { secret },
   postWebhooksByIdRotate: { secret },
@@ -82,10 +103,12 @@ const withoutExample: readonly string[] = ['postPaymentsByIdResolve'];
 
 /** Nullable values without a name of their own are null. */
 const exampleOf = (schema: Schema, values: Values, name = '', parent = ''): unknown => {
-  if (schema.pattern?.startsWith('^pay_')) return exampleIds.payment;
+  const id = Object.values(exampleIds).find(each => schema.pattern?.startsWith(`^${each.split('_', 1)}_`));
+  if (id !== undefined) return id;
   if (name === 'name' && parent === 'currencies') return 'USD Coin';
   if (Object.hasOwn(values, name)) return values[name];
   if (isNullable(schema)) return null;
+  if (schema.anyOf) return exampleOf(schema.anyOf[0]!, values, name, parent);
   if (schema.const !== undefined) return schema.const;
   if (schema.examples) return schema.examples[0];
   if (schema.enum) return schema.enum[0];

@@ -1,3 +1,4 @@
+import { retryDelaysMs } from '../core/delivery.ts';
 import type { Environment } from '../core/environment.ts';
 import { eventTypes, type paymentStatuses } from '../core/payment/states.ts';
 import type { permissions } from '../core/permissions.ts';
@@ -14,10 +15,10 @@ const codes = (values: readonly string[]): Html =>
   html`${values.map((value, i) => [i === 0 ? '' : ', ', html`<code>${value}</code>`])}`;
 
 const permissionMeaning: Readonly<Record<(typeof permissions)[number], string>> = {
-  'payments:read': 'Retrieve and list payments',
+  'payments:read': 'Retrieve and list payments and events',
   'payments:write': 'Create, cancel and resolve payments',
-  'webhooks:read': 'Retrieve and list webhook endpoints',
-  'webhooks:write': 'Create, change, test, rotate and delete webhook endpoints',
+  'webhooks:read': 'Retrieve and list webhook endpoints and deliveries',
+  'webhooks:write': 'Create, change, test, rotate and delete webhook endpoints; resend and replay',
 };
 
 const planRow = (plan: Plan): Html => {
@@ -158,10 +159,13 @@ const pagesAndLimits: readonly Guide[] = [
     title: 'Pagination',
     text: html`<p>Lists are newest first and answer <code>data</code> and <code>pagination</code>. Ask for <code>limit</code> results
 (1 to 100, 20 if you do not say) from <code>offset</code> on, while <code>hasMore</code> is true. <code>total</code> is exact,
-under the same filters and of the same moment as <code>data</code>.</p>`,
+under the same filters and of the same moment as <code>data</code>.</p>
+<p>Events and deliveries have neither total nor offset. Ask for the next page with the <code>nextCursor</code> of the one before as
+<code>cursor</code>, and with the same filters: what arrives in between moves nothing.</p>`,
     sample: {
       title: 'Pagination',
-      code: jsonMarkup({ pagination: { total: 42, limit: 20, offset: 20, hasMore: true } }),
+      code: html`${jsonMarkup({ pagination: { total: 42, limit: 20, offset: 20, hasMore: true } })}
+${jsonMarkup({ pagination: { limit: 20, hasMore: true, nextCursor: exampleIds.event } })}`,
     },
   },
   {
@@ -177,12 +181,21 @@ The burst is an allowance past a Remaining of 0. After that comes <a href="#erro
   },
 ];
 
+const retryCount = (environment: Environment): number => retryDelaysMs[environment].length;
+const retrySpan = (environment: Environment): string => {
+  const minutes = Math.round(retryDelaysMs[environment].reduce((sum, ms) => sum + ms, 0) / 60_000);
+  return minutes < 120 ? `about ${minutes} minutes` : `about ${Math.round(minutes / 60)} hours`;
+};
+
 const webhookEvents = ({ environment }: DocsPlace): Guide => ({
   id: 'webhook-events',
   title: 'Webhook events',
   text: html`<p>Events are posted to your endpoints and to a payment's <code>callbackUrl</code>, at least once each:
 <code>webhook-id</code> is equal on every attempt, so keep it to drop repetitions, and <code>sequence</code> counts up within a
 payment. Answer 2xx within 15 seconds and do the work afterwards; redirects count as failures.</p>
+<p>What fails is sent again, ${retryCount(environment)} times over ${retrySpan(environment)}, and then parked: it stays in the log of
+deliveries and can be resent. An answer of 410 disables the endpoint, and so do five days of nothing but failures. An endpoint that
+was away gets a range of time again by <a href="#postWebhooksByIdReplay">replay</a>.</p>
 <p class="choices">Kinds: ${codes(eventTypes)}</p>`,
   sample: { title: 'An event, with data shortened', code: jsonMarkup(eventIn(environment)) },
 });

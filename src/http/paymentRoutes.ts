@@ -12,21 +12,28 @@ import { callerOf, type Route, scopeOf } from './route.ts';
 import * as schemas from './schemas.ts';
 import { parseTime } from './time.ts';
 
+/** Both ends belong to it. */
+export const timeRange = (query: { from?: string; to?: string }): { fromMs?: number; toMs?: number } => {
+  const range = {
+    ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),
+    ...(query.to === undefined ? {} : { toMs: parseTime('to', query.to) }),
+  };
+  if (range.fromMs !== undefined && range.toMs !== undefined && range.fromMs > range.toMs) {
+    throw invalid('from', 'from must not be later than to.');
+  }
+  return range;
+};
+
 const filterOf = (query: schemas.PaymentQuery): PaymentFilter => {
   const { status, network, currency, address, externalId } = query;
-  const filter = {
+  return {
     ...(status === undefined ? {} : { status }),
     ...(network === undefined ? {} : { network }),
     ...(currency === undefined ? {} : { currency: /^\w*$/.test(currency) ? currency.toUpperCase() : currency }),
     ...(address === undefined ? {} : { address: canonicalAddress(address) }),
     ...(externalId === undefined ? {} : { externalId }),
-    ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),
-    ...(query.to === undefined ? {} : { toMs: parseTime('to', query.to) }),
+    ...timeRange(query),
   };
-  if (filter.fromMs !== undefined && filter.toMs !== undefined && filter.fromMs > filter.toMs) {
-    throw invalid('from', 'from must not be later than to.');
-  }
-  return filter;
 };
 
 export const renderPage = (items: string[], total: number, limit: number, offset: number): string =>

@@ -8,18 +8,19 @@ import { simulatedOutcomes } from '../engine/simulatePayment.ts';
 /** What validates a request is what documents it: the OpenAPI document is made from these. */
 
 const oneOf = <T extends string>(values: readonly T[]) => Type.Enum([...values]);
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** PostgreSQL text cannot hold U+0000. */
-const storable = { pattern: '^[^\\u0000]*$' } as const;
-const strict = { additionalProperties: false } as const;
+export const storable = { pattern: '^[^\\u0000]*$' } as const;
+export const strict = { additionalProperties: false } as const;
 
-const text = (description: string) => Type.String({ description });
-const whole = (description: string) => Type.Integer({ description });
-const choice = <T extends string>(values: readonly T[], description: string) => Type.Enum([...values], { description });
+export const text = (description: string) => Type.String({ description });
+export const whole = (description: string) => Type.Integer({ description });
+export const choice = <T extends string>(values: readonly T[], description: string) =>
+  Type.Enum([...values], { description });
 const rules = ['finalized', 'safe', 'depth'] as const;
 
 const url = (description: string) => Type.String({ maxLength: 2048, format: 'uri', description });
-const time = (description: string) => Type.String({ format: 'date-time', description });
+export const time = (description: string) => Type.String({ format: 'date-time', description });
 const amount = (description: string) =>
   Type.String({ pattern: '^[0-9]+\\.[0-9]{2,}$', examples: ['12.50'], description });
 
@@ -123,8 +124,11 @@ export const pagination = Type.Object({
   hasMore: Type.Boolean({ description: 'Whether there are results after these.' }),
 });
 
+export const limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Results a page.' }),
+);
 const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Results a page.' })),
+  limit,
   offset: Type.Optional(
     Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description: 'Results to skip.' }),
   ),

@@ -125,10 +125,13 @@ export const openDatabase = (
     application_name: options.applicationName ?? 'florin',
     types: columnTypes,
     // The server gives a statement up by itself: one that only its asker gave up would run on beside those that are
-    // asked in its place, each slower than the one before. Not as parameters of the start, which poolers refuse.
+    // asked in its place, each slower than the one before. And whatever server it is plans as the statements were written
+    // for: by their indexes, where the defaults are those of spinning disks and long reports. Not as parameters of the
+    // start, which poolers refuse.
     onConnect: async client => {
       await client.query(`set statement_timeout = ${queryTimeoutMs};
-        set idle_in_transaction_session_timeout = ${idleTransactionMs}`);
+        set idle_in_transaction_session_timeout = ${idleTransactionMs};
+        set random_page_cost = 1.1; set jit = off`);
     },
   });
   // The pool listens to idle connections only. One that ends between two statements of a transaction would end this

@@ -81,7 +81,8 @@ const updateStatement = {
   text: `update webhook_endpoints set url = coalesce($4, url), events = coalesce($5, events),
       description = case when $6 then $7 else description end, status = coalesce($8, status),
       disabled_reason = case when $8 = 'enabled' then null when $8 = 'disabled' and status = 'enabled'
-        then 'disabled by the merchant' else disabled_reason end
+        then 'disabled by the merchant' else disabled_reason end,
+      failing_since = case when $8 = 'enabled' or $4 <> url then null else failing_since end
     where ${live} and id = $3 returning ${columns}`,
 };
 export const updateEndpoint = async (

@@ -1,3 +1,4 @@
+import type { Scope } from '../core/environment.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { Queryable } from './database.ts';
 import type { PaymentKey } from './payments.ts';
@@ -15,6 +16,12 @@ export type NewEvent = {
   createdAt: Date;
   callbackUrl: string | null;
 };
+
+/**
+ * When a new delivery is due. Whoever stamps an event may for a moment have a clock that is ahead, and ids never go back
+ * from there; to wait for that time to come would be to tell nobody of it.
+ */
+export const dueAtOnce = (createdAt: string): string => `least(${createdAt}, clock_timestamp())`;
 
 const insertEventsStatement = {
   name: 'events-insert',
@@ -35,11 +42,12 @@ const insertEventsStatement = {
         and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', i.type]
     ), to_endpoints as (
       insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
-      select account_id, environment, delivery_id(event_id, endpoint_id), event_id, endpoint_id, created_at, created_at
+      select account_id, environment, delivery_id(event_id, endpoint_id), event_id, endpoint_id, ${dueAtOnce('created_at')},
+        created_at
       from matching
     )
     insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
-    select account_id, environment, delivery_id(id, 'callback'), id, callback_url, created_at, created_at
+    select account_id, environment, delivery_id(id, 'callback'), id, callback_url, ${dueAtOnce('created_at')}, created_at
     from input i where callback_url is not null
       and not exists (select from matching m where m.event_id = i.id and m.url = i.callback_url)`,
 };
@@ -61,6 +69,31 @@ export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): 
     column(e => e.createdAt),
     column(e => e.callbackUrl),
   ]);
+};
+
+const insertSampleStatement = {
+  name: 'event-insert-sample',
+  text: `with written as (
+      insert into events (account_id, environment, id, type, body, created_at) values ($1, $2, $3, $4, $5, $6)
+      returning account_id, environment, id, type, created_at
+    ), sent as (
+      insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
+      select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, ${dueAtOnce('e.created_at')},
+        e.created_at
+      from written e join webhook_endpoints w on w.account_id = e.account_id and w.environment = e.environment
+        and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', e.type]
+      returning 1
+    )
+    select count(*)::int as total from sent`,
+};
+/** An event of no payment, delivered like any other. Answers how many endpoints get it. */
+export const insertSampleEvent = async (
+  db: Queryable,
+  scope: Scope,
+  event: { id: string; type: string; body: string; createdAt: Date },
+): Promise<number> => {
+  const values = [scope.accountId, scope.environment, event.id, event.type, event.body, event.createdAt];
+  return (await db.query<{ total: number }>(insertSampleStatement, values))[0]!.total;
 };
 
 export type StatusMove = { payment: PaymentKey; from: PaymentStatus; to: PaymentStatus };

@@ -1,5 +1,6 @@
 import type { Environment } from '../core/environment.ts';
 import type { Queryable } from './database.ts';
+import { dueAtOnce } from './events.ts';
 
 export type NewPayment = {
   accountId: string;
@@ -83,12 +84,14 @@ const insertPaymentsStatement = {
     returning account_id, environment, id, payment_id, created_at
   ), to_endpoints as (
     insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
-    select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, e.created_at, e.created_at
+    select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, ${dueAtOnce('e.created_at')},
+      e.created_at
     from announced e join webhook_endpoints w on w.account_id = e.account_id and w.environment = e.environment
       and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', 'payment.created']
   ), to_callbacks as (
     insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
-    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url, e.created_at, e.created_at
+    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url,
+      ${dueAtOnce('e.created_at')}, e.created_at
     from announced e join stamped s on s.id = e.payment_id
     where s.callback_url is not null and not exists (
       select from webhook_endpoints w where w.account_id = e.account_id and w.environment = e.environment

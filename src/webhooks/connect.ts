@@ -93,7 +93,8 @@ function dial(
   deadline.addEventListener('abort', expire, { once: true });
   return new Promise<Socket>((resolve, reject) => {
     socket.on('error', reject);
-    socket.once('connect', () => {
+    // Ahead of TLS, which would begin to talk.
+    socket.prependOnceListener('connect', () => {
       try {
         // What counts is the address really reached, whatever was asked for.
         refuseUnlessAllowed(socket.remoteAddress ?? '', target, policy);

@@ -67,7 +67,8 @@ export function classifyAddress(address: string | Uint8Array): AddressClass {
 /** Undefined for anything but a plainly written address; a zone index is not plain. */
 export function addressBytes(text: string): Uint8Array | undefined {
   if (isIP(text) === 0 || text.includes('%')) return undefined;
-  return Uint8Array.from(ipaddr.parse(text).toByteArray());
+  // The package takes "::127.0.0.1" for "::ffff:127.0.0.1"; a socket does not.
+  return Uint8Array.from(ipaddr.parse(text.replace(/^::(?=[0-9]+\.)/, '::0:')).toByteArray());
 }
 
 function within(bytes: Uint8Array, [prefix, prefixBits]: Block): boolean {

@@ -1,6 +1,7 @@
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
+import { createRecentMap, type RecentMap } from '../core/recentMap.ts';
 import { createResolveHost, guardedConnect, type Listener, type ResolveHost } from './connect.ts';
-import { describeFailure, EgressError } from './failure.ts';
+import { describeFailure, type EgressCode, EgressError } from './failure.ts';
 import { checkWebhookUrl } from './guard.ts';
 
 export type SenderOptions = {
@@ -42,11 +43,16 @@ const maxHeaderBytes = 16_384;
 // Shorter than any common server's idle limit, so that a POST does not race with the server's close.
 const keepAliveMs = 1_000;
 
+const keptTargets = 1_000;
+
 export function createSender(options: SenderOptions): Sender {
   const timeoutMs = options.timeoutMs ?? totalTimeoutMs;
   const resolveHost = options.resolveHost ?? createResolveHost();
-  const agentFor = (allowLoopback: boolean): Agent =>
-    new Agent({
+  const routeFor = (allowLoopback: boolean): Route => ({
+    allowLoopback,
+    timeoutMs,
+    targets: createRecentMap(keptTargets),
+    agent: new Agent({
       connect: guardedConnect({
         allowLoopback,
         ownListeners: options.ownListeners,
@@ -56,75 +62,126 @@ export function createSender(options: SenderOptions): Sender {
       }),
       pipelining: 1,
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      // One clock runs for each delivery as a whole; undici's own, for parts of it, would only cost.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-    });
+    }),
+  });
   // Two pools: a kept connection to loopback must never serve a delivery that may not go there.
-  const publicOnly = agentFor(false);
-  const withLoopback = agentFor(true);
+  const publicOnly = routeFor(false);
+  const withLoopback = routeFor(true);
 
   return {
-    send: (outgoing, signal) =>
-      deliver(outgoing.allowLoopback ? withLoopback : publicOnly, outgoing, timeoutMs, signal),
+    send: (outgoing, signal) => deliver(outgoing.allowLoopback ? withLoopback : publicOnly, outgoing, signal),
     close: async () => {
-      await Promise.all([publicOnly.destroy(), withLoopback.destroy()]);
+      await Promise.all([publicOnly.agent.destroy(), withLoopback.agent.destroy()]);
     },
   };
 }
 
-async function deliver(agent: Agent, outgoing: Outgoing, timeoutMs: number, signal?: AbortSignal): Promise<Outcome> {
+type Route = {
+  readonly allowLoopback: boolean;
+  readonly timeoutMs: number;
+  readonly agent: Agent;
+  /** URLs judged before; null for a refused one. */
+  readonly targets: RecentMap<Target | null>;
+};
+
+type Target = { readonly origin: string; readonly path: string };
+
+function targetOf(url: string, route: Route): Target | null {
+  const known = route.targets.get(url);
+  if (known !== undefined) return known;
+  let target: Target | null = null;
+  if (checkWebhookUrl(url, route) === null) {
+    const { origin, pathname, search } = new URL(url);
+    target = { origin, path: pathname + search };
+  }
+  route.targets.set(url, target);
+  return target;
+}
+
+/**
+ * undici's `request` would wrap each answer in a stream and want an abort signal for each delivery; both together cost
+ * more than the delivery itself. So the answer is taken from its parser directly.
+ */
+function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
   const startedAt = performance.now();
-  const received: Answer = { statusCode: null, retryAfter: undefined, chunks: [] };
-  const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(new EgressError('timed_out')), timeoutMs);
-  const cancel = (): void => stop.abort(new EgressError('canceled'));
-  signal?.addEventListener('abort', cancel, { once: true });
-  let error: string | null = null;
-  try {
-    if (signal?.aborted) throw new EgressError('canceled');
-    if (checkWebhookUrl(outgoing.url, outgoing) !== null) throw new EgressError('address_refused');
-    await exchange(agent, outgoing, stop.signal, received);
-    error = describeStatus(received.statusCode);
-  } catch (failure) {
-    error = describeFailure(stop.signal.aborted ? stop.signal.reason : failure);
-  } finally {
+  const answer: Answer = { statusCode: null, retryAfter: undefined, chunks: [], size: 0 };
+  let controller: Dispatcher.DispatchController | undefined;
+  let stopped: EgressError | undefined;
+
+  /** Only the first call counts, because a promise settles once. */
+  const settle = (error: string | null): void => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
-  }
-  return {
-    delivered: error === null,
-    statusCode: received.statusCode,
-    durationMs: Math.round(performance.now() - startedAt),
-    error,
-    responseBody: Buffer.concat(received.chunks).subarray(0, maxBodyBytes),
-    retryAfterMs: parseRetryAfter(received.retryAfter, Date.now()),
+    resolve(outcomeOf(answer, error, performance.now() - startedAt));
   };
+  const stop = (code: EgressCode): void => {
+    stopped = new EgressError(code);
+    settle(describeFailure(stopped));
+    controller?.abort(stopped);
+  };
+  const cancel = (): void => stop('canceled');
+  const timer = setTimeout(stop, route.timeoutMs, 'timed_out');
+  signal?.addEventListener('abort', cancel, { once: true });
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started;
+      // Stopped while it waited for a connection: nothing of it may be sent any more.
+      if (stopped !== undefined) started.abort(stopped);
+    },
+    onResponseStart(_, statusCode, headers) {
+      if (statusCode < 200) return;
+      answer.statusCode = statusCode;
+      const { 'retry-after': retryAfter } = headers;
+      answer.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    },
+    onResponseData(started, chunk) {
+      if (answer.size >= maxBodyBytes) return;
+      answer.chunks.push(chunk);
+      answer.size += chunk.length;
+      if (answer.size < maxBodyBytes) return;
+      settle(describeStatus(answer.statusCode));
+      // Not at once: the parser is at work until this returns. Should the answer end here, the connection is kept.
+      queueMicrotask(() => started.abort(new EgressError('canceled')));
+    },
+    onResponseEnd: () => settle(describeStatus(answer.statusCode)),
+    onResponseError: (_, error) => settle(describeFailure(error)),
+  };
+
+  const target = targetOf(outgoing.url, route);
+  if (signal?.aborted) cancel();
+  else if (target === null) stop('address_refused');
+  else {
+    const headers = { 'content-type': 'application/json', 'user-agent': 'Florin', ...outgoing.headers };
+    route.agent.dispatch({ ...target, method: 'POST', headers, body: outgoing.body }, handler);
+  }
+  return promise;
 }
 
 /** Filled while it arrives, so that what came before a failure is not lost. */
-type Answer = { statusCode: number | null; retryAfter: string | undefined; chunks: Buffer[] };
+type Answer = { statusCode: number | null; retryAfter: string | undefined; readonly chunks: Buffer[]; size: number };
 
-async function exchange(agent: Agent, outgoing: Outgoing, signal: AbortSignal, received: Answer): Promise<void> {
-  const response = await request(outgoing.url, {
-    dispatcher: agent,
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'Florin', ...outgoing.headers },
-    body: outgoing.body,
-    signal,
-  });
-  received.statusCode = response.statusCode;
-  const { 'retry-after': retryAfter } = response.headers;
-  received.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
-  // Leaving the loop early destroys the body, which then complains of that.
-  response.body.on('error', () => {});
-  let size = 0;
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    received.chunks.push(chunk);
-    size += chunk.length;
-    if (size >= maxBodyBytes) break;
-  }
+const outcomeOf = (answer: Answer, error: string | null, durationMs: number): Outcome => ({
+  delivered: error === null,
+  statusCode: answer.statusCode,
+  durationMs: Math.round(durationMs),
+  error,
+  responseBody: bodyOf(answer),
+  retryAfterMs: parseRetryAfter(answer.retryAfter, Date.now()),
+});
+
+const nothing = Buffer.alloc(0);
+
+function bodyOf({ chunks, size }: Answer): Buffer {
+  if (size === 0) return nothing;
+  const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+  return whole.subarray(0, maxBodyBytes);
 }
 
 function describeStatus(statusCode: number | null): string | null {

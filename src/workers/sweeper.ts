@@ -1,5 +1,6 @@
 import type { Context } from '../engine/context.ts';
 import { pruneBlocks } from '../storage/blocks.ts';
+import { purgeDeliveries } from '../storage/deliveryLog.ts';
 import { purgeIdempotencyKeys } from '../storage/idempotency.ts';
 import { duePayments } from '../storage/payments.ts';
 import { foldTotals } from '../storage/totals.ts';
@@ -38,8 +39,11 @@ export const startFolder = (context: Context): Loop =>
     work: async () => (await foldTotals(context.db, foldBatch)) === foldBatch,
   });
 
-/** Idempotency keys are promised for a day; blocks are kept as far down as a reorg may reach. */
-export const startPurger = (context: Context): Loop =>
+/**
+ * Idempotency keys are promised for a day; blocks are kept as far down as a reorg may reach; deliveries that succeeded, as
+ * long as the operator says.
+ */
+export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
   startLoop({
     name: 'purger',
     intervalMs: 60_000,
@@ -47,7 +51,8 @@ export const startPurger = (context: Context): Loop =>
     async work() {
       const keys = await purgeIdempotencyKeys(context.db, purgeBatch);
       const blocks = await pruneBlocks(context.db, keptBlocks, purgeBatch);
-      return keys === purgeBatch || blocks >= purgeBatch;
+      const deliveries = await purgeDeliveries(context.db, deliveryLogDays, purgeBatch);
+      return keys === purgeBatch || blocks >= purgeBatch || deliveries === purgeBatch;
     },
   });
 

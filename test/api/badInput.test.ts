@@ -38,6 +38,8 @@ afterAll(() => scene.stop());
 const everything = async () => ({
   payments: await call('GET', '/v1/payments'),
   endpoints: await call('GET', '/v1/webhooks'),
+  events: await call('GET', '/v1/events'),
+  deliveries: await call('GET', `/v1/webhooks/${target.endpointId}/deliveries`),
 });
 
 test(`${requests} wrong requests are refused in one form and change nothing`, async () => {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TestFlorin } from '../support/florin.ts';
@@ -242,7 +244,8 @@ describe('an undelivered test event is an answer, not an error', () => {
 
   test('Florin never calls its own listeners, however they are written', async () => {
     const ports = (['production', 'sandbox'] as const).map(each => new URL(scene.florin.urls[each]).port);
-    for (const port of ports) {
+    const chain = JSON.parse(await readFile(join(scene.config.dataDir, 'devchain.json'), 'utf8')) as { port: number };
+    for (const port of [...ports, chain.port]) {
       for (const host of ['localhost', '127.0.0.1', '127.1', '[::1]', 'x.localhost']) {
         for (const scheme of ['https', 'http']) {
           const { id } = await endpointAt(`${scheme}://${host}:${port}/healthz`);

@@ -62,8 +62,10 @@ const prepare = async (florin: FlorinProcess, dataDir: string): Promise<Scene> =
 };
 
 /** All that the account has, as the API tells it. */
-const everything = async (api: Api): Promise<string> =>
-  JSON.stringify([(await api.call('GET', '/v1/payments')).body, (await api.call('GET', '/v1/webhooks')).body]);
+const everything = async (api: Api): Promise<string> => {
+  const lists = ['/v1/payments', '/v1/webhooks', '/v1/events'].map(path => api.call('GET', path));
+  return JSON.stringify((await Promise.all(lists)).map(({ body }) => body));
+};
 
 const table = (title: string, counts: ReadonlyMap<string, number>): string =>
   `${title}: ${[...counts]

@@ -24,7 +24,7 @@ if (values.help) {
   process.exit(0);
 }
 
-const wide = ['api', 'chains', 'cli', 'core', 'engine', 'local', 'storage', 'watch', 'workers'];
+const wide = ['api', 'chains', 'cli', 'core', 'deliveries', 'engine', 'local', 'storage', 'watch', 'workers'];
 const root = new URL('../../', import.meta.url).pathname;
 const left = new Set(['node_modules', '.git', 'data']);
 

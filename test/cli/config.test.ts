@@ -47,6 +47,7 @@ describe('defaults and sources', () => {
       database: null,
       masterKey: null,
       roles: ['api', 'watch', 'deliver'],
+      deliveryLogDays: 30,
       tls: null,
       logLevel: 'info',
       allowLoopbackWebhooks: true,
@@ -73,6 +74,7 @@ describe('defaults and sources', () => {
       FLORIN_MIGRATE_DATABASE_URL: 'postgresql://owner:s3cret@db/florin',
       FLORIN_MASTER_KEY: key.toString('base64'),
       FLORIN_ROLES: 'deliver,api',
+      FLORIN_DELIVERY_LOG_DAYS: '7',
       FLORIN_LOG_LEVEL: 'warn',
     };
     const config = await load({ env });
@@ -84,6 +86,7 @@ describe('defaults and sources', () => {
       database: { url: env.DATABASE_URL, migrateUrl: env.FLORIN_MIGRATE_DATABASE_URL },
       masterKey: env.FLORIN_MASTER_KEY,
       roles: ['api', 'deliver'],
+      deliveryLogDays: 7,
       tls: { certFile: expect.stringMatching(/^\/.*\/cert\.pem$/), keyFile: '/etc/key.pem' },
       logLevel: 'warn',
       allowLoopbackWebhooks: false,
@@ -142,7 +145,9 @@ describe('single settings that are wrong', () => {
     ['FLORIN_MASTER_KEY', 'a'.repeat(63)],
     ['FLORIN_ROLES', 'all,api'],
     ['FLORIN_ROLES', 'API'],
-    ['FLORIN_ROLES', 'deliver'],
+    ['FLORIN_ROLES', ','],
+    ['FLORIN_DELIVERY_LOG_DAYS', '0'],
+    ['FLORIN_DELIVERY_LOG_DAYS', '1.5'],
     ['FLORIN_LOG_LEVEL', 'loud'],
     ['REDIS_URL', 'redis://localhost'],
   ])('%s=%s', async (variable, value) => {
@@ -206,6 +211,12 @@ describe('settings that contradict each other', () => {
       },
       /must not be the same address/,
     ],
+    [
+      'delivering alone',
+      { FLORIN_ROLES: 'deliver' },
+      /^FLORIN_SANDBOX_PUBLIC_URL is needed by a process that delivers/,
+    ],
+    ['delivering and watching', { FLORIN_ROLES: 'watch,deliver' }, /^FLORIN_SANDBOX_PUBLIC_URL is needed/],
     ['a public URL without TLS', { FLORIN_PUBLIC_URL: 'https://pay.example.com' }, /are needed beyond loopback/],
     ['a wide host without TLS', { FLORIN_HOST: '0.0.0.0', ...publicUrls }, /are needed beyond loopback/],
     [
@@ -228,6 +239,8 @@ describe('settings that contradict each other', () => {
     await load({ env: { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443', ...publicUrls, ...tls } });
     await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });
     await load({ env: { FLORIN_HOST: 'localhost' } });
+    await load({ env: { FLORIN_ROLES: 'deliver', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' } });
+    await load({ env: { FLORIN_ROLES: 'api,deliver' } });
   });
 });
 

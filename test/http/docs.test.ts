@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { errorStatus } from '../../src/core/errors.ts';
+import { deliveryRoutes } from '../../src/http/deliveryRoutes.ts';
 import { renderDocs } from '../../src/http/docs.ts';
 import { errorGuide } from '../../src/http/docsErrors.ts';
 import { exampleAnswerOf, exampleBodyOf } from '../../src/http/docsExamples.ts';
@@ -14,6 +15,7 @@ import { networkRoutes } from '../../src/http/networkRoutes.ts';
 import { type OpenApi, openApiDocument } from '../../src/http/openapi.ts';
 import { paymentRoutes } from '../../src/http/paymentRoutes.ts';
 import type { Route } from '../../src/http/route.ts';
+import { sandboxRoutes } from '../../src/http/sandboxRoutes.ts';
 import { systemRoutes } from '../../src/http/systemRoutes.ts';
 import { webhookRoutes } from '../../src/http/webhookRoutes.ts';
 import { signWebhook } from '../../src/webhooks/sign.ts';
@@ -23,7 +25,9 @@ const unused = null as never;
 const routes: Route[] = [
   ...paymentRoutes(unused, unused, unused),
   ...webhookRoutes(unused),
+  ...deliveryRoutes(unused),
   ...networkRoutes(unused),
+  ...sandboxRoutes(unused),
   ...systemRoutes(unused, unused, unused),
 ];
 const document = openApiDocument(routes, 'sandbox');
@@ -168,10 +172,35 @@ describe('examples', () => {
     expect(answerOf('postPaymentsByIdCancel')).toMatchObject({ status: 'canceled', canceledAt: expect.any(String) });
     expect(answerOf('postPayments')).toMatchObject({ status: 'pending', canceledAt: null });
     expect(answerOf('postPaymentsByIdResolve')).toBeUndefined();
+    expect(answerOf('getDeliveriesById')).toMatchObject({ status: 'succeeded', attempts: 1, nextAttemptAt: null });
+    expect(answerOf('postDeliveriesByIdResend')).toMatchObject({
+      id: expect.stringMatching(/^dlv_/),
+      status: 'scheduled',
+      nextAttemptAt: expect.any(String),
+      finishedAt: null,
+    });
+    expect(answerOf('getEventsById')).toMatchObject({
+      id: expect.stringMatching(/^evt_/),
+      type: 'payment.created',
+      data: { id: expect.stringMatching(/^pay_/), status: 'pending' },
+      previous: { status: null },
+    });
     const withSecret = operations.flatMap(([id, { answer }]) =>
       answer && JSON.stringify(answerOf(id) ?? null).includes('"secret"') ? [id] : [],
     );
     expect(withSecret.sort()).toEqual(['postWebhooks', 'postWebhooksByIdRotate']);
+  });
+
+  it('name an object of the right kind in the path', () => {
+    const targets = [...page.body.matchAll(/localhost:9002(\/v1\/[a-z]+)\/([a-z]+_)/g)].map(
+      ([, path, id]) => path! + id!,
+    );
+    expect([...new Set(targets)].sort()).toEqual([
+      '/v1/deliveriesdlv_',
+      '/v1/eventsevt_',
+      '/v1/paymentspay_',
+      '/v1/webhookswe_',
+    ]);
   });
 
   it('are of the chain behind the environment', () => {

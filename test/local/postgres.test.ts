@@ -33,9 +33,9 @@ test('a first start brings up a private server with two plain roles', limit, asy
   await expect(query(server.service, 'CREATE TABLE mine (a int)')).rejects.toMatchObject({ code: '42501' });
   await expect(probe({ ...server.owner, password: 'wrong' })).rejects.toMatchObject({ code: '28P01' });
   const settings = 'SELECT name, setting FROM pg_settings WHERE name = any(array';
-  const names = `['fsync', 'synchronous_commit', 'listen_addresses', 'server_encoding', 'lc_collate', 'jit']) ORDER BY name`;
+  const names = `['fsync', 'synchronous_commit', 'listen_addresses', 'server_encoding', 'lc_collate']) ORDER BY name`;
   const shown = (await query(server.owner, settings + names)).map(row => [row.name, row.setting]);
-  const expected = { fsync: 'on', jit: 'off', listen_addresses: '', server_encoding: 'UTF8', synchronous_commit: 'on' };
+  const expected = { fsync: 'on', listen_addresses: '', server_encoding: 'UTF8', synchronous_commit: 'on' };
   expect(Object.fromEntries(shown)).toMatchObject(expected);
   expect((await stat(server.owner.host)).mode & 0o777).toBe(0o700);
   expect((await stat(join(dataDir, 'postgres/passwords.json'))).mode & 0o777).toBe(0o600);

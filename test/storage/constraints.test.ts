@@ -148,10 +148,10 @@ describe('tenants', () => {
     await refused(rows.insert('deliveries', { ...own, ...times }), refusal.check);
   });
 
-  test('a delivery has exactly one target, and a time exactly while it is scheduled', async () => {
+  test('a delivery has exactly one target, a time exactly while it is scheduled, and an end or a claim', async () => {
     const event = await rows.event(account, await rows.payment(account));
     const endpoint_id = `'${await rows.endpoint(account)}'`;
-    await refused(delivery(owned(account), event, {}), refusal.check);
+    await refused(delivery(owned(account), event, {}), refusal.notNull);
     await refused(
       delivery(owned(account), event, { endpoint_id, callback_url: `'https://x.example/'` }),
       refusal.check,
@@ -160,7 +160,23 @@ describe('tenants', () => {
     const where = `where event_id = '${event}'`;
     await refused(rows.run(`update deliveries set next_attempt_at = null ${where}`), refusal.check);
     await refused(rows.run(`update deliveries set status = 'succeeded' ${where}`), refusal.check);
-    await rows.run(`update deliveries set status = 'succeeded', next_attempt_at = null ${where}`);
+    await refused(rows.run(`update deliveries set finished_at = now() ${where}`), refusal.check);
+    const over = 'next_attempt_at = null, finished_at = now()';
+    await refused(
+      rows.run(`update deliveries set status = 'succeeded', next_attempt_at = null ${where}`),
+      refusal.check,
+    );
+    await refused(rows.run(`update deliveries set status = 'parked', ${over} ${where}`), refusal.check);
+    await refused(
+      rows.run(`update deliveries set status = 'succeeded', parked_reason = 'gone', ${over} ${where}`),
+      refusal.check,
+    );
+    await rows.run(`update deliveries set claimed_by = 'me', claimed_until = now() ${where}`);
+    await refused(rows.run(`update deliveries set claimed_by = null ${where}`), refusal.check);
+    await refused(rows.run(`update deliveries set status = 'succeeded', ${over} ${where}`), refusal.check);
+    const free = 'claimed_by = null, claimed_until = null';
+    await rows.run(`update deliveries set status = 'succeeded', ${over}, ${free} ${where}`);
+    await rows.run(`update deliveries set status = 'parked', parked_reason = 'gone' ${where}`);
   });
 
   test('an account with payments cannot be deleted, nor a payment with events', async () => {

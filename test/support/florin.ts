@@ -29,15 +29,18 @@ export type TestFlorin = {
 
 export type TestAccount = { id: string; keys: Record<Environment, string>; keyIds: Record<Environment, string> };
 
-/** A whole Florin on a database of its own, real listeners on loopback and a dev chain, as `npm start` would run it. */
+/**
+ * A whole Florin on a database of its own, real listeners on loopback and a dev chain, as `npm start` would run it. It
+ * delivers only where a test says so: receivers of other tests have names that nobody may ask for.
+ */
 export const startTestFlorin = async (
   options: { env?: Record<string, string>; configFile?: object; log?: Log } = {},
 ): Promise<TestFlorin> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-test-'));
   if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
   const database = await cloneDatabase();
-  const env = { DATABASE_URL: database.url, FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
-  const config = await loadConfig({ env, cwd: room });
+  const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
+  const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
   const florin = await startFlorin(config, options.log ?? silentLog);
   const storage = await openStorage(config, silentLog);
   const admin = await openAdmin(config, storage);

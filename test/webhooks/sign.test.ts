@@ -42,6 +42,18 @@ describe('signWebhook', () => {
     expect(() => new Webhook(newSecret()).verify('{}', headers)).toThrow();
   });
 
+  it('signs each time with the secret it is given, seen before or not', () => {
+    const secrets = [newSecret(), newSecret(), newSecret()];
+    for (let round = 0; round < 3; round++) {
+      for (const secret of secrets) {
+        const at = nowSeconds();
+        const headers = signWebhook({ secrets: [secret], id: 'evt_3', timestampSeconds: at, body: `${round}` });
+        const expected = new Webhook(secret).sign('evt_3', new Date(at * 1000), `${round}`);
+        expect(headers['webhook-signature']).toBe(expected);
+      }
+    }
+  });
+
   it('does not verify when a byte of the body, the id or the time differs', () => {
     const secret = newSecret();
     const headers = signWebhook({ secrets: [secret], id: 'evt_4', timestampSeconds: nowSeconds(), body: '{"n":1}' });

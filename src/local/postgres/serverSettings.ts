@@ -15,8 +15,6 @@ function tuning(): ServerSettings {
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
     wal_compression: 'on',
-    random_page_cost: '1.1',
-    jit: 'off',
     // Without it the log would repeat the values of rows that break a constraint.
     log_error_verbosity: 'terse',
   };

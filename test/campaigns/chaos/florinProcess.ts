@@ -26,11 +26,12 @@ const outputCharacters = 20_000;
 /** The directory it is started in, with its configuration file, and further settings. */
 export type Surroundings = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
 
-/** Only what a start needs; nothing of the caller's own settings. */
+/** Only what a start needs; nothing of the caller's own settings. Nothing is delivered unless a campaign says so. */
 const environmentOf = (dataDir: string, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   FLORIN_DATA_DIR: dataDir,
   FLORIN_LOG_LEVEL: 'warn',
+  FLORIN_ROLES: 'api,watch',
   ...env,
 });
 

@@ -74,6 +74,13 @@ const routes: readonly BodyRoute[] = [
     required: ['action'],
     fields: [string('action', values.wrongWords('Accept', 'reject', 'accept '))],
   },
+  {
+    method: 'POST',
+    path: target => `/v1/webhooks/${target.endpointId}/replay`,
+    good: { from: '"2026-01-01"', to: '"2126-01-01"' },
+    required: ['from', 'to'],
+    fields: [string('from', [...values.wrongTimes, () => '"2126-01-02"']), string('to', values.wrongTimes)],
+  },
 ];
 
 /** Creating counts for more than the rest: most fields, most to lose. */

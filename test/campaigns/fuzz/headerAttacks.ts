@@ -140,6 +140,8 @@ export const badIdempotencyKey = (random: Random, target: Target): Attack => {
     { path: '/v1/webhooks', body: '{"url":"https://receiver.example/hook"}' },
     { path: `/v1/webhooks/${target.endpointId}/rotate` },
     { path: `/v1/webhooks/${target.endpointId}/test` },
+    { path: `/v1/webhooks/${target.endpointId}/replay`, body: '{"from":"2026-01-01","to":"2126-01-01"}' },
+    { path: `/v1/deliveries/dlv_${'0'.repeat(26)}/resend` },
     { path: `/v1/payments/${target.paymentId}/cancel` },
   ]);
   return {

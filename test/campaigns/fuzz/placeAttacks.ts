@@ -62,6 +62,48 @@ const badParameters: Readonly<Record<string, readonly string[]>> = {
   address: ['', tooLong(101), '0x%00'],
   externalId: ['', tooLong(256), 'a%00', '%00'],
 };
+const badCursors = [
+  '',
+  '0',
+  '-1',
+  'null',
+  '%00',
+  '%ff',
+  tooLong(41),
+  `evt_${'0'.repeat(25)}`,
+  `evt_${'0'.repeat(27)}`,
+  `evt_${'z'.repeat(26)}`,
+  `EVT_${'0'.repeat(26)}`,
+  `pay_${'0'.repeat(26)}`,
+  `evt_${'0'.repeat(25)}u`,
+];
+// biome-ignore format: one list
+const badEventParameters: Readonly<Record<string, readonly string[]>> = {
+  limit: badParameters.limit!,
+  cursor: [...badCursors, `dlv_${'0'.repeat(26)}`],
+  type: ['', '*', 'Payment.Created', 'payment.paid', 'payment.created%20', 'payment.created,payment.late', '%00', '__proto__', 'null'],
+  paymentId: ['', tooLong(41), '%00', 'pay_%00'],
+  from: badParameters.from!,
+  to: badTimes,
+};
+const badDeliveryParameters: Readonly<Record<string, readonly string[]>> = {
+  limit: badParameters.limit!,
+  cursor: [...badCursors, `evt_${'0'.repeat(26)}`],
+  status: ['', 'Scheduled', 'failed', 'pending', 'succeeded%20', 'scheduled,parked', '%00', '__proto__'],
+};
+
+/** A list: where it is, what may be wrong with its parameters, and a parameter that is right. */
+type List = { path: (target: Target) => string; bad: Readonly<Record<string, readonly string[]>>; good: string };
+const payments: List = { path: () => '/v1/payments', bad: badParameters, good: 'status=pending' };
+const otherLists: readonly List[] = [
+  { path: () => '/v1/webhooks', bad: { limit: badParameters.limit!, offset: badParameters.offset! }, good: '' },
+  { path: () => '/v1/events', bad: badEventParameters, good: 'type=payment.created' },
+  {
+    path: target => `/v1/webhooks/${target.endpointId}/deliveries`,
+    bad: badDeliveryParameters,
+    good: 'status=succeeded',
+  },
+];
 const strangers = [
   'unknown',
   '__proto__',
@@ -89,14 +131,14 @@ const strangers = [
 const repeated = (name: string): string => `${name}=1&${name}=1`;
 
 export const badQuery = (random: Random, target: Target): Attack => {
-  const isPayments = random.next() < 0.7;
-  const path = isPayments ? '/v1/payments' : '/v1/webhooks';
-  const names = isPayments ? Object.keys(badParameters) : ['limit', 'offset'];
+  const list = random.next() < 0.5 ? payments : random.pick(otherLists);
+  const path = list.path(target);
+  const names = Object.keys(list.bad);
   const luck = random.next();
   let query: string;
   if (luck < 0.6) {
     const name = random.pick(names);
-    query = `${name}=${random.pick(badParameters[name]!)}`;
+    query = `${name}=${random.pick(list.bad[name]!)}`;
   } else if (luck < 0.85) {
     const name =
       random.next() < 0.7 ? random.pick(strangers) : `u${encodeURIComponent(oddText(random, 1 + random.below(100)))}`;
@@ -106,7 +148,7 @@ export const badQuery = (random: Random, target: Target): Attack => {
   } else {
     query = Array.from({ length: 500 }, (_, index) => `k${index}=${random.below(10)}`).join('&');
   }
-  const order = isPayments && random.next() < 0.5 ? `status=pending&${query}` : query;
+  const order = list.good !== '' && random.next() < 0.5 ? `${list.good}&${query}` : query;
   return {
     category: 'query',
     what: `GET ${path}?${order.slice(0, 120)}`,
@@ -135,12 +177,22 @@ const oddPaths: readonly ((random: Random, target: Target) => string)[] = [
   random => random.pick(['*', 'x', 'v1/payments', '?', '#', 'http://localhost/v1/nothing', 'https://localhost/v1/nothing', 'ftp://localhost/x', '/v1/pay\xc3\xa9', '/v1/payments x', '/\x7f', '/\x01', '/a\tb', 'localhost:443', ':', '%']),
 ];
 
+const tails: Readonly<Record<string, readonly string[]>> = {
+  '/v1/payments/': ['', '', '/cancel', '/resolve', '/x'],
+  '/v1/webhooks/': ['', '/deliveries', '/x'],
+  '/v1/events/': ['', '/deliveries', '/x'],
+  '/v1/deliveries/': ['', '/resend', '/x'],
+  '/v1/networks/': [''],
+  '/v1/': [''],
+  '/': [''],
+};
+
 export const badPath = (random: Random, target: Target): Attack => {
   const isSegment = random.next() < 0.5;
-  const base = random.pick(['/v1/payments/', '/v1/webhooks/', '/v1/networks/', '/v1/', '/']);
-  const tail = base === '/v1/payments/' ? random.pick(['', '', '/cancel', '/resolve', '/x']) : '';
+  const base = random.pick(Object.keys(tails));
+  const tail = random.pick(tails[base]!);
   const path = isSegment ? `${base}${random.pick(badSegments)}${tail}` : random.pick(oddPaths)(random, target);
-  const isPost = tail === '/cancel' || tail === '/resolve';
+  const isPost = ['/cancel', '/resolve', '/resend'].includes(tail);
   return {
     category: 'path',
     what: `${isPost ? 'POST' : 'GET'} ${path.slice(0, 120)}`,
@@ -155,6 +207,12 @@ const knownPaths: readonly { path: (target: Target) => string; methods: readonly
   { path: () => '/v1/webhooks', methods: ['GET', 'POST'] },
   { path: target => `/v1/webhooks/${target.endpointId}`, methods: ['GET', 'PATCH', 'DELETE'] },
   { path: target => `/v1/webhooks/${target.endpointId}/rotate`, methods: ['POST'] },
+  { path: target => `/v1/webhooks/${target.endpointId}/deliveries`, methods: ['GET'] },
+  { path: target => `/v1/webhooks/${target.endpointId}/replay`, methods: ['POST'] },
+  { path: () => '/v1/events', methods: ['GET'] },
+  { path: () => `/v1/events/evt_${'0'.repeat(26)}`, methods: ['GET'] },
+  { path: () => `/v1/deliveries/dlv_${'0'.repeat(26)}`, methods: ['GET'] },
+  { path: () => `/v1/deliveries/dlv_${'0'.repeat(26)}/resend`, methods: ['POST'] },
   { path: () => '/v1/networks', methods: ['GET'] },
   { path: () => '/healthz', methods: ['GET'] },
   { path: () => '/openapi.json', methods: ['GET'] },

@@ -149,6 +149,17 @@ export const wrongEvents: Make[] = [
 ].map(text => () => text);
 wrongEvents.push(random => `[${Array.from({ length: 15 + random.below(500) }, () => '"*"').join(',')}]`);
 
+// biome-ignore format: one list
+export const wrongTimes: Make[] = [
+  ...texts(
+    '', 'yesterday', '2026', '2026-1-1', '2026-02-30', '2026-13-01', '2026-01-01T25:00:00Z', '2026-01-01T00:60:00Z', '2026-01-01T00:00:00+99:00',
+    '12345', '-1', '0', 'NaN', '2026-01-01T00:00:00ZZ', '+2026-01-01', '2026/01/01', ' 2026-01-01', '2026-01-01 ', '２０２６-01-01',
+  ),
+  random => quote(`2026-01-01${oddText(random, 1 + random.below(30))}`),
+  longerThan(64),
+  withNul,
+];
+
 export const wrongWords = (...list: string[]): Make[] => [
   ...texts('', '__proto__', 'constructor', ...list),
   random => quote(`x${oddText(random, 1 + random.below(30))}`),

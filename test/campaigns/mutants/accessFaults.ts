@@ -110,7 +110,7 @@ const webhooks: Fault[] = [
   {
     name: 'a secret is stored in clear',
     file: 'src/engine/webhookEndpoints.ts',
-    find: 'secret: context.vault.seal(secret, secretContext(scope, id)),\n      createdAt',
+    find: 'secret: context.vault.seal(secret, endpointSecretContext(scope, id)),\n      createdAt',
     replace: 'secret: Buffer.from(secret),\n      createdAt',
     tests: api('webhooks', 'webhooksDelivery'),
   },

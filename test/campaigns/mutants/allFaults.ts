@@ -1,7 +1,18 @@
 import { accessFaults } from './accessFaults.ts';
 import { chainFaults } from './chainFaults.ts';
+import { delivererFaults } from './delivererFaults.ts';
+import { deliveryFaults } from './deliveryFaults.ts';
+import { deliveryLogFaults } from './deliveryLogFaults.ts';
 import type { Fault } from './fault.ts';
 import { paymentFaults } from './paymentFaults.ts';
 import { watchFaults } from './watchFaults.ts';
 
-export const allFaults: readonly Fault[] = [...paymentFaults, ...accessFaults, ...chainFaults, ...watchFaults];
+export const allFaults: readonly Fault[] = [
+  ...paymentFaults,
+  ...accessFaults,
+  ...chainFaults,
+  ...watchFaults,
+  ...deliveryLogFaults,
+  ...deliveryFaults,
+  ...delivererFaults,
+];

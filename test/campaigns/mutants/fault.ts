@@ -7,6 +7,7 @@ const within =
     names.map(name => `test/${folder}/${name}.test.ts`);
 export const api = within('api');
 export const chains = within('chains');
+export const deliveries = within('deliveries');
 export const engine = within('engine');
 export const local = within('local');
 export const storage = within('storage');

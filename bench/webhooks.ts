@@ -1,0 +1,220 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { createIdSource } from '../src/core/ids.ts';
+import { askProcess } from './askProcess.ts';
+import type { BareDone, BareStart } from './bareSender.ts';
+import { superuserOf, withClient } from './benchDatabases.ts';
+import { call } from './client.ts';
+import { cpuSeconds, median, quantile, round } from './figures.ts';
+import type { Scene } from './scene.ts';
+import type { SinkHeard, SinkReady } from './webhookSink.ts';
+
+const [rateBar, idleBarMs, isolationBar] = [0.6, 20, 2];
+const inFlight = 64;
+const deliveries = 20_000;
+const lookMs = 25;
+const samples = 1_000;
+const gapMs = 20;
+const [deadEndpoints, endpointsAnAccount] = [1_000, 50];
+/** Each dead endpoint has so many events waiting, and a share of them gets one more every so often. */
+const [backlog, deadShare, deadGapMs] = [20, 10, 100];
+const settleMs = 20_000;
+
+type Sink = { readonly port: number; onHeard: (heard: SinkHeard) => void; stop(): void };
+
+const startSink = async (): Promise<Sink> => {
+  const child: ChildProcess = fork(new URL('./webhookSink.ts', import.meta.url), [], { execArgv: [] });
+  const [{ port }] = (await once(child, 'message')) as [SinkReady];
+  const sink: Sink = { port, onHeard: () => {}, stop: () => child.disconnect() };
+  child.on('message', message => sink.onHeard(message as SinkHeard));
+  return sink;
+};
+
+/** An event of the real size, as triggered ones are. */
+const sampleBody = async (scene: Scene): Promise<string> => {
+  const { id } = await scene.florin('trigger', 'payment.completed', '--account', scene.accountId);
+  return JSON.stringify(await call(scene, 'GET', `/v1/events/${id}`));
+};
+
+const ids = createIdSource(() => Math.floor(Math.random() * 2 ** 40));
+
+const insertEvents = `insert into events (account_id, environment, id, type, body, created_at)
+  select account_id, 'sandbox', id, 'payment.completed', $3, clock_timestamp() from unnest($1::text[], $2::text[]) as e(account_id, id)`;
+const insertDeliveries = `insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
+  select account_id, 'sandbox', delivery_id(id, endpoint_id), id, endpoint_id, clock_timestamp(), clock_timestamp()
+  from unnest($1::text[], $2::text[], $3::text[]) as d(account_id, id, endpoint_id)`;
+
+type Due = { readonly accountId: string; readonly endpointId: string };
+/** Events and their deliveries, due at once, in one transaction as the service writes them. */
+const write = async (
+  client: pg.Client,
+  body: string,
+  due: readonly Due[],
+  beforeCommit: (eventIds: readonly string[], atMs: number) => void = () => {},
+): Promise<void> => {
+  const eventIds = due.map(() => ids.next('event', Date.now()).id);
+  const accounts = due.map(each => each.accountId);
+  await client.query('begin');
+  await client.query(insertEvents, [accounts, eventIds, body]);
+  await client.query(insertDeliveries, [accounts, eventIds, due.map(each => each.endpointId)]);
+  beforeCommit(eventIds, performance.timeOrigin + performance.now());
+  await client.query('commit');
+};
+
+const createEndpoint = async (
+  scene: Scene,
+  url: string,
+  accountId = scene.accountId,
+  key = scene.key,
+): Promise<Due> => {
+  const { id } = await call(scene, 'POST', '/v1/webhooks', { url, events: ['webhook.test'] }, key);
+  return { accountId, endpointId: id as string };
+};
+
+const isDone = async (client: pg.Client, { accountId, endpointId }: Due): Promise<boolean> => {
+  const { rows } = await client.query({
+    name: 'bench-undelivered',
+    text: `select 1 from deliveries where account_id = $1 and environment = 'sandbox' and target = $2
+      and status = 'scheduled' limit 1`,
+    values: [accountId, endpointId],
+  });
+  return rows.length === 0;
+};
+
+/** How long the service takes for so many, from the commit that makes them due to the last one on record. */
+const timeFlorin = async (scene: Scene, client: pg.Client, body: string, due: Due, count: number) => {
+  const text = `select pid from pg_stat_activity where application_name like 'florin%'`;
+  const backends = (await client.query<{ pid: number }>(text)).rows.map(({ pid }) => pid);
+  const spent = () => [cpuSeconds([scene.pid]), cpuSeconds(backends)] as const;
+  let [before, sinceMs] = [spent(), 0];
+  const all = Array.from({ length: count }, () => due);
+  await write(client, body, all, () => {
+    before = spent();
+    sinceMs = performance.now();
+  });
+  while (!(await isDone(client, due))) await pause(lookMs);
+  const seconds = (performance.now() - sinceMs) / 1000;
+  const [own, database] = spent();
+  return { seconds, cpuSeconds: own - before[0], databaseCpuSeconds: database - before[1] };
+};
+
+/** From before the commit to the receiver, one event at a time. */
+const timeLatencies = async (
+  sink: Sink,
+  client: pg.Client,
+  body: string,
+  due: Due,
+  count: number,
+): Promise<number[]> => {
+  const sentMs = new Map<string, number>();
+  const latencies: number[] = [];
+  const all = Promise.withResolvers<void>();
+  sink.onHeard = ({ id, atMs }) => {
+    const since = sentMs.get(id);
+    if (since === undefined || !sentMs.delete(id)) return;
+    latencies.push(atMs - since);
+    if (latencies.length === count) all.resolve();
+  };
+  for (let i = 0; i < count; i++) {
+    await write(client, body, [due], ([id], atMs) => void sentMs.set(id!, atMs));
+    await pause(gapMs * (0.5 + Math.random()));
+  }
+  await all.promise;
+  return latencies;
+};
+
+const benchRate = async (
+  scene: Scene,
+  sink: Sink,
+  client: pg.Client,
+  body: string,
+  rounds: number,
+): Promise<boolean> => {
+  const due = await createEndpoint(scene, `http://127.0.0.1:${sink.port}/fast`);
+  const ratios: number[] = [];
+  for (let turn = 0; turn <= rounds; turn++) {
+    const start: BareStart = { url: `http://127.0.0.1:${sink.port}/fast`, body, count: deliveries, inFlight };
+    const bare = await askProcess<BareStart, BareDone>('./bareSender.ts', start);
+    await bare.stop();
+    const florin = await timeFlorin(scene, client, body, due, deliveries);
+    // The first turn warms both up.
+    if (turn === 0) continue;
+    ratios.push(bare.done.seconds / florin.seconds);
+    const [florinRate, bareRate] = [florin, bare.done].map(each => Math.round(deliveries / each.seconds));
+    const [own, database, bareOwn] = [florin.cpuSeconds, florin.databaseCpuSeconds, bare.done.cpuSeconds].map(
+      seconds => `${round((seconds / deliveries) * 1e6, 0)} µs`,
+    );
+    console.log(
+      `  round ${turn}: florin ${florinRate}/s, bare posts ${bareRate}/s, ratio ${round(ratios.at(-1)!)}; ` +
+        `CPU a delivery ${own} and ${database} of the database, against ${bareOwn}`,
+    );
+  }
+  console.log(`webhooks: ratio ${round(median(ratios))} (bar ${rateBar})`);
+  return median(ratios) >= rateBar;
+};
+
+/** Endpoints of other accounts: a third refuses connections, a third never answers, a third answers with an error. */
+const createDead = async (scene: Scene, sink: Sink): Promise<Due[]> => {
+  const urls = ['http://127.0.0.1:9/', `http://127.0.0.1:${sink.port}/silent`, `http://127.0.0.1:${sink.port}/error`];
+  const dead: Due[] = [];
+  const limits = ['--plan', 'enterprise', '--rate-limit', '10000000', '--burst', '10000000'];
+  while (dead.length < deadEndpoints) {
+    const { id: accountId } = await scene.florin('accounts', 'create', '--name', 'Dead', ...limits);
+    const { key } = await scene.florin('keys', 'create', '--account', accountId!);
+    for (let i = 0; i < endpointsAnAccount; i++) {
+      dead.push(await createEndpoint(scene, urls[dead.length % urls.length]!, accountId, key));
+    }
+  }
+  return dead;
+};
+
+/** Keeps events coming for all of them, until stopped. */
+const keepBusy = async (client: pg.Client, body: string, dead: readonly Due[], signal: AbortSignal): Promise<void> => {
+  for (let at = 0; !signal.aborted; at = (at + deadShare) % dead.length) {
+    await write(client, body, dead.slice(at, at + deadShare));
+    await pause(deadGapMs, undefined, { signal }).catch(() => undefined);
+  }
+};
+
+const benchIsolation = async (scene: Scene, sink: Sink, body: string): Promise<boolean> =>
+  withClient(superuserOf(scene, scene.database.database), client =>
+    withClient(superuserOf(scene, scene.database.database), async other => {
+      const live = await createEndpoint(scene, `http://127.0.0.1:${sink.port}/told`);
+      await timeLatencies(sink, client, body, live, 200);
+      const alone = await timeLatencies(sink, client, body, live, samples);
+      console.log(
+        `webhooks, idle: commit → received p50 ${round(median(alone))} ms (bar ${idleBarMs}), p99 ${round(quantile(alone, 0.99))} ms`,
+      );
+      const dead = await createDead(scene, sink);
+      for (let i = 0; i < backlog; i++) await write(other, body, dead);
+      const stopping = new AbortController();
+      const busy = keepBusy(other, body, dead, stopping.signal);
+      // Long enough for each of them to have been found dead.
+      await pause(settleMs);
+      const beside = await timeLatencies(sink, client, body, live, samples);
+      stopping.abort();
+      await busy;
+      const ratio = quantile(beside, 0.99) / quantile(alone, 0.99);
+      console.log(
+        `webhooks, beside ${dead.length} dead endpoints: p50 ${round(median(beside))} ms, p99 ${round(quantile(beside, 0.99))} ms, ratio ${round(ratio)} (bar ${isolationBar})`,
+      );
+      return median(alone) <= idleBarMs && ratio <= isolationBar;
+    }),
+  );
+
+/** Signed and recorded deliveries against bare posts to the same receiver; and the time from the commit to the receiver. */
+export const benchWebhooks = async (scene: Scene, options: { rounds: number }): Promise<boolean> => {
+  const sink = await startSink();
+  try {
+    const body = await sampleBody(scene);
+    const isFast = await withClient(superuserOf(scene, scene.database.database), client =>
+      benchRate(scene, sink, client, body, options.rounds),
+    );
+    const isIsolated = await benchIsolation(scene, sink, body);
+    return isFast && isIsolated;
+  } finally {
+    sink.stop();
+  }
+};

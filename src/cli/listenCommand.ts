@@ -1,0 +1,69 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Scope } from '../core/environment.ts';
+import { eventTypes } from '../core/payment/states.ts';
+import { type AdminContext, resolveAccount, revealCallbackSecret } from '../engine/accounts.ts';
+import { checkWebhookUrl } from '../webhooks/guard.ts';
+import { createSender, type Outcome } from '../webhooks/send.ts';
+import { signWebhook } from '../webhooks/sign.ts';
+import { type Common, common, withAdmin } from './commands.ts';
+import { ConfigError } from './config.ts';
+import { newEvents } from './newEvents.ts';
+
+const kindList = (text: string): string[] => {
+  const kinds = [...new Set(text.split(',').map(kind => kind.trim()))];
+  const unknown = kinds.find(kind => !eventTypes.some(type => type === kind));
+  if (unknown === undefined) return kinds;
+  throw new InvalidArgumentError(`${unknown} is no event. Choose from ${eventTypes.join(', ')}.`);
+};
+
+type ListenOptions = Common & { account?: string; forwardTo: string; events?: string[] };
+
+const forward = async (
+  admin: AdminContext,
+  { forwardTo: url, events, json }: ListenOptions,
+  scope: Scope,
+  secret: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const sender = createSender({ ownListeners: () => [] });
+  const tell = (id: string, type: string, { statusCode, error, durationMs }: Outcome): void => {
+    const time = new Date().toISOString().slice(11, 19);
+    const line = `${time}  ${type.padEnd(18)}  ${id}  ${statusCode ?? error} in ${durationMs} ms`;
+    console.log(json ? JSON.stringify({ eventId: id, type, statusCode, error, durationMs }) : line);
+  };
+  try {
+    for await (const { id, body } of newEvents(admin, scope, signal)) {
+      const { type } = JSON.parse(body) as { type: string };
+      if (events !== undefined && !events.includes(type)) continue;
+      const timestampSeconds = Math.floor(Date.now() / 1000);
+      const headers = signWebhook({ secrets: [secret], id, timestampSeconds, body });
+      tell(id, type, await sender.send({ url, headers, body, allowLoopback: true }, signal));
+    }
+  } finally {
+    await sender.close();
+  }
+};
+
+export const addListenCommand = (program: Command): void => {
+  common(program.command('listen').description('Send sandbox events to a receiver on this machine as they happen.'))
+    .requiredOption('--forward-to <url>', 'Where to, for example http://localhost:3000/webhooks.')
+    .option('--account <id>', 'Account; the first one when left out.')
+    .option('--events <list>', 'Only these kinds, separated by commas.', kindList)
+    .action((options: ListenOptions) =>
+      withAdmin(options, async admin => {
+        const refused = checkWebhookUrl(options.forwardTo, { allowLoopback: true });
+        if (refused !== null) throw new ConfigError([`--forward-to ${refused}.`]);
+        const account = await resolveAccount(admin, options.account ?? null);
+        const scope: Scope = { accountId: account.id, environment: 'sandbox' };
+        const secret = await revealCallbackSecret(admin, scope);
+        const stopping = new AbortController();
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+        if (options.json) console.log(JSON.stringify({ accountId: account.id, forwardTo: options.forwardTo, secret }));
+        else {
+          console.log(`Sandbox events of ${account.name} (${account.id}) go to ${options.forwardTo}`);
+          console.log(`They are signed with ${secret}, which stays the same. Ctrl-C ends it.\n`);
+        }
+        await forward(admin, options, scope, secret, stopping.signal);
+      }),
+    );
+};

@@ -1,0 +1,132 @@
+import type { Scope } from '../core/environment.ts';
+import { FlorinError, invalid } from '../core/errors.ts';
+import { firstIdAt, isId, lastIdAt } from '../core/ids.ts';
+import { eventTypes } from '../core/payment/states.ts';
+import {
+  type AttemptRow,
+  countReplay,
+  type DeliveryRow,
+  listAttempts,
+  type ReplayRange,
+  readDelivery,
+  replayDeliveries,
+  rescheduleDelivery,
+  whyNotResend,
+} from '../storage/deliveryLog.ts';
+import { readEndpoint } from '../storage/endpoints.ts';
+import type { Context } from './context.ts';
+import { type Answer, type IdempotentRequest, idempotently, idempotentlyHeld } from './idempotency.ts';
+import { noSuchEndpoint } from './webhookEndpoints.ts';
+
+const noSuchDelivery = (): FlorinError => new FlorinError('not_found', 'No delivery has this id.');
+
+/** More than a schedule has, and enough to see how several resends went. */
+const shownAttempts = 50;
+/** What is written in a few seconds, and in one transaction. */
+const [maxReplay, replayBatch] = [100_000, 1_000];
+
+const deliveryObject = (row: DeliveryRow) => ({
+  id: row.id,
+  eventId: row.eventId,
+  type: row.type,
+  endpointId: row.endpointId,
+  url: row.url,
+  status: row.status,
+  attempts: row.attempts,
+  nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
+  parkedReason: row.parkedReason,
+  createdAt: row.createdAt.toISOString(),
+  finishedAt: row.finishedAt?.toISOString() ?? null,
+});
+
+export const renderDelivery = (row: DeliveryRow): string => JSON.stringify(deliveryObject(row));
+
+const attemptObject = (row: AttemptRow, eventId: string) => ({
+  at: row.at.toISOString(),
+  request: {
+    url: row.url,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Florin',
+      'webhook-id': eventId,
+      'webhook-timestamp': String(Math.floor(row.at.getTime() / 1000)),
+      'webhook-signature': row.signature,
+    },
+  },
+  statusCode: row.statusCode,
+  error: row.error,
+  durationMs: row.durationMs,
+  response: row.response.toString('utf8'),
+});
+
+/** A delivery with its attempts, the latest first. */
+export const showDelivery = async (context: Context, scope: Scope, id: string): Promise<string> => {
+  const row = isId('delivery', id) ? await readDelivery(context.db, scope, id) : null;
+  if (!row) throw noSuchDelivery();
+  const attempts = await listAttempts(context.db, scope, id, shownAttempts);
+  return JSON.stringify({ ...deliveryObject(row), log: attempts.map(each => attemptObject(each, row.eventId)) });
+};
+
+const refusals = {
+  deleted: 'Its endpoint was deleted.',
+  disabled: 'Its endpoint is disabled. Enable it first.',
+  stopped: 'The receiver answered 410 to a callback of this payment, and wants no more of them.',
+} as const;
+
+/** Sends it again at once, whatever became of it, with the whole retry schedule ahead of it. */
+export const resendDelivery = (
+  context: Context,
+  scope: Scope,
+  id: string,
+  idempotency: IdempotentRequest | null,
+): Promise<Answer> => {
+  if (!isId('delivery', id)) throw noSuchDelivery();
+  return idempotently(context, scope, idempotency, async tx => {
+    const refusal = await whyNotResend(tx, scope, id);
+    if (refusal === undefined) throw noSuchDelivery();
+    if (refusal !== null) throw new FlorinError('conflict', refusals[refusal]);
+    await rescheduleDelivery(tx, scope, id);
+    return { body: renderDelivery((await readDelivery(tx, scope, id))!) };
+  });
+};
+
+/** In transactions of their own: what is being sent meanwhile must not wait for the last of them to be written down. */
+const scheduleAll = async ({ db }: Context, scope: Scope, range: ReplayRange): Promise<number> => {
+  if ((await countReplay(db, scope, range, maxReplay + 1)) > maxReplay) {
+    const most = maxReplay.toLocaleString('en-US');
+    throw invalid('to', `There are more than ${most} events in this range. Replay it in parts.`);
+  }
+  let scheduled = 0;
+  let firstId = range.firstId;
+  while (scheduled <= maxReplay) {
+    const part = { ...range, firstId };
+    const { total, lastId } = await db.transaction(tx => replayDeliveries(tx, scope, part, replayBatch));
+    scheduled += total;
+    if (total < replayBatch) break;
+    // Nothing is between an id and itself with a character more.
+    firstId = `${lastId}0`;
+  }
+  return scheduled;
+};
+
+/**
+ * Sends every event of a time range to an endpoint, also those that it has had and those that came before it. One that is
+ * cut short has sent a part, and is to be asked for again.
+ */
+export const replayEvents = (
+  context: Context,
+  scope: Scope,
+  endpointId: string,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  idempotency: IdempotentRequest | null,
+): Promise<Answer> => {
+  if (!isId('endpoint', endpointId)) throw noSuchEndpoint();
+  return idempotentlyHeld(context, scope, idempotency, async () => {
+    const endpoint = await readEndpoint(context.db, scope, endpointId);
+    if (!endpoint) throw noSuchEndpoint();
+    if (endpoint.status === 'disabled') throw new FlorinError('conflict', refusals.disabled);
+    const types = endpoint.events.includes('*') ? eventTypes : [...new Set(endpoint.events)];
+    const range = { endpointId, types, firstId: firstIdAt('event', fromMs), lastId: lastIdAt('event', toMs) };
+    return { body: JSON.stringify({ scheduled: await scheduleAll(context, scope, range) }) };
+  });
+};

@@ -1,0 +1,125 @@
+import type { Scope } from '../core/environment.ts';
+import type { Queryable, Row } from './database.ts';
+import type { Target } from './deliveries.ts';
+
+export type AttemptRecord = Scope & {
+  readonly deliveryId: string;
+  readonly claim: string;
+  readonly endpointId: string | null;
+  readonly paymentId: string | null;
+  readonly atMs: number;
+  readonly url: string;
+  readonly signature: string;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly response: Buffer;
+  readonly status: 'succeeded' | 'scheduled' | 'parked';
+  /** Of the next attempt, where it is scheduled. */
+  readonly delayMs: number | null;
+  readonly parkedReason: string | null;
+  /** The receiver wants nothing more: the endpoint is disabled, or the payment's callbacks end. */
+  readonly gone: boolean;
+};
+
+/**
+ * Days in which nothing was sent are not days of failures: after two of them it counts anew. The longest pause between
+ * attempts is shorter than that, so whoever is tried all the time is counted all the time.
+ */
+const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
+
+const recordStatement = {
+  name: 'delivery-record',
+  text: `with input as materialized (
+      select * from unnest($1::text[], $2::environment[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+        $8::text[], $9::text[], $10::smallint[], $11::text[], $12::integer[], $13::bytea[], $14::text[], $15::bigint[],
+        $16::text[], $17::boolean[])
+      as i(account_id, environment, delivery_id, claim, endpoint_id, payment_id, at_ms, url, signature, status_code, error,
+        duration_ms, response, status, delay_ms, parked_reason, gone)
+    ), logged as (
+      insert into delivery_attempts (account_id, environment, delivery_id, claim, at, url, signature, status_code, error,
+        duration_ms, response)
+      select account_id, environment, delivery_id, claim, to_timestamp(at_ms / 1000.0), url, signature, status_code, error,
+        duration_ms, response from input
+      on conflict do nothing
+      returning account_id, environment, delivery_id, claim
+    ), fresh as materialized (
+      select i.account_id, i.environment, i.delivery_id, i.claim, i.endpoint_id, i.payment_id, i.url, i.error, i.status,
+        i.delay_ms, i.parked_reason, i.gone from input i join logged using (account_id, environment, delivery_id, claim)
+    ), settled as (
+      update deliveries d set attempts = d.attempts + 1, status = i.status,
+        failures = case i.status when 'succeeded' then 0 else d.failures + 1 end,
+        next_attempt_at = clock_timestamp() + i.delay_ms * interval '1 millisecond', parked_reason = i.parked_reason,
+        finished_at = case i.status when 'scheduled' then null else clock_timestamp() end,
+        claimed_by = null, claimed_until = null
+      from fresh i
+      where d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
+        and d.claim = i.claim and d.claimed_until is not null
+      returning i.account_id, i.environment, i.delivery_id, i.endpoint_id, i.payment_id, i.url, i.status, i.gone, i.error
+    ), counted as (
+      update deliveries d set attempts = d.attempts + 1 from fresh i
+      where d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
+        and i.delivery_id not in (select delivery_id from settled)
+    ), stopped as (
+      insert into stopped_callbacks (account_id, environment, payment_id)
+      select distinct account_id, environment, payment_id from settled
+      where gone and endpoint_id is null and payment_id is not null
+      on conflict do nothing
+    ), heard as materialized (
+      select i.account_id, i.environment, i.endpoint_id, bool_or(i.status = 'succeeded') as succeeded,
+        bool_or(i.gone) as gone, max(i.error) as error
+      from settled i join webhook_endpoints w
+        on w.account_id = i.account_id and w.environment = i.environment and w.id = i.endpoint_id and w.url = i.url
+      group by 1, 2, 3
+    ), judged as (
+      select w.account_id, w.environment, w.id, h.succeeded,
+        case when h.gone then 'The receiver answered 410 (gone).'
+          when not h.succeeded and ${isFailingOn} and w.failing_since <= clock_timestamp() - interval '5 days'
+          then 'Every attempt of the last five days failed; the last one: ' || h.error || '.' end as reason
+      from heard h join webhook_endpoints w
+        on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id
+      where w.status = 'enabled' and (h.gone or h.succeeded <> (w.failing_since is null)
+        or w.failed_at <= clock_timestamp() - interval '1 hour'
+        or w.failing_since <= clock_timestamp() - interval '5 days')
+    )
+    update webhook_endpoints w set
+      failing_since = case when j.succeeded then null when ${isFailingOn}
+        then coalesce(w.failing_since, clock_timestamp()) else clock_timestamp() end,
+      failed_at = case when not j.succeeded then clock_timestamp() end,
+      status = case when j.reason is null then w.status else 'disabled' end,
+      disabled_reason = coalesce(j.reason, w.disabled_reason)
+    from judged j where w.account_id = j.account_id and w.environment = j.environment and w.id = j.id
+      and w.status = 'enabled'
+    returning w.account_id as "accountId", w.environment, w.id as target, w.disabled_reason as reason`,
+};
+/**
+ * What came of attempts: each is on record once, under whichever claim it was made. Only where the claim still holds does
+ * anything follow from it: another's answer may be older than what was done since. Answers the endpoints that were
+ * disabled by it.
+ */
+export const recordAttempts = async (
+  db: Queryable,
+  attempts: readonly AttemptRecord[],
+): Promise<(Target & { reason: string })[]> => {
+  const column = <T>(pick: (attempt: AttemptRecord) => T): T[] => attempts.map(pick);
+  const touched = await db.query<Row & Target & { reason: string | null }>(recordStatement, [
+    column(a => a.accountId),
+    column(a => a.environment),
+    column(a => a.deliveryId),
+    column(a => a.claim),
+    column(a => a.endpointId),
+    column(a => a.paymentId),
+    column(a => a.atMs),
+    column(a => a.url),
+    column(a => a.signature),
+    column(a => a.statusCode),
+    column(a => a.error),
+    column(a => a.durationMs),
+    column(a => a.response),
+    column(a => a.status),
+    column(a => a.delayMs),
+    column(a => a.parkedReason),
+    column(a => a.gone),
+  ]);
+  return touched.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
+};

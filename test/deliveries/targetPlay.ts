@@ -1,0 +1,44 @@
+import type { Wanted } from '../../src/storage/deliveries.ts';
+import type { Flight, Sendable } from '../../src/workers/targetState.ts';
+import type { createTargets } from '../../src/workers/targets.ts';
+
+export type Targets = ReturnType<typeof createTargets<Sendable>>;
+
+export const targetOf = (name: string) => ({ accountId: 'acct_1', environment: 'sandbox' as const, target: name });
+export const due = (name: string, count: number, failures = 0): Sendable[] =>
+  Array.from({ length: count }, () => ({ ...targetOf(name), failures, refusal: null }));
+
+/** By target. */
+export type Store = Map<string, Sendable[]>;
+
+/** What a database that has these would give for a claim. */
+export const takeFrom = (store: Store, wants: readonly Wanted[]): Sendable[] =>
+  wants.flatMap(({ target, first, retries }) => {
+    const all = store.get(target) ?? [];
+    const take = (isFirst: boolean, count: number) =>
+      all.filter(({ failures }) => (failures === 0) === isFirst).slice(0, count);
+    const taken = new Set([...take(true, first), ...take(false, retries)]);
+    store.set(
+      target,
+      all.filter(each => !taken.has(each)),
+    );
+    return [...taken];
+  });
+
+/** Asks once, and answers what flies then. */
+export const claim = (targets: Targets, store: Store, nowMs: number): Flight<Sendable>[] => {
+  const asking = targets.wanted(nowMs, 200);
+  return targets.asked(asking, takeFrom(store, asking.wants), nowMs);
+};
+
+/** Asks until nothing more is wanted. */
+export const claimAll = (targets: Targets, store: Store, nowMs: number): Flight<Sendable>[] => {
+  const flights: Flight<Sendable>[] = [];
+  for (;;) {
+    const asking = targets.wanted(nowMs, 200);
+    if (asking.wants.length === 0) return flights;
+    flights.push(...targets.asked(asking, takeFrom(store, asking.wants), nowMs));
+  }
+};
+
+export const wants = (targets: Targets, nowMs = 0) => targets.wanted(nowMs, 200).wants;
