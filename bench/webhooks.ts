@@ -76,7 +76,7 @@ const createEndpoint = async (
 const isDone = async (client: pg.Client, { accountId, endpointId }: Due): Promise<boolean> => {
   const { rows } = await client.query({
     name: 'bench-undelivered',
-    text: `select 1 from deliveries where account_id = $1 and environment = 'sandbox' and target = $2
+    text: `select 1 from deliveries where account_id = $1 and environment = 'sandbox' and endpoint_id = $2
       and status = 'scheduled' limit 1`,
     values: [accountId, endpointId],
   });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const gatherMs = 1;
+const usualGatherMs = 1;
 
 /**
  * Coalesces concurrent calls: while one flight is in the air, the next gathers. Under load each statement carries many
@@ -12,10 +12,13 @@ export const createBatcher = <Item, Result>(options: {
   /** Past this many waiting calls new ones are refused by `overloaded`. */
   maxWaiting: number;
   overloaded: () => Error;
+  /** Longer where nobody waits for the answer. */
+  gatherMs?: number;
   run: (items: Item[]) => Promise<(Result | Error)[]>;
 }): ((item: Item) => Promise<Result>) => {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
   let waiting: Waiting[] = [];
+  const { gatherMs = usualGatherMs } = options;
   let flying = false;
 
   const fly = async (): Promise<void> => {

@@ -15,6 +15,7 @@ export type Attempt = {
 };
 
 const batchSize = 500;
+const gatherMs = 10;
 const [againMs, longestMs] = [500, 45_000];
 
 const recordOf = ({ delivery, atMs, signature, outcome, verdict }: Attempt): AttemptRecord => ({
@@ -22,8 +23,6 @@ const recordOf = ({ delivery, atMs, signature, outcome, verdict }: Attempt): Att
   environment: delivery.environment,
   deliveryId: delivery.id,
   claim: delivery.claim,
-  endpointId: delivery.endpointId,
-  paymentId: delivery.paymentId,
   atMs,
   url: delivery.url,
   signature,
@@ -72,6 +71,7 @@ export const createAttemptRecorder = ({ db, log }: Pick<Context, 'db' | 'log'>):
     maxItems: batchSize,
     maxWaiting: Number.POSITIVE_INFINITY,
     overloaded: () => new Error('never'),
+    gatherMs,
     run: async records => {
       const refused = new Map<AttemptRecord, Error>();
       for (const part of withoutRepeats(records)) await writeHalving(part, refused);

@@ -7,8 +7,12 @@ export type Target = Scope & { readonly target: string };
 /** Where the database says which targets have something new, as account, environment and target. */
 export const deliveriesChannel = 'florin_deliveries';
 
+/** The target of a row `d` of deliveries; as it stands in their index. */
+export const targetOfRow = 'delivery_target(d.endpoint_id, d.callback_url)';
+
 const scheduledOf = (t: string): string =>
-  `d.account_id = ${t}.account_id and d.environment = ${t}.environment and d.target = ${t}.target and d.status = 'scheduled'`;
+  `d.account_id = ${t}.account_id and d.environment = ${t}.environment and ${targetOfRow} = ${t}.target
+    and d.status = 'scheduled'`;
 
 /** Why a delivery is not made after all. */
 const refusals = {
@@ -26,14 +30,15 @@ const isFree = 'd.claimed_until is null or d.claimed_until <= (select clock_time
 const lookStatement = {
   name: 'delivery-look',
   text: `with recursive targets as (
-      (select account_id, environment, target, 1 as place from deliveries
-        where status = 'scheduled' and (account_id, environment, target) > ($1, $2::environment, $3)
-        order by account_id, environment, target limit 1)
+      (select d.account_id, d.environment, ${targetOfRow} as target, 1 as place from deliveries d
+        where d.status = 'scheduled' and (d.account_id, d.environment, ${targetOfRow}) > ($1, $2::environment, $3)
+        order by d.account_id, d.environment, ${targetOfRow} limit 1)
       union all
       select next.*, t.place + 1 from targets t cross join lateral (
-        select d.account_id, d.environment, d.target from deliveries d
-        where d.status = 'scheduled' and (d.account_id, d.environment, d.target) > (t.account_id, t.environment, t.target)
-        order by d.account_id, d.environment, d.target limit 1) next
+        select d.account_id, d.environment, ${targetOfRow} as target from deliveries d
+        where d.status = 'scheduled'
+          and (d.account_id, d.environment, ${targetOfRow}) > (t.account_id, t.environment, t.target)
+        order by d.account_id, d.environment, ${targetOfRow} limit 1) next
       where t.place < $4
     ), seen as (
       select t.*, e.closed, e.failing, not e.closed and exists (
@@ -78,7 +83,6 @@ export type ClaimedDelivery = Row &
     claim: string;
     failures: number;
     eventId: string;
-    paymentId: string | null;
     body: string;
     endpointId: string | null;
     url: string;
@@ -101,7 +105,7 @@ const claimStatement = {
         )) as secrets,
         case when w.deleted_at is not null then '${refusals.deleted}'
           when w.status = 'disabled' then '${refusals.disabled}' end as refusal
-      from unnest($1::text[], $2::environment[], $3::text[], $4::integer[], $5::integer[])
+      from unnest((select $1::text[]), $2::environment[], $3::text[], $4::integer[], $5::integer[])
           with ordinality as i(account_id, environment, target, first, retries, turn)
         cross join (select set_config('synchronous_commit', 'off', true)) as unwaited
         left join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment and w.id = i.target
@@ -117,11 +121,11 @@ const claimStatement = {
       update deliveries d set claim = d.claim + 1, claimed_by = $6,
         claimed_until = clock_timestamp() + $7 * interval '1 second'
       from picked p where d.ctid = p.place
-      returning d.account_id, d.environment, d.target, d.id, d.claim, d.failures, d.event_id, d.endpoint_id,
+      returning d.account_id, d.environment, d.id, d.claim, d.failures, d.event_id, d.endpoint_id,
         d.callback_url, p.turn
     )
-    select c.account_id as "accountId", c.environment, c.target, c.id, c.claim, c.failures, c.event_id as "eventId",
-      e.payment_id as "paymentId", e.body, c.endpoint_id as "endpointId", coalesce(w.url, c.callback_url) as url,
+    select c.account_id as "accountId", c.environment, w.target, c.id, c.claim, c.failures, c.event_id as "eventId",
+      e.body, c.endpoint_id as "endpointId", coalesce(w.url, c.callback_url) as url,
       case when c.endpoint_id is not null then w.secrets else (
         select encode(s.callback_secret, 'base64') from account_settings s
         where s.account_id = c.account_id and s.environment = c.environment) end as secrets,

@@ -5,8 +5,6 @@ import type { Target } from './deliveries.ts';
 export type AttemptRecord = Scope & {
   readonly deliveryId: string;
   readonly claim: string;
-  readonly endpointId: string | null;
-  readonly paymentId: string | null;
   readonly atMs: number;
   readonly url: string;
   readonly signature: string;
@@ -28,56 +26,63 @@ export type AttemptRecord = Scope & {
  */
 const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
 
+const attemptColumns = `account_id, environment, delivery_id, claim, at, url, signature, status_code, error, duration_ms, response`;
+const attemptOf = (i: string): string =>
+  `${i}.account_id, ${i}.environment, ${i}.delivery_id, ${i}.claim, to_timestamp(${i}.at_ms / 1000.0), ${i}.url, ${i}.signature,
+        ${i}.status_code, ${i}.error, ${i}.duration_ms, ${i}.response`;
+
+// Under a claim that holds nothing is on record yet: the same change that would have put it there has ended the claim. So
+// only what comes late can be a repetition. Either way the delivery's row is held when its attempt is written, so that
+// the purge cannot leave an attempt behind. The first array hides its length, or every batch would be planned anew.
 const recordStatement = {
   name: 'delivery-record',
   text: `with input as materialized (
-      select * from unnest($1::text[], $2::environment[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
-        $8::text[], $9::text[], $10::smallint[], $11::text[], $12::integer[], $13::bytea[], $14::text[], $15::bigint[],
-        $16::text[], $17::boolean[])
-      as i(account_id, environment, delivery_id, claim, endpoint_id, payment_id, at_ms, url, signature, status_code, error,
-        duration_ms, response, status, delay_ms, parked_reason, gone)
-    ), logged as (
-      insert into delivery_attempts (account_id, environment, delivery_id, claim, at, url, signature, status_code, error,
-        duration_ms, response)
-      select account_id, environment, delivery_id, claim, to_timestamp(at_ms / 1000.0), url, signature, status_code, error,
-        duration_ms, response from input
-      on conflict do nothing
-      returning account_id, environment, delivery_id, claim
-    ), fresh as materialized (
-      select i.account_id, i.environment, i.delivery_id, i.claim, i.endpoint_id, i.payment_id, i.url, i.error, i.status,
-        i.delay_ms, i.parked_reason, i.gone from input i join logged using (account_id, environment, delivery_id, claim)
+      select * from unnest((select $1::text[]), $2::environment[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
+        $7::text[], $8::smallint[], $9::text[], $10::integer[], $11::bytea[], $12::text[], $13::bigint[], $14::text[],
+        $15::boolean[])
+      as i(account_id, environment, delivery_id, claim, at_ms, url, signature, status_code, error, duration_ms, response,
+        status, delay_ms, parked_reason, gone)
     ), settled as (
       update deliveries d set attempts = d.attempts + 1, status = i.status,
         failures = case i.status when 'succeeded' then 0 else d.failures + 1 end,
         next_attempt_at = clock_timestamp() + i.delay_ms * interval '1 millisecond', parked_reason = i.parked_reason,
         finished_at = case i.status when 'scheduled' then null else clock_timestamp() end,
         claimed_by = null, claimed_until = null
-      from fresh i
+      from input i
       where d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
         and d.claim = i.claim and d.claimed_until is not null
-      returning i.account_id, i.environment, i.delivery_id, i.endpoint_id, i.payment_id, i.url, i.status, i.gone, i.error
+      returning i.*, d.endpoint_id, d.event_id
+    ), logged as (
+      insert into delivery_attempts (${attemptColumns})
+      select ${attemptOf('i')} from settled i
+    ), late as (
+      insert into delivery_attempts (${attemptColumns})
+      select ${attemptOf('i')} from input i
+        join deliveries d on d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
+      where i.delivery_id not in (select delivery_id from settled) for key share of d
+      on conflict do nothing
+      returning account_id, environment, delivery_id
     ), counted as (
-      update deliveries d set attempts = d.attempts + 1 from fresh i
+      update deliveries d set attempts = d.attempts + 1 from late i
       where d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
-        and i.delivery_id not in (select delivery_id from settled)
     ), stopped as (
       insert into stopped_callbacks (account_id, environment, payment_id)
-      select distinct account_id, environment, payment_id from settled
-      where gone and endpoint_id is null and payment_id is not null
+      select distinct i.account_id, i.environment, e.payment_id
+      from settled i join events e
+        on e.account_id = i.account_id and e.environment = i.environment and e.id = i.event_id
+      where i.gone and i.endpoint_id is null and e.payment_id is not null
       on conflict do nothing
-    ), heard as materialized (
-      select i.account_id, i.environment, i.endpoint_id, bool_or(i.status = 'succeeded') as succeeded,
-        bool_or(i.gone) as gone, max(i.error) as error
-      from settled i join webhook_endpoints w
-        on w.account_id = i.account_id and w.environment = i.environment and w.id = i.endpoint_id and w.url = i.url
-      group by 1, 2, 3
+    ), heard as (
+      select account_id, environment, endpoint_id, url, bool_or(status = 'succeeded') as succeeded, bool_or(gone) as gone,
+        max(error) as error
+      from settled where endpoint_id is not null group by 1, 2, 3, 4
     ), judged as (
       select w.account_id, w.environment, w.id, h.succeeded,
         case when h.gone then 'The receiver answered 410 (gone).'
           when not h.succeeded and ${isFailingOn} and w.failing_since <= clock_timestamp() - interval '5 days'
           then 'Every attempt of the last five days failed; the last one: ' || h.error || '.' end as reason
       from heard h join webhook_endpoints w
-        on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id
+        on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id and w.url = h.url
       where w.status = 'enabled' and (h.gone or h.succeeded <> (w.failing_since is null)
         or w.failed_at <= clock_timestamp() - interval '1 hour'
         or w.failing_since <= clock_timestamp() - interval '5 days')
@@ -107,8 +112,6 @@ export const recordAttempts = async (
     column(a => a.environment),
     column(a => a.deliveryId),
     column(a => a.claim),
-    column(a => a.endpointId),
-    column(a => a.paymentId),
     column(a => a.atMs),
     column(a => a.url),
     column(a => a.signature),

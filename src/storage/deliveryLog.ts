@@ -1,6 +1,6 @@
 import type { Scope } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
-import { deliveriesChannel } from './deliveries.ts';
+import { deliveriesChannel, targetOfRow } from './deliveries.ts';
 
 export const deliveryStatuses = ['scheduled', 'succeeded', 'parked'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -107,7 +107,7 @@ const resendStatement = {
   name: 'delivery-resend',
   text: `with again as (
       update deliveries d set ${anew} where ${mine} and d.id = $3
-      returning d.account_id, d.environment, d.target
+      returning d.account_id, d.environment, ${targetOfRow} as target
     )
     select pg_notify('${deliveriesChannel}', concat_ws(' ', account_id, environment, target)) from again`,
 };

@@ -67,8 +67,9 @@ export const limitOf = (state: TargetState<unknown>, kind: Kind): number => {
 };
 
 /**
- * Whoever answers fast has twice as many claimed before they can fly, and is asked for when half of those fly: asking for
- * each one costs a query, and nothing flies while an answer is waited for with none left.
+ * Whoever answers fast has three times as many claimed before they can fly, and is asked for when two thirds of those
+ * fly: a query costs as much as what it brings if that is few, and nothing flies while an answer is waited for with none
+ * left.
  */
 export const wantedOf = (state: TargetState<unknown>, kind: Kind): number => {
   const { waiting, flying, hasMore } = state.queues[kind];
@@ -76,7 +77,7 @@ export const wantedOf = (state: TargetState<unknown>, kind: Kind): number => {
   const limit = limitOf(state, kind);
   const free = limit - flying - waiting.length;
   if (state.lane !== 'fast') return Math.max(0, free);
-  return waiting.length <= limit ? free + 2 * limit : 0;
+  return waiting.length <= limit ? free + 3 * limit : 0;
 };
 
 export const hasMore = ({ queues }: TargetState<unknown>): boolean => kinds.some(kind => queues[kind].hasMore);

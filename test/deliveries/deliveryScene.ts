@@ -98,7 +98,7 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
     sql(
       `select d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", e.type, d.status, d.attempts,
         d.failures::int, d.parked_reason as "parkedReason", d.next_attempt_at as "nextAttemptAt",
-        d.claimed_until is not null as "isClaimed" ${rowsOf} order by d.event_id, d.target`,
+        d.claimed_until is not null as "isClaimed" ${rowsOf} order by d.event_id, d.endpoint_id nulls first`,
       id,
     );
   const untilDeliveries: DeliveryScene['untilDeliveries'] = (of, isWanted) => until(() => deliveries(of), isWanted);

@@ -47,8 +47,6 @@ const attemptOf = (delivery: ClaimedDelivery, fields: Partial<AttemptRecord> = {
   environment: delivery.environment,
   deliveryId: delivery.id,
   claim: delivery.claim,
-  endpointId: delivery.endpointId,
-  paymentId: delivery.paymentId,
   atMs: Date.now(),
   url: delivery.url,
   signature: 'v1,x',

@@ -1,4 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Queryable } from '../../src/storage/database.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  claimingSince,
+  releaseDeliveries,
+} from '../../src/storage/deliveries.ts';
+import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
 import { purgeDeliveries } from '../../src/storage/deliveryLog.ts';
 import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
 import { answering } from './receiver.ts';
@@ -86,6 +94,69 @@ describe('the purge', () => {
     expect(await purge(30)).toBe(0);
     expect(await scene.attempts(id)).toHaveLength(2);
   });
+});
+
+describe('an attempt goes with its delivery', () => {
+  const claimed = async () => {
+    const endpoint = await merchant.endpoint('http://127.0.0.1:9/');
+    await idle.backlog(merchant, endpoint, 1);
+    const wanted = { accountId: merchant.account.id, environment: 'sandbox' as const, target: endpoint.id };
+    const claim = { holder: 'a', seconds: 60, since: await claimingSince(db()) };
+    const [delivery] = await claimDeliveries(db(), [{ ...wanted, first: 1, retries: 0 }], claim);
+    return delivery!;
+  };
+  const record = (at: Queryable, delivery: ClaimedDelivery) =>
+    recordAttempts(at, [
+      {
+        ...delivery,
+        deliveryId: delivery.id,
+        atMs: Date.now(),
+        signature: 'v1,x',
+        statusCode: 200,
+        error: null,
+        durationMs: 1,
+        response: Buffer.alloc(0),
+        status: 'succeeded',
+        delayMs: null,
+        parkedReason: null,
+        gone: false,
+      },
+    ]);
+  const db = () => idle.florin.admin.db;
+  const remove = (id: string) => idle.sql('delete from deliveries where id = $1 returning attempts', id);
+
+  let idle: DeliveryScene;
+  beforeAll(async () => {
+    idle = await startDeliveryScene({ roles: 'api,watch' });
+  });
+  beforeEach(async () => {
+    merchant = await idle.merchant();
+  });
+  afterAll(() => idle.stop());
+
+  test('none is written for one that is gone', async () => {
+    const delivery = await claimed();
+    await remove(delivery.id);
+    await record(db(), delivery);
+    expect(await idle.attempts(delivery.id)).toEqual([]);
+  });
+
+  test.each([true, false])(
+    'one that is written while its delivery is being removed goes, too (claim holds: %s)',
+    async holds => {
+      const delivery = await claimed();
+      if (!holds) await releaseDeliveries(db(), [delivery]);
+      let removed: Promise<unknown[]> | undefined;
+      await db().transaction(async tx => {
+        await record(tx, delivery);
+        removed = remove(delivery.id);
+        const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        await vi.waitFor(async () => expect(await idle.sql(waiting)).toHaveLength(1));
+      });
+      expect(await removed).toEqual([{ attempts: 1 }]);
+      expect(await idle.attempts(delivery.id)).toEqual([]);
+    },
+  );
 });
 
 describe('the log of an attempt', () => {

@@ -98,7 +98,7 @@ describe('a target that keeps failing', () => {
     expect(flights).toHaveLength(12);
     const more = failAll(targets, flights.slice(0, 3), 5);
     expect(more).toEqual([]);
-    expect(targets.takeReturned()).toHaveLength(24);
+    expect(targets.takeReturned()).toHaveLength(36);
     expect(targets.takeReturned()).toEqual([]);
     failAll(targets, flights.slice(3), 6);
     targets.tick(5_000);
@@ -119,7 +119,7 @@ describe('a target that hangs', () => {
     targets.tick(999);
     expect(targets.takeReturned()).toEqual([]);
     targets.tick(1_000);
-    expect(targets.takeReturned()).toHaveLength(24);
+    expect(targets.takeReturned()).toHaveLength(36);
     expect(wants(targets, 1_000)).toEqual([]);
     for (const flight of flights) targets.landed(flight, true, 1_500);
     expect(wants(targets, 1_500)).toMatchObject([{ first: 4 }]);
@@ -194,7 +194,7 @@ test('a target that wants no more gives back what waits for it', () => {
   targets.hear(targetOf('a'));
   const flights = claim(targets, new Map([['a', due('a', 50)]]), 0);
   targets.close(targetOf('a'));
-  expect(targets.takeReturned()).toHaveLength(16);
+  expect(targets.takeReturned()).toHaveLength(24);
   for (const flight of flights) expect(targets.landed(flight, true, 1)).toEqual([]);
 });
 

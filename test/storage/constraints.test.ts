@@ -145,13 +145,14 @@ describe('tenants', () => {
     await refused(delivery(owned(account), event, { callback_url: `'https://other.example/'` }), refusal.unique);
     const own = { ...owned(account), id: `'dlv_${'0'.repeat(26)}'`, event_id: `'${event}'`, callback_url };
     const times = { next_attempt_at: 'now()', created_at: 'now()' };
-    await refused(rows.insert('deliveries', { ...own, ...times }), refusal.check);
+    await refused(rows.insert('deliveries', { ...own, ...times }), refusal.ours);
   });
 
   test('a delivery has exactly one target, a time exactly while it is scheduled, and an end or a claim', async () => {
     const event = await rows.event(account, await rows.payment(account));
     const endpoint_id = `'${await rows.endpoint(account)}'`;
-    await refused(delivery(owned(account), event, {}), refusal.notNull);
+    await refused(delivery(owned(account), event, {}), refusal.check);
+    await refused(delivery(owned(account), event, { callback_url: `'nowhere'` }), refusal.ours);
     await refused(
       delivery(owned(account), event, { endpoint_id, callback_url: `'https://x.example/'` }),
       refusal.check,
