@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
-import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
+import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering, verify } from './receiver.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let scene: DeliveryScene;
-let merchant: Merchant;
-beforeAll(async () => {
-  scene = await startDeliveryScene();
-});
-beforeEach(async () => {
-  merchant = await scene.merchant();
-});
-afterAll(() => scene.stop());
+merchantPerTest();
 
 const cancel = async ({ id }: { id: string }): Promise<void> => {
   expect((await merchant.calls.act(id, 'cancel')).status).toBe(200);

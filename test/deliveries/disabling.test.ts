@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
-import { type DeliveryRow, type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
+import type { DeliveryRow } from './deliveryScene.ts';
+import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering, type Receiver } from './receiver.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let scene: DeliveryScene;
-let merchant: Merchant;
-beforeAll(async () => {
-  scene = await startDeliveryScene();
-});
-beforeEach(async () => {
-  merchant = await scene.merchant();
-});
-afterAll(() => scene.stop());
+merchantPerTest();
 
 const endpointOf = async (id: string) => (await merchant.call('GET', `/webhooks/${id}`)).json;
 const failingSince = async (id: string): Promise<Date | null> =>

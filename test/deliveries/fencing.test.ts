@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createAttemptRecorder } from '../../src/engine/recordAttempts.ts';
 import {
   type ClaimedDelivery,
@@ -10,20 +10,15 @@ import {
 } from '../../src/storage/deliveries.ts';
 import { type AttemptRecord, recordAttempts } from '../../src/storage/deliveryAttempts.ts';
 import { until } from '../api/paymentCalls.ts';
-import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
+import { startDeliveryScene } from './deliveryScene.ts';
+import { scene as idle, merchant, merchantPerTest } from './merchantPerTest.ts';
 
 /** Nobody delivers here but the test. */
-let idle: DeliveryScene;
-let merchant: Merchant;
+merchantPerTest({ roles: 'api,watch' });
 let endpoint: { id: string };
-beforeAll(async () => {
-  idle = await startDeliveryScene({ roles: 'api,watch' });
-});
 beforeEach(async () => {
-  merchant = await idle.merchant();
   endpoint = await merchant.endpoint('http://127.0.0.1:9/');
 });
-afterAll(() => idle.stop());
 
 const db = () => idle.florin.admin.db;
 const claim = async (holder: string, count = 1, since?: Date): Promise<ClaimedDelivery[]> => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
   type ClaimedDelivery,
@@ -8,18 +8,11 @@ import {
 } from '../../src/storage/deliveries.ts';
 import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
 import { purgeDeliveries } from '../../src/storage/deliveryLog.ts';
-import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
+import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
+import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering } from './receiver.ts';
 
-let scene: DeliveryScene;
-let merchant: Merchant;
-beforeAll(async () => {
-  scene = await startDeliveryScene();
-});
-beforeEach(async () => {
-  merchant = await scene.merchant();
-});
-afterAll(() => scene.stop());
+merchantPerTest();
 
 const purge = (days: number, limit = 1_000) => purgeDeliveries(scene.florin.admin.db, days, limit);
 /** So long ago, as far as the rows know. */
@@ -98,6 +91,7 @@ describe('the purge', () => {
 
 describe('an attempt goes with its delivery', () => {
   const claimed = async () => {
+    const merchant = await idle.merchant();
     const endpoint = await merchant.endpoint('http://127.0.0.1:9/');
     await idle.backlog(merchant, endpoint, 1);
     const wanted = { accountId: merchant.account.id, environment: 'sandbox' as const, target: endpoint.id };
@@ -128,9 +122,6 @@ describe('an attempt goes with its delivery', () => {
   let idle: DeliveryScene;
   beforeAll(async () => {
     idle = await startDeliveryScene({ roles: 'api,watch' });
-  });
-  beforeEach(async () => {
-    merchant = await idle.merchant();
   });
   afterAll(() => idle.stop());
 

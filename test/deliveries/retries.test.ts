@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type DeliveryRow, type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { DeliveryRow } from './deliveryScene.ts';
+import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering, type Receiver } from './receiver.ts';
 
 // A receiver that keeps failing is probed with growing pauses.
 vi.setConfig({ testTimeout: 120_000 });
 
-let scene: DeliveryScene;
-let merchant: Merchant;
-beforeAll(async () => {
-  scene = await startDeliveryScene();
-});
-beforeEach(async () => {
-  merchant = await scene.merchant();
-});
-afterAll(() => scene.stop());
+merchantPerTest();
 
 /** An endpoint with one delivery. */
 const begin = async (answer: Receiver['answer']) => {

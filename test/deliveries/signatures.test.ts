@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
-import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
+import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering, type Received, type Receiver, verify } from './receiver.ts';
 
-let scene: DeliveryScene;
-let merchant: Merchant;
-beforeAll(async () => {
-  scene = await startDeliveryScene();
-});
-beforeEach(async () => {
-  merchant = await scene.merchant();
-});
-afterAll(() => scene.stop());
+merchantPerTest();
 
 const received = (receiver: Receiver, count: number): Promise<Received[]> =>
   until(

@@ -41,4 +41,13 @@ export const claimAll = (targets: Targets, store: Store, nowMs: number): Flight<
   }
 };
 
+/** One that has answered at once this often: in the fast lane, and with each time room for one more. */
+export const makeFast = (targets: Targets, name: string, answers = 1): void => {
+  for (let i = 0; i < answers; i++) {
+    targets.hear(targetOf(name));
+    for (const flight of claim(targets, new Map([[name, due(name, 1)]]), 0)) targets.landed(flight, true, 1);
+    claim(targets, new Map(), 0);
+  }
+};
+
 export const wants = (targets: Targets, nowMs = 0) => targets.wanted(nowMs, 200).wants;

@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Flight, Sendable } from '../../src/workers/targetState.ts';
 import { createTargets } from '../../src/workers/targets.ts';
-import { claim, claimAll, due, type Targets, targetOf, wants } from './targetPlay.ts';
-
-/** One that answers at once: in the fast lane, with room for more. */
-const makeFast = (targets: Targets, name: string, answers = 1): void => {
-  for (let i = 0; i < answers; i++) {
-    targets.hear(targetOf(name));
-    for (const flight of claim(targets, new Map([[name, due(name, 1)]]), 0)) targets.landed(flight, true, 1);
-    claim(targets, new Map(), 0);
-  }
-};
+import { claim, claimAll, due, makeFast, targetOf, wants } from './targetPlay.ts';
 
 describe('a target that nothing is known of', () => {
   test('is asked for a few first attempts and a retry once it is heard of, and then for no more', () => {

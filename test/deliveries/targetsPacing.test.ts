@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Flight, Sendable } from '../../src/workers/targetState.ts';
 import { createTargets } from '../../src/workers/targets.ts';
-import { claim, claimAll, due, type Store, type Targets, takeFrom, targetOf, wants } from './targetPlay.ts';
+import { claim, claimAll, due, makeFast, type Store, type Targets, takeFrom, targetOf, wants } from './targetPlay.ts';
 
 const failAll = (targets: Targets, flights: readonly Flight<Sendable>[], nowMs: number) =>
   flights.flatMap(flight => targets.landed(flight, false, nowMs));
@@ -51,11 +51,7 @@ describe('a target that keeps failing', () => {
 
   test('pauses once for all that were in the air when it began to fail', () => {
     const targets = createTargets();
-    for (let i = 0; i < 60; i++) {
-      targets.hear(targetOf('a'));
-      for (const flight of claim(targets, new Map([['a', due('a', 1)]]), 0)) targets.landed(flight, true, 0);
-      claim(targets, new Map(), 0);
-    }
+    makeFast(targets, 'a', 60);
     targets.hear(targetOf('a'));
     const flights = claim(targets, new Map([['a', due('a', 64)]]), 0);
     expect(flights).toHaveLength(64);
@@ -88,11 +84,7 @@ describe('a target that keeps failing', () => {
 
   test('gives back what was claimed ahead for it', () => {
     const targets = createTargets();
-    for (let i = 0; i < 8; i++) {
-      targets.hear(targetOf('a'));
-      for (const flight of claim(targets, new Map([['a', due('a', 1)]]), 0)) targets.landed(flight, true, 0);
-      claim(targets, new Map(), 0);
-    }
+    makeFast(targets, 'a', 8);
     targets.hear(targetOf('a'));
     const flights = claim(targets, new Map([['a', due('a', 100)]]), 0);
     expect(flights).toHaveLength(12);
@@ -109,11 +101,7 @@ describe('a target that keeps failing', () => {
 describe('a target that hangs', () => {
   test('gives back what was claimed ahead for it, and is then sent little at a time', () => {
     const targets = createTargets();
-    for (let i = 0; i < 8; i++) {
-      targets.hear(targetOf('a'));
-      for (const flight of claim(targets, new Map([['a', due('a', 1)]]), 0)) targets.landed(flight, true, 0);
-      claim(targets, new Map(), 0);
-    }
+    makeFast(targets, 'a', 8);
     targets.hear(targetOf('a'));
     const flights = claim(targets, new Map([['a', due('a', 100)]]), 0);
     targets.tick(999);
@@ -186,11 +174,7 @@ test('what was claimed long ago does not take off any more', () => {
 
 test('a target that wants no more gives back what waits for it', () => {
   const targets = createTargets();
-  for (let i = 0; i < 4; i++) {
-    targets.hear(targetOf('a'));
-    for (const flight of claim(targets, new Map([['a', due('a', 1)]]), 0)) targets.landed(flight, true, 0);
-    claim(targets, new Map(), 0);
-  }
+  makeFast(targets, 'a', 4);
   targets.hear(targetOf('a'));
   const flights = claim(targets, new Map([['a', due('a', 50)]]), 0);
   targets.close(targetOf('a'));
