@@ -7,6 +7,7 @@ export type AttemptRecord = Scope & {
   readonly claim: string;
   readonly atMs: number;
   readonly url: string;
+  /** Empty where nothing was sent, because it could not be signed: that says nothing of the receiver. */
   readonly signature: string;
   readonly statusCode: number | null;
   readonly error: string | null;
@@ -75,7 +76,7 @@ const recordStatement = {
     ), heard as (
       select account_id, environment, endpoint_id, url, bool_or(status = 'succeeded') as succeeded, bool_or(gone) as gone,
         max(error) as error
-      from settled where endpoint_id is not null group by 1, 2, 3, 4
+      from settled where endpoint_id is not null and signature <> '' group by 1, 2, 3, 4
     ), judged as (
       select w.account_id, w.environment, w.id, h.succeeded,
         case when h.gone then 'The receiver answered 410 (gone).'

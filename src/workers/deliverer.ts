@@ -63,7 +63,7 @@ export const startDeliverer = (
   const wake = createWake();
   let since: Date | null = null;
 
-  /** Null where no secret can be had, which is nobody's fault but ours: it is tried again and told like a failure. */
+  /** Null where no secret can be had, which is nobody's fault but ours: it is tried again, and the receiver has not failed. */
   const sign = (delivery: ClaimedDelivery, body: Buffer, atMs: number): SignedHeaders | null => {
     const timestampSeconds = Math.floor(atMs / 1000);
     try {
@@ -74,8 +74,8 @@ export const startDeliverer = (
     }
   };
 
-  /** Whether the receiver does what it should. */
-  const attempt = async (delivery: ClaimedDelivery): Promise<boolean> => {
+  /** Whether the receiver does what it should; null where nothing is known of it by this. */
+  const attempt = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
     const { environment, url, failures } = delivery;
     const { allowLoopback } = context.environments[environment];
     const atMs = context.clock.nowMs();
@@ -84,10 +84,11 @@ export const startDeliverer = (
     const headers = sign(delivery, body, atMs);
     const outcome = headers ? await sender.send({ url, headers, body, allowLoopback }, canceling.signal) : unsigned;
     // What was cut off at the end of this process says nothing of the receiver.
-    if (canceling.signal.aborted && !outcome.delivered) return false;
+    if (canceling.signal.aborted && !outcome.delivered) return null;
     const verdict = judgeAttempt(outcome, { environment, failures, random: random() });
     held.delete(delivery);
     const written = recorder.add({ delivery, atMs, signature: headers?.['webhook-signature'] ?? '', outcome, verdict });
+    if (!headers) return null;
     const isGone = verdict.kind === 'parked' && verdict.gone;
     if (isGone && delivery.endpointId !== null) {
       targets.close(delivery);
@@ -101,7 +102,7 @@ export const startDeliverer = (
   };
 
   const fly = async (flight: Flight<ClaimedDelivery>): Promise<void> => {
-    let isWell = false;
+    let isWell: boolean | null = false;
     try {
       isWell = await attempt(flight.delivery);
     } catch (error) {

@@ -111,6 +111,16 @@ export const createTargets = <D extends Sendable>() => {
     return flights;
   };
 
+  const judge = (flight: Flight<D>, isWell: boolean, nowMs: number): void => {
+    const { state, atMs } = flight;
+    if (isWell) {
+      succeed(state);
+      paused.delete(state);
+    } else if (fail(state, flight, nowMs)) paused.add(state);
+    if (isFailing(state)) moveTo(state, 'failing');
+    else moveTo(state, nowMs - atMs >= slowMs || hangs(state, nowMs) ? 'slow' : 'fast');
+  };
+
   const forgetIdle = (): void => {
     for (const state of states.values()) {
       if (states.size <= keptTargets) return;
@@ -181,19 +191,14 @@ export const createTargets = <D extends Sendable>() => {
       for (const state of asked) ready.add(state);
     },
 
-    /** An attempt is over; answers those that are to fly now. */
-    landed(flight: Flight<D>, isWell: boolean, nowMs: number): Flight<D>[] {
-      const { state, kind, atMs } = flight;
+    /** An attempt is over; answers those that are to fly now. `isWell` is null where it says nothing of the receiver. */
+    landed(flight: Flight<D>, isWell: boolean | null, nowMs: number): Flight<D>[] {
+      const { state, kind } = flight;
       state.queues[kind].flying -= 1;
       hold(state, -1);
       state.flights.delete(flight);
       if (state.flights.size === 0) flying.delete(state);
-      if (isWell) {
-        succeed(state);
-        paused.delete(state);
-      } else if (fail(state, flight, nowMs)) paused.add(state);
-      if (isFailing(state)) moveTo(state, 'failing');
-      else moveTo(state, nowMs - atMs >= slowMs || hangs(state, nowMs) ? 'slow' : 'fast');
+      if (isWell !== null) judge(flight, isWell, nowMs);
       if (hasMore(state)) ready.add(state);
       return takeOff(state, nowMs);
     },

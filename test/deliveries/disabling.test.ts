@@ -123,6 +123,38 @@ describe('five days of failures', () => {
     expectNoMore(rows, receiver);
   });
 
+  test('are not made of attempts that we could not sign', async () => {
+    const { receiver, endpoint } = await withRetries(4);
+    await failedSince(endpoint.id, '6 days');
+    const [{ secret }] = await scene.sql('select secret from webhook_endpoints where id = $1', endpoint.id);
+    const keep = (sealed: Buffer) =>
+      scene.sql('update webhook_endpoints set secret = $2 where id = $1', endpoint.id, sealed);
+    await keep(Buffer.alloc(secret.length));
+    await scene.makeDue(endpoint);
+    const rows = await scene.untilDeliveries(endpoint, all => all.every(({ failures }) => failures === 2));
+    const unsent = { statusCode: null, error: 'the secret could not be opened' };
+    expect((await scene.attempts(rows[0]!.id)).at(-1)).toMatchObject(unsent);
+    expect(await endpointOf(endpoint.id)).toMatchObject({ status: 'enabled', disabledReason: null });
+    expect(receiver.received).toHaveLength(4);
+
+    await keep(secret);
+    await scene.makeDue({ id: rows[0]!.id });
+    await until(
+      () => endpointOf(endpoint.id),
+      ({ status }) => status === 'disabled',
+    );
+    expect(receiver.received).toHaveLength(5);
+  });
+
+  test('do not begin with an attempt that we could not sign', async () => {
+    const receiver = await scene.receiver();
+    const endpoint = await merchant.endpoint(receiver.url);
+    await scene.sql(`update webhook_endpoints set secret = '\\x00' where id = $1`, endpoint.id);
+    await merchant.calls.made();
+    await scene.untilDelivery(endpoint, ({ failures }) => failures === 1);
+    expect(await failingSince(endpoint.id)).toBeNull();
+  });
+
   test('are counted from the last success on', async () => {
     const { receiver, endpoint } = await withRetries(2);
     await failedSince(endpoint.id, '6 days');

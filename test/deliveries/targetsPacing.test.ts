@@ -82,6 +82,23 @@ describe('a target that keeps failing', () => {
     expect(rounds).toBeLessThan(30);
   });
 
+  test('has not failed by attempts that say nothing of it', () => {
+    const targets = createTargets();
+    makeFast(targets, 'a', 4);
+    for (let i = 0; i < 10; i++) {
+      targets.hear(targetOf('a'));
+      const flights = claim(targets, new Map([['a', due('a', 8)]]), i);
+      expect(flights).toHaveLength(8);
+      for (const flight of flights) expect(targets.landed(flight, null, i)).toEqual([]);
+    }
+    makeFailing(targets, 'b');
+    targets.hear(targetOf('b'));
+    targets.tick(1_000);
+    for (const flight of claim(targets, new Map([['b', due('b', 1)]]), 1_000)) targets.landed(flight, null, 1_000);
+    targets.hear(targetOf('b'));
+    expect(wants(targets, 1_000)).toEqual([{ ...targetOf('b'), first: 1, retries: 1 }]);
+  });
+
   test('gives back what was claimed ahead for it', () => {
     const targets = createTargets();
     makeFast(targets, 'a', 8);

@@ -26,7 +26,7 @@ export const delivererFaults: Fault[] = [
   {
     name: 'an attempt cut off by a stop is a failure',
     file: 'src/workers/deliverer.ts',
-    find: 'if (canceling.signal.aborted && !outcome.delivered) return false;',
+    find: 'if (canceling.signal.aborted && !outcome.delivered) return null;',
     replace: '',
     tests: deliveries('survival'),
   },

@@ -81,6 +81,13 @@ export const deliveryFaults: Fault[] = [
     tests: deliveries('fencing'),
   },
   {
+    name: 'what could not be signed counts against the receiver',
+    file: 'src/storage/deliveryAttempts.ts',
+    find: "endpoint_id is not null and signature <> '' group",
+    replace: 'endpoint_id is not null group',
+    tests: deliveries('disabling'),
+  },
+  {
     name: 'a success leaves the place in the schedule',
     file: 'src/storage/deliveryAttempts.ts',
     find: "case i.status when 'succeeded' then 0 else d.failures + 1 end",
