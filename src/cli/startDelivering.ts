@@ -7,10 +7,10 @@ import type { Sender } from '../webhooks/send.ts';
 import { startDeliverer } from '../workers/deliverer.ts';
 import type { Loop } from '../workers/loop.ts';
 
-const parseTarget = (payload: string): Target | null => {
-  const [accountId, environment, target] = payload.split(' ');
+const parseNews = (payload: string): { target: Target; isAskedFor: boolean } | null => {
+  const [accountId, environment, target, when] = payload.split(' ');
   if (!accountId || !target) return null;
-  return { accountId, environment: environment as Environment, target };
+  return { target: { accountId, environment: environment as Environment, target }, isAskedFor: when === 'now' };
 };
 
 /** The deliverer, told by the database what is new. */
@@ -22,8 +22,8 @@ export const startDelivering = (
   const listening = listen(parts.service, {
     channel: deliveriesChannel,
     onHeard: payload => {
-      const target = parseTarget(payload);
-      if (target) deliverer.hear(target);
+      const news = parseNews(payload);
+      if (news) deliverer.hear(news.target, news.isAskedFor);
     },
     onConnected: deliverer.lookAround,
     log: context.log,

@@ -4,7 +4,10 @@ import type { Queryable, Row } from './database.ts';
 /** What is slow or fails together: an endpoint, or an account's callbacks to one server. */
 export type Target = Scope & { readonly target: string };
 
-/** Where the database says which targets have something new, as account, environment and target. */
+/**
+ * Where the database says which targets have something new, as account, environment and target. The word `now` follows
+ * where somebody has asked for it and waits.
+ */
 export const deliveriesChannel = 'florin_deliveries';
 
 /** The target of a row `d` of deliveries; as it stands in their index. */

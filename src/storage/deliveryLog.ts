@@ -109,7 +109,7 @@ const resendStatement = {
       update deliveries d set ${anew} where ${mine} and d.id = $3
       returning d.account_id, d.environment, ${targetOfRow} as target
     )
-    select pg_notify('${deliveriesChannel}', concat_ws(' ', account_id, environment, target)) from again`,
+    select pg_notify('${deliveriesChannel}', concat_ws(' ', account_id, environment, target, 'now')) from again`,
 };
 export const rescheduleDelivery = async (tx: Queryable, scope: Scope, id: string): Promise<void> => {
   await tx.query(resendStatement, [scope.accountId, scope.environment, id]);

@@ -20,8 +20,8 @@ import { createTargets } from './targets.ts';
 import { createWake } from './wake.ts';
 
 export type Deliverer = Loop & {
-  /** Something may be due for this target. */
-  hear(target: Target): void;
+  /** Something may be due for this target. Where somebody has asked for it, a pause of the target is not waited for. */
+  hear(target: Target, isAskedFor: boolean): void;
   /** News may have been missed: all targets are looked through. */
   lookAround(): void;
 };
@@ -188,7 +188,10 @@ export const startDeliverer = (
   const looking = startLooking(context, hear);
 
   return {
-    hear,
+    hear(target, isAskedFor) {
+      if (isAskedFor) targets.resume(target);
+      hear(target);
+    },
     lookAround: looking.soon,
     async stop() {
       stopping.abort();

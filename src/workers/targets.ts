@@ -141,6 +141,11 @@ export const createTargets = <D extends Sendable>() => {
       ready.add(state);
     },
 
+    /** Ends its pause, if it has one: it is probed at once, and a failure begins the next pause. */
+    resume(target: Target): void {
+      paused.delete(stateOf(target));
+    },
+
     /** Whom to ask for how many now, `most` in all. What comes of it is to be told by `asked` or `unasked`. */
     wanted(nowMs: number, most: number): Asking<D> {
       const [wants, asked]: [Wanted[], TargetState<D>[]] = [[], []];

@@ -29,6 +29,28 @@ const expectWait = async (row: DeliveryRow, leastMs: number, mostMs: number): Pr
   expect(row.nextAttemptAt!.getTime()).toBeLessThanOrEqual(now.getTime() + mostMs);
 };
 
+test('a resend does not wait until the pause of a receiver that fails is over', async () => {
+  const arrivedMs: number[] = [];
+  const receiver = await scene.receiver(response => {
+    arrivedMs.push(performance.now());
+    response.writeHead(500).end();
+  });
+  const endpoint = await merchant.endpoint(receiver.url);
+  await scene.backlog(merchant, endpoint, 20);
+  // After a pause of four seconds comes one of eight.
+  const rows = await scene.untilDeliveries(
+    endpoint,
+    all =>
+      arrivedMs.some((atMs, i) => atMs - arrivedMs[i - 1]! > 3_500) &&
+      all.reduce((sum, { attempts }) => sum + attempts, 0) === arrivedMs.length,
+  );
+  receiver.answer = answering(200);
+  const askedMs = performance.now();
+  expect((await merchant.call('POST', `/deliveries/${rows[0]!.id}/resend`)).status).toBe(200);
+  await scene.untilDelivery(rows[0]!, ({ status }) => status === 'succeeded');
+  expect(performance.now() - askedMs).toBeLessThan(4_000);
+});
+
 describe('a delivery that fails', () => {
   test('is scheduled again step by step, and parked with the reason when all attempts are used up', async () => {
     const { id, receiver } = await begin(answering(500, {}, 'out of order'));

@@ -27,6 +27,24 @@ describe('a target that keeps failing', () => {
     expect(wants(targets, 1_000)).toEqual([{ ...targetOf('a'), first: 1, retries: 1 }]);
   });
 
+  test('is probed at once when somebody asks for it, and a failure of that begins the next pause', () => {
+    const targets = createTargets();
+    makeFailing(targets, 'a');
+    targets.resume(targetOf('a'));
+    targets.hear(targetOf('a'));
+    const probes = claim(targets, new Map([['a', due('a', 100)]]), 10);
+    expect(probes).toHaveLength(1);
+    targets.resume(targetOf('a'));
+    expect(claim(targets, new Map([['a', due('a', 100)]]), 20)).toHaveLength(0);
+    failAll(targets, probes, 30);
+    for (const nowMs of [30, 2_029]) {
+      targets.tick(nowMs);
+      expect(wants(targets, nowMs)).toEqual([]);
+    }
+    targets.tick(2_030);
+    expect(wants(targets, 2_030)).toMatchObject([{ first: 1 }]);
+  });
+
   test('has a probe in the air at a time, and pauses that double up to a bound', () => {
     const targets = createTargets();
     makeFailing(targets, 'a');

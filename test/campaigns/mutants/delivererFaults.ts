@@ -45,6 +45,13 @@ export const delivererFaults: Fault[] = [
     tests: deliveries('disabling'),
   },
   {
+    name: 'a resend waits until the pause of its receiver is over',
+    file: 'src/workers/deliverer.ts',
+    find: 'if (isAskedFor) targets.resume(target);',
+    replace: '',
+    tests: deliveries('retries'),
+  },
+  {
     name: 'nothing is found by looking',
     file: 'src/workers/looking.ts',
     find: 'for (const { failing, ...target } of seen.due) hear(target, failing);',
