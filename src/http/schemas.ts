@@ -224,7 +224,7 @@ export const testRequest = Type.Object(
 export type TestRequestBody = Static<typeof testRequest>;
 
 export const testResult = Type.Object({
-  eventId: text('Id of the event that was sent.'),
+  eventId: text('Id of the event that was sent. A test is not kept: GET /v1/events does not know it.'),
   delivered: Type.Boolean({ description: 'Whether the receiver answered with success.' }),
   statusCode: nullable(whole('What the receiver answered; null where it did not.')),
   durationMs: whole('How long it took, in milliseconds.'),

@@ -42,6 +42,17 @@ const verify = (secret: string, { body, headers }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
 describe('a test event', () => {
+  test('is not kept: it did not happen, and no replay is to say that it did', async () => {
+    const { id } = await endpointAt(`${receiver.url}/hooks`);
+    const { eventId } = (await testOf(id, { type: 'payment.completed' })).json;
+    const get = (path: string) => scene.client.call('GET', `/v1${path}`, { key: account.keys.sandbox });
+    expectError(await get(`/events/${eventId}`), 404, 'not_found');
+    expect((await get('/events')).json.data).toEqual([]);
+    expect((await get(`/webhooks/${id}/deliveries`)).json.data).toEqual([]);
+    const range = { from: '2020-01-01', to: '2100-01-01' };
+    expect((await call('POST', `/${id}/replay`, range)).json).toEqual({ scheduled: 0 });
+  });
+
   test('is a signed POST sent at once, and the answer tells how it went', async () => {
     const { id, secret } = await endpointAt(`${receiver.url}/hooks?a=1`);
     const answer = await testOf(id);
