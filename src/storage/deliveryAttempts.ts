@@ -74,14 +74,16 @@ const recordStatement = {
       where i.gone and i.endpoint_id is null and e.payment_id is not null
       on conflict do nothing
     ), heard as (
-      select account_id, environment, endpoint_id, url, bool_or(status = 'succeeded') as succeeded, bool_or(gone) as gone,
-        max(error) as error
+      select account_id, environment, endpoint_id, url, bool_or(status = 'succeeded') as succeeded, bool_or(gone) as gone
       from settled where endpoint_id is not null and signature <> '' group by 1, 2, 3, 4
     ), judged as (
       select w.account_id, w.environment, w.id, h.succeeded,
         case when h.gone then 'The receiver answered 410 (gone).'
           when not h.succeeded and ${isFailingOn} and w.failing_since <= clock_timestamp() - interval '5 days'
-          then 'Every attempt of the last five days failed; the last one: ' || h.error || '.' end as reason
+          then 'Every attempt of the last five days failed; the last one: ' || (
+            select error from settled where (account_id, environment, endpoint_id, url)
+              = (h.account_id, h.environment, h.endpoint_id, h.url) and signature <> '' order by at_ms desc limit 1
+          ) || '.' end as reason
       from heard h join webhook_endpoints w
         on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id and w.url = h.url
       where w.status = 'enabled' and (h.gone or h.succeeded <> (w.failing_since is null)

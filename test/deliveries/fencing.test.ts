@@ -265,6 +265,23 @@ describe('a replay is not undone', () => {
   });
 });
 
+test('of failures that are written together, the latest is named as the reason why an endpoint is disabled', async () => {
+  await idle.backlog(merchant, endpoint, 3);
+  const text = `update webhook_endpoints set failing_since = clock_timestamp() - interval '6 days',
+    failed_at = clock_timestamp() where id = $1`;
+  await idle.sql(text, endpoint.id);
+  const atMs = Date.now();
+  const attempts = [
+    { error: 'answered 503', atMs: atMs - 10 },
+    { error: 'answered 500', atMs },
+    { error: 'not sent', atMs: atMs + 10, signature: '' },
+  ];
+  const claimed = await claim('a', 3);
+  const records = attempts.map((fields, i) => attemptOf(claimed[i]!, { ...failedOnce, ...fields }));
+  const reason = 'Every attempt of the last five days failed; the last one: answered 500.';
+  expect(await recordAttempts(db(), records)).toMatchObject([{ target: endpoint.id, reason }]);
+});
+
 test('whoever looks for what is due is told which endpoints have failed for long', async () => {
   const isFailing = async () => {
     const { due } = await lookAtTargets(db(), null, 1_000);
