@@ -13,7 +13,7 @@ const firstLimit = 4;
 const longestLimit = 64;
 const slowLimit = 4;
 export const slowMs = 1_000;
-/** So many failures in a row, and it is only probed: one at a time, with pauses between. */
+/** So many failures in a row, and it is only probed: one of each kind at a time, with pauses between. */
 const failuresToPause = 3;
 const firstPauseMs = 1_000;
 const longestPauseMs: Readonly<Record<Environment, number>> = { production: 60_000, sandbox: 10_000 };
