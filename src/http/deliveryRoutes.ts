@@ -4,7 +4,7 @@ import { firstIdAt, type IdKind, isId, lastIdAt } from '../core/ids.ts';
 import type { Context } from '../engine/context.ts';
 import { renderDelivery, replayEvents, resendDelivery, showDelivery } from '../engine/deliveries.ts';
 import { findEndpoint } from '../engine/webhookEndpoints.ts';
-import { deliveriesOfEvent, listDeliveries } from '../storage/deliveryLog.ts';
+import { deliveriesOfEvent, listDeliveries, listParked } from '../storage/deliveryLog.ts';
 import { type EventRow, listEvents, readEvent } from '../storage/eventLog.ts';
 import * as schemas from './deliverySchemas.ts';
 import { idempotencyOf } from './idempotencyKey.ts';
@@ -98,6 +98,21 @@ const logRoutes = (context: Context): Route[] => [
       const before = cursorOf('delivery', cursor);
       const { id } = await findEndpoint(context, scopeOf(call), call.params.id!);
       const rows = await listDeliveries(context.listDb, scopeOf(call), id, { status, before, limit: limit + 1 });
+      return { body: renderFeed(rows, limit, renderDelivery) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/deliveries',
+    summary: 'List parked deliveries, to endpoints and to callbackUrl, newest first',
+    tag: 'Webhooks',
+    access: 'webhooks:read',
+    query: schemas.parkedQuery,
+    answer: schemas.feedOf(schemas.delivery),
+    handle: async call => {
+      const { limit = defaultPageLimit, cursor } = call.query as schemas.ParkedQuery;
+      const page = { before: cursorOf('delivery', cursor), limit: limit + 1 };
+      const rows = await listParked(context.listDb, scopeOf(call), page);
       return { body: renderFeed(rows, limit, renderDelivery) };
     },
   },

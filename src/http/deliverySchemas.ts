@@ -71,6 +71,17 @@ export const deliveryQuery = Type.Object(
 );
 export type DeliveryQuery = Static<typeof deliveryQuery>;
 
+/** One value: the others would need an index that each delivery pays for. Required: without it, all would be expected. */
+export const parkedQuery = Type.Object(
+  {
+    status: choice(['parked'], 'Required: only what was given up is listed across endpoints, and others may follow.'),
+    limit,
+    cursor,
+  },
+  strict,
+);
+export type ParkedQuery = Static<typeof parkedQuery>;
+
 export const delivery = Type.Object({
   id: Type.String({ pattern: '^dlv_[0-9a-z]{26}$', description: 'Names the delivery.' }),
   eventId: text('The event that it carries.'),

@@ -32,6 +32,11 @@ const idsByPath: Readonly<Record<string, string>> = {
 const pathExample = (path: string, name: string): string =>
   name === 'id' ? (idsByPath[path.split('/{', 1)[0]!] ?? exampleIds.payment) : 'base';
 
+const queryExample = ({ name, schema }: Operation['parameters'][number]): string => {
+  const { default: usual, enum: choices } = schema as Schema;
+  return `${name}=${usual ?? choices?.[0]}`;
+};
+
 /** The schema of the body, where there is something to say in one. */
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => {
   const schema = requestBody?.content['application/json'].schema as Schema | undefined;
@@ -42,10 +47,10 @@ const bodyOf = ({ requestBody }: Operation): Schema | undefined => {
 const curlOf = ({ method, path, operation }: Entry, place: DocsPlace): Html => {
   const target = path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => pathExample(path, name));
   const schema = bodyOf(operation);
-  const isPaged = operation.parameters.some(parameter => parameter.name === 'limit');
+  const query = operation.parameters.filter(each => each.in === 'query' && (each.required || each.name === 'limit'));
   const isImplied = method === 'get' || (method === 'post' && schema !== undefined);
   const verb = isImplied ? '' : ` -X ${method.toUpperCase()}`;
-  const lines = curlLines(place, verb, isPaged ? `${target}?limit=20` : target);
+  const lines = curlLines(place, verb, query.length === 0 ? target : `${target}?${query.map(queryExample).join('&')}`);
   if (operation.security) lines.push('-H "Authorization: Bearer $FLORIN_KEY"');
   if (schema) {
     const body = JSON.stringify(exampleBodyOf(schema, place), null, 2).replaceAll('\n', '\n  ');

@@ -88,7 +88,9 @@ const valuesOf = (place: DocsPlace): Values => {
 /** What follows from the operation: a secret is shown when it is made, and never again. */
 const secret = 'whsec_dGhpcy1pcy1hbi1leGFtcGxlLXNlY3JldC0zMmJ5dGU=';
 const delivered: Values = { status: 'succeeded', finishedAt: '2026-01-15T09:30:00.048Z' };
+const parked: Values = { ...delivered, status: 'parked', endpointId: null, parkedReason: 'answered 410 (gone)' };
 const valuesByOperation: Readonly<Record<string, Values>> = {
+  getDeliveries: parked,
   getDeliveriesById: delivered,
   getEventsByIdDeliveries: delivered,
   getWebhooksByIdDeliveries: delivered,

@@ -193,9 +193,9 @@ const webhookEvents = ({ environment }: DocsPlace): Guide => ({
   text: html`<p>Events are posted to your endpoints and to a payment's <code>callbackUrl</code>, at least once each:
 <code>webhook-id</code> is equal on every attempt, so keep it to drop repetitions, and <code>sequence</code> counts up within a
 payment. Answer 2xx within 15 seconds and do the work afterwards; redirects count as failures.</p>
-<p>What fails is sent again, ${retryCount(environment)} times over ${retrySpan(environment)}, and then parked: it stays in the log of
-deliveries and can be resent. An answer of 410 disables the endpoint, and so do five days of nothing but failures. An endpoint that
-was away gets a range of time again by <a href="#postWebhooksByIdReplay">replay</a>.</p>
+<p>What fails is sent again, ${retryCount(environment)} times over ${retrySpan(environment)}, and then parked: it stays in the list of
+<a href="#getDeliveries">parked deliveries</a> until it is resent. An answer of 410 disables the endpoint, and so do five days of
+nothing but failures. An endpoint that was away gets a range of time again by <a href="#postWebhooksByIdReplay">replay</a>.</p>
 <p class="choices">Kinds: ${codes(eventTypes)}</p>`,
   sample: { title: 'An event, with data shortened', code: jsonMarkup(eventIn(environment)) },
 });

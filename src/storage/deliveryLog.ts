@@ -53,6 +53,21 @@ export const listDeliveries = (
     page.limit,
   ]);
 
+// The status is part of the text: as a value it would not be known to be that of the partial index.
+const parkedStatement = {
+  name: 'delivery-log-parked',
+  text: `select ${columns} from (
+      select * from deliveries d where ${mine} and d.status = 'parked' and d.id < $3 order by d.id desc limit $4) d
+    ${named} order by d.id desc`,
+};
+/** Deliveries to endpoints and callbacks that were given up, the newest first. */
+export const listParked = (
+  db: Queryable,
+  scope: Scope,
+  page: { before: string | null; limit: number },
+): Promise<DeliveryRow[]> =>
+  db.query<DeliveryRow>(parkedStatement, [scope.accountId, scope.environment, page.before ?? afterAll, page.limit]);
+
 // Their ids follow from the event's and whom they go to, so no index of its own is needed, which each delivery would pay for.
 const ofEventStatement = {
   name: 'delivery-log-event',

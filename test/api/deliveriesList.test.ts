@@ -99,6 +99,62 @@ test('deliveries of an event are read from page to page as well', async () => {
   expect(pages.flat()).toEqual(data);
 });
 
+describe('parked deliveries', () => {
+  type Listed = { id: string; status: string; endpointId: string | null };
+  const parked = '/deliveries?status=parked';
+  let owner: EventCalls;
+  /** Of endpoint and callback, newest first. */
+  let expected: Listed[];
+  beforeAll(async () => {
+    owner = eventCalls(scene, await scene.account());
+    await owner.endpoint(url);
+    const made: Listed[] = [];
+    for (let i = 0; i < 12; i++) await owner.made({ callbackUrl: `${url}callback` });
+    for (const { id } of await owner.events()) made.push(...(await owner.got(`/events/${id}/deliveries`)).data);
+    expect(made).toHaveLength(24);
+    for (const [index, { id }] of made.entries()) await put(id, statuses[index % 3]!);
+    const read = await Promise.all(made.map(({ id }) => owner.got(`/deliveries/${id}`)));
+    const shown: Listed[] = read.map(({ log, ...delivery }) => delivery);
+    expected = shown.filter(({ status }) => status === 'parked').toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  });
+
+  test('are listed whether they went to an endpoint or to a callbackUrl, and no others are', async () => {
+    expect(new Set(expected.map(each => each.endpointId === null))).toEqual(new Set([true, false]));
+    expect((await owner.got(parked)).data).toEqual(expected);
+    expect(expected).toHaveLength(8);
+  });
+
+  test.each([1, 3, 7])('in pages of %i, walked by cursor, are met once each', async limit => {
+    expect((await owner.walk(`${parked}&limit=${limit}`)).flat()).toEqual(expected);
+  });
+
+  test('end with the last page', async () => {
+    expect((await owner.got(`${parked}&limit=8`)).pagination).toEqual({ limit: 8, hasMore: false, nextCursor: null });
+    const nextCursor = expected[6]!.id;
+    expect((await owner.got(`${parked}&limit=7`)).pagination).toEqual({ limit: 7, hasMore: true, nextCursor });
+  });
+
+  test('are the list of one account in one environment', async () => {
+    const nothing = '{"data":[],"pagination":{"limit":20,"hasMore":false,"nextCursor":null}}';
+    for (const asker of [eventCalls(scene, owner.account, 'production'), eventCalls(scene, await scene.account())]) {
+      expect((await asker.get(parked)).text).toBe(nothing);
+      expect((await asker.get(`${parked}&cursor=${expected[0]!.id}`)).text).toBe(nothing);
+    }
+    expect((await shop.got(parked)).data).toEqual(all.filter(({ status }) => status === 'parked'));
+  });
+
+  test('leave it when they are sent again', async () => {
+    const again = eventCalls(scene, await scene.account());
+    await again.made({ callbackUrl: `${url}callback` });
+    const [event] = await again.events();
+    const [{ id }] = (await again.got(`/events/${event.id}/deliveries`)).data;
+    await put(id, 'parked');
+    expect(idsOf((await again.got(parked)).data)).toEqual([id]);
+    expect((await again.post(`/deliveries/${id}/resend`)).status).toBe(200);
+    expect((await again.got(parked)).data).toEqual([]);
+  });
+});
+
 test('a change of the address is told for deliveries that are there, a deletion takes the list away', async () => {
   const moved = eventCalls(scene, await scene.account());
   const { id } = await moved.endpoint(url);
@@ -136,6 +192,20 @@ describe('what is refused', () => {
   test.each(['limit=0', 'cursor=dlv_1', 'status=parked'])('%s of the deliveries of an event', async query => {
     expectInvalid(await shop.get(`/events/${all[0].eventId}/deliveries?${query}`), query.split('=')[0]!);
   });
+
+  test.each(['', 'scheduled', 'succeeded', 'Parked', 'parked,scheduled'])('status=%s across endpoints', async value => {
+    const answer = await shop.get(`/deliveries?status=${value}`);
+    expectInvalid(answer, 'status');
+    expect(answer.json.error.message).toContain('parked');
+  });
+
+  test.each([
+    ['', 'status'],
+    ['?limit=1', 'status'],
+    ['?status=parked&limit=0', 'limit'],
+    [`?status=parked&cursor=evt_${'0'.repeat(26)}`, 'cursor'],
+    ['?status=parked&endpointId=we_1', 'endpointId'],
+  ])('/deliveries%s', async (query, name) => expectInvalid(await shop.get(`/deliveries${query}`), name));
 
   test.each([`we_${'0'.repeat(26)}`, 'we_none', '%00', `dlv_${'0'.repeat(26)}`])('the endpoint %s', async id => {
     expectError(await shop.get(`/webhooks/${id}/deliveries`), 404, 'not_found');

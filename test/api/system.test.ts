@@ -83,6 +83,7 @@ const more: [string, string, boolean][] = [
   ['get', '/v1/events', true],
   ['get', '/v1/events/{id}', true],
   ['get', '/v1/events/{id}/deliveries', true],
+  ['get', '/v1/deliveries', true],
   ['get', '/v1/deliveries/{id}', true],
   ['post', '/v1/deliveries/{id}/resend', true],
   ['get', '/healthz', false],

@@ -173,6 +173,7 @@ describe('examples', () => {
     expect(answerOf('postPayments')).toMatchObject({ status: 'pending', canceledAt: null });
     expect(answerOf('postPaymentsByIdResolve')).toBeUndefined();
     expect(answerOf('getDeliveriesById')).toMatchObject({ status: 'succeeded', attempts: 1, nextAttemptAt: null });
+    expect(answerOf('getDeliveries')).toMatchObject({ data: [{ status: 'parked', parkedReason: expect.any(String) }] });
     expect(answerOf('postDeliveriesByIdResend')).toMatchObject({
       id: expect.stringMatching(/^dlv_/),
       status: 'scheduled',
@@ -201,6 +202,16 @@ describe('examples', () => {
       '/v1/paymentspay_',
       '/v1/webhookswe_',
     ]);
+  });
+
+  it('ask for a page, and with what has to be said', () => {
+    const queries = [...page.body.matchAll(/localhost:9002\/v1\/([a-z]+)\?([^']*?)&#39;/g)];
+    expect(Object.fromEntries(queries.map(([, list, query]) => [list, unescaped(query!)]))).toEqual({
+      payments: 'limit=20',
+      webhooks: 'limit=20',
+      events: 'limit=20',
+      deliveries: 'status=parked&limit=20',
+    });
   });
 
   it('are of the chain behind the environment', () => {

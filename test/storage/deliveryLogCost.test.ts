@@ -6,6 +6,7 @@ import {
   deliveriesOfEvent,
   listAttempts,
   listDeliveries,
+  listParked,
   purgeDeliveries,
   readDelivery,
 } from '../../src/storage/deliveryLog.ts';
@@ -33,7 +34,10 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => rows.close());
 
-/** Further events of the account, up to this many, each with a delivery; one in a thousand completes something. */
+/**
+ * Further events of the account, up to this many, each with a delivery; one in a thousand completes something. None but
+ * the first are parked, so that whoever looks for those in the newest finds nothing.
+ */
 const grow = async (from: number, to: number): Promise<void> => {
   await writeManyEvents(rows.db, { accountId: scope.accountId, paymentId, atMs, first: from + 1, count: to - from });
   await rows.run(`alter table events disable trigger user;
@@ -44,7 +48,7 @@ const grow = async (from: number, to: number): Promise<void> => {
     select account_id, environment, delivery_id(id, '${endpointId}'), id, '${endpointId}', s.status,
       case s.status when 'scheduled' then now() end, case s.status when 'scheduled' then null else now() end,
       case s.status when 'parked' then 'gone' end, created_at
-    from events e, lateral (select (array['scheduled', 'succeeded', 'parked'])[1 + e.sequence % 3] as status) s
+    from events e, lateral (select (array['scheduled', 'succeeded', 'parked'])[1 + e.sequence % ${from === 0 ? 3 : 2}] as status) s
     where payment_id = '${paymentId}' and sequence > ${from}`);
   await rows.run('vacuum analyze');
 };
@@ -82,6 +86,7 @@ const works = async (size: number): Promise<Record<string, Work>> => {
   }
   for (const before of [null, middleDelivery]) {
     const at = before === null ? 'newest' : 'middle';
+    found[`parked deliveries, ${at}`] = db => listParked(db, scope, { before, limit });
     for (const status of [null, 'scheduled', 'succeeded', 'parked'] as const) {
       found[`deliveries, ${status}, ${at}`] = db => listDeliveries(db, scope, endpointId, { status, before, limit });
     }

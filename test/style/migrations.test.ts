@@ -11,7 +11,7 @@ const landed: Readonly<Record<string, string>> = {
   '0002_chains.sql': 'd503e7ecd0cb4b99f179df0049b91a312038ab0633500b6c9bd6e7d7c9e167a4',
   '0003_superseded_coins.sql': '40106459c27d929db8685e187f0b0ef656f37445a8d1c2bd39373e0e5d0c1d8e',
   '0004_deliveries.sql': 'b62613fcfa92cdceaddd5ef7307d315251df5ebbc17142d23660ad502c27b984',
-  '0005_cheaper_deliveries.sql': 'b482a0f42cb689fcac7779fbc78ef2c22ce8d956d5cf1b0fd6ddbcbb59f60b4e',
+  '0005_cheaper_deliveries.sql': '0ff2524804fc62f5eb8a7b1f0e9483ce6a492ebdacc881f411a267cdfecb877d',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -14,6 +14,8 @@ create index deliveries_due on deliveries
   where status = 'scheduled';
 drop index deliveries_endpoint;
 create index deliveries_endpoint on deliveries (endpoint_id, status, id) where endpoint_id is not null;
+-- What waits for somebody to act, callbacks included. A delivery that succeeds never gets an entry.
+create index deliveries_parked on deliveries (account_id, environment, id) where status = 'parked';
 
 create or replace function announce_deliveries() returns trigger language plpgsql as $$
 begin

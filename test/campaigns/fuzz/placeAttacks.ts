@@ -103,6 +103,11 @@ const otherLists: readonly List[] = [
     bad: badDeliveryParameters,
     good: 'status=succeeded',
   },
+  {
+    path: () => '/v1/deliveries',
+    bad: { ...badDeliveryParameters, status: [...badDeliveryParameters.status!, 'scheduled', 'succeeded'] },
+    good: 'status=parked',
+  },
 ];
 const strangers = [
   'unknown',
@@ -211,6 +216,7 @@ const knownPaths: readonly { path: (target: Target) => string; methods: readonly
   { path: target => `/v1/webhooks/${target.endpointId}/replay`, methods: ['POST'] },
   { path: () => '/v1/events', methods: ['GET'] },
   { path: () => `/v1/events/evt_${'0'.repeat(26)}`, methods: ['GET'] },
+  { path: () => '/v1/deliveries', methods: ['GET'] },
   { path: () => `/v1/deliveries/dlv_${'0'.repeat(26)}`, methods: ['GET'] },
   { path: () => `/v1/deliveries/dlv_${'0'.repeat(26)}/resend`, methods: ['POST'] },
   { path: () => '/v1/networks', methods: ['GET'] },

@@ -66,6 +66,27 @@ const lists: Fault[] = [
     tests: api('deliveriesList'),
   },
   {
+    name: 'parked deliveries of the account are listed in either environment',
+    file: 'src/storage/deliveryLog.ts',
+    find: "where ${mine} and d.status = 'parked' and d.id < $3",
+    replace: "where d.account_id = $1 and $2 <> '' and d.status = 'parked' and d.id < $3",
+    tests: api('deliveriesList'),
+  },
+  {
+    name: 'all deliveries are listed as parked',
+    file: 'src/storage/deliveryLog.ts',
+    find: "and d.status = 'parked' and d.id < $3",
+    replace: 'and d.id < $3',
+    tests: api('deliveriesList'),
+  },
+  {
+    name: 'parked deliveries are looked for among all',
+    file: 'src/storage/deliveryLog.ts',
+    find: "and d.status = 'parked' and d.id < $3",
+    replace: "and d.status || '' = 'parked' and d.id < $3",
+    tests: storage('deliveryLogCost'),
+  },
+  {
     name: 'a delivery is shown to whoever knows its id',
     file: 'src/storage/deliveryLog.ts',
     find: "name: 'delivery-log-read',\n  text: `select ${columns} from deliveries d ${named} where ${mine} and d.id = $3`",
