@@ -1,7 +1,7 @@
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { run, start } from './processes.mjs';
+import { aptInstall, start } from './processes.mjs';
 
 const installations = '/usr/lib/postgresql';
 const oldestVersion = 15;
@@ -21,18 +21,12 @@ const isRoot = () => process.getuid?.() === 0;
 
 /** Debian's package starts a server of its own unless told not to; only its programs are wanted here. */
 const install = async room => {
-  if (!isRoot() || !existsSync('/usr/bin/apt-get')) {
-    throw new Error('PostgreSQL 15 or newer is needed in /usr/lib/postgresql. On Debian: apt-get install postgresql');
+  if (isRoot()) {
+    mkdirSync('/etc/postgresql-common', { recursive: true });
+    writeFileSync('/etc/postgresql-common/createcluster.conf', 'create_main_cluster = false\n');
   }
-  const options = { cwd: '/', room, env: { DEBIAN_FRONTEND: 'noninteractive' } };
-  const apt = async (...args) => {
-    const { code } = await run('apt-get', ['-q', '-y', '-o', 'Dpkg::Options::=--force-confold', ...args], options);
-    if (code !== 0) throw new Error(`apt-get ${args.join(' ')} ended with ${code}`);
-  };
-  await apt('update');
-  mkdirSync('/etc/postgresql-common', { recursive: true });
-  writeFileSync('/etc/postgresql-common/createcluster.conf', 'create_main_cluster = false\n');
-  await apt('install', '--no-install-recommends', 'postgresql');
+  const missing = 'PostgreSQL 15 or newer is needed in /usr/lib/postgresql. On Debian: apt-get install postgresql';
+  await aptInstall('postgresql', room, missing);
 };
 
 /** PostgreSQL refuses to run as root. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,6 +29,16 @@ export const run = (command, args, { cwd, room, env = {} }) =>
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
+
+/** Installs a package of Debian; elsewhere, or without the right to, it says what is missing. */
+export const aptInstall = async (name, room, missing) => {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) throw new Error(missing);
+  const options = { cwd: '/', room, env: { DEBIAN_FRONTEND: 'noninteractive' } };
+  for (const args of [['update'], ['install', '--no-install-recommends', name]]) {
+    const { code } = await run('apt-get', ['-q', '-y', '-o', 'Dpkg::Options::=--force-confold', ...args], options);
+    if (code !== 0) throw new Error(`apt-get ${args.join(' ')} ended with ${code}`);
+  }
+};
 
 /** Starts a command that keeps running; `output()` is what it has said so far. */
 export const start = (command, args, { cwd, room, env = {}, uid, gid }) => {

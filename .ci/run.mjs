@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureChromium } from './chromium.mjs';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
 import { startPostgres } from './postgres.mjs';
 import { findLeftovers, makeRoom, run } from './processes.mjs';
@@ -88,8 +89,12 @@ const main = async room => {
   count('npm ci', installed.code === 0 ? [] : [`npm ci ended with ${installed.code}`]);
   if (installed.code !== 0) return;
 
+  await check('Chromium', () => ensureChromium(room));
   await vitest('the tests, on the embedded PostgreSQL', [], options);
-  await check('types', () => command(['tsc', '--noEmit'], options));
+  await check('types', async () => {
+    const { code, signal } = await run('npm', ['run', 'typecheck'], options);
+    return code === 0 ? [] : [`npm run typecheck ended with ${signal ?? code}`];
+  });
   await check('format and lint', () => command(['biome', 'ci', '--colors=off', '.'], options));
 
   let postgres;

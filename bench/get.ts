@@ -1,27 +1,11 @@
-import { fork } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { call } from './client.ts';
 import { cpuSeconds, median, quantile, round } from './figures.ts';
 import { requestBytes, runLoad } from './load.ts';
 import type { Scene } from './scene.ts';
+import { startBare } from './startBare.ts';
 
 const bar = 0.4;
 const payments = 500;
-
-const startBare = async (scene: Scene, body: string): Promise<{ port: number; pid: number; stop(): void }> => {
-  const bodyFile = join(scene.dataDir, 'bare-body.json');
-  await writeFile(bodyFile, body);
-  const child = fork(
-    new URL('./bareServer.ts', import.meta.url),
-    [join(scene.dataDir, 'tls', 'server.pem'), bodyFile],
-    {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    },
-  );
-  const port = await new Promise<number>(resolve => child.stdout!.once('data', data => resolve(Number(data))));
-  return { port, pid: child.pid!, stop: () => child.disconnect() };
-};
 
 /** Retrieving over TLS against a bare server that answers the same bytes, turn by turn. */
 export const benchGet = async (scene: Scene, options: { rounds: number; seconds: number }): Promise<boolean> => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchCheckout } from './checkout.ts';
 import { closeClient } from './client.ts';
 import { benchCreate } from './create.ts';
 import { benchDetect } from './detect.ts';
@@ -11,7 +12,7 @@ import { benchList } from './list.ts';
 import { startScene } from './scene.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [webhooks] [options]
+const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [webhooks] [checkout] [options]
 
 Measures the service against the limit of the machine, turn by turn in one run, and reports medians and ratios.
 
@@ -21,6 +22,7 @@ Measures the service against the limit of the machine, turn by turn in one run, 
   --transfers N   token transfers that ingest reads, ten a block (default 20000)
   --open N        open payments among which ingest matches (default 1000000)
   --detections N  payments that detect waits for (default 300)
+  --pages N       open pages that checkout measures the memory of (default 1000)
   --data-dir DIR  where to keep the data between runs (default: a temporary directory, removed at the end)`;
 
 const { values, positionals } = parseArgs({
@@ -32,6 +34,7 @@ const { values, positionals } = parseArgs({
     transfers: { type: 'string', default: '20000' },
     open: { type: 'string', default: '1000000' },
     detections: { type: 'string', default: '300' },
+    pages: { type: 'string', default: '1000' },
     'data-dir': { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -44,6 +47,7 @@ const benches = {
   ingest: benchIngest,
   detect: benchDetect,
   webhooks: benchWebhooks,
+  checkout: benchCheckout,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {
@@ -60,6 +64,7 @@ const options = {
   transfers: Number(values.transfers),
   open: Number(values.open),
   detections: Number(values.detections),
+  pages: Number(values.pages),
 };
 let failed = 0;
 try {

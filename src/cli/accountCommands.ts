@@ -11,6 +11,7 @@ import {
   revealCallbackSecret,
   rotateKey,
   rotationOverlaps,
+  setCheckoutOrigins,
   setWallet,
 } from '../engine/accounts.ts';
 import { listAccounts } from '../storage/accounts.ts';
@@ -53,6 +54,23 @@ const addAccounts = (program: Command): void => {
         const { name, plan, rateLimit = null, burst = null } = options;
         const account = await createAccount(admin, { name, plan, rateLimit, burst });
         print(options, account, `Created account ${account.id} (${account.name}, ${account.plan}).`);
+      }),
+    );
+  common(accounts.command('update').description('Change what an account may do in one environment.'))
+    .argument('<account>')
+    .addOption(environmentOption())
+    .option('--checkout-origin <origin...>', 'Origins whose pages may frame the checkout, in place of those before.')
+    .option('--no-checkout-origin', 'Nobody may frame the checkout.')
+    .action((id: string, options: Common & { environment: Environment; checkoutOrigin?: string[] | boolean }) =>
+      withAdmin(options, async admin => {
+        const { environment, checkoutOrigin } = options;
+        if (checkoutOrigin === undefined || checkoutOrigin === true) {
+          throw new Error('Give --checkout-origin or --no-checkout-origin.');
+        }
+        const scope = { accountId: id, environment };
+        const checkoutOrigins = await setCheckoutOrigins(admin, scope, checkoutOrigin || []);
+        const who = checkoutOrigins.length === 0 ? 'nobody' : checkoutOrigins.join(', ');
+        print(options, { ...scope, checkoutOrigins }, `The ${environment} checkout of ${id} may be framed by ${who}.`);
       }),
     );
   common(accounts.command('list').description('List accounts.')).action((options: Common) =>

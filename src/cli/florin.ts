@@ -13,10 +13,12 @@ import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { noticeRestore } from '../engine/noticeRestore.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
+import { createCheckoutSite } from '../http/checkoutRoutes.ts';
 import { createClientAddress } from '../http/clientAddress.ts';
 import { deliveryRoutes } from '../http/deliveryRoutes.ts';
 import { createHostEnvironment } from '../http/hostEnvironment.ts';
 import { createListener, type Listener } from '../http/listener.ts';
+import type { LiveLimits } from '../http/liveCheckouts.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
 import { refuseRequest } from '../http/refusal.ts';
@@ -40,6 +42,7 @@ import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startS
 import { type Config, ConfigError } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
 import { portProblem, refuseTakenPorts } from './refuseTakenPorts.ts';
+import { createStack, type Stack } from './stack.ts';
 import { startDelivering } from './startDelivering.ts';
 import { startLocalChain } from './startLocalChain.ts';
 import { localCaip2, watchedChains } from './watchedChains.ts';
@@ -62,28 +65,6 @@ const createRequestIds = (): (() => string) => {
   const prefix = `req_${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, '0')}`;
   let count = 0;
   return () => `${prefix}${(++count).toString(36).padStart(6, '0')}`;
-};
-
-/** Undone in reverse order, each step whatever became of the one before. */
-const createStack = (log: Log) => {
-  const steps: { name: string; undo: () => Promise<void> | void }[] = [];
-  let undone: Promise<void> | null = null;
-  const unwind = async (): Promise<void> => {
-    for (const { name, undo } of steps.reverse()) {
-      try {
-        await undo();
-      } catch (error) {
-        log.error({ step: name, err: error }, 'a part could not be stopped');
-      }
-    }
-  };
-  return {
-    push: (name: string, undo: () => Promise<void> | void) => void steps.push({ name, undo }),
-    unwind: () => {
-      undone ??= unwind();
-      return undone;
-    },
-  };
 };
 
 const createDeliver =
@@ -149,6 +130,7 @@ export const startFlorin = async (
   config: Config,
   log: Log,
   access: (line: AccessLine) => void = line => log.info(line, 'request'),
+  live: Partial<LiveLimits> = {},
 ): Promise<Florin> => {
   const stack = createStack(log);
   try {
@@ -195,7 +177,7 @@ export const startFlorin = async (
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Whoever is told that it runs may create a payment at once.
     await localMeasured;
-    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, log, stack });
+    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
     const devChainPid = () => chain?.pid() ?? null;
     return { urls, caPath: tls.caPath, firstRun, devChainPid, notices, stop: stack.unwind };
   } catch (error) {
@@ -244,8 +226,9 @@ const startApi = async (parts: {
   urls: Record<Environment, string>;
   bound: { address: string; port: number }[];
   access: (line: AccessLine) => void;
+  live: Partial<LiveLimits>;
   log: Log;
-  stack: ReturnType<typeof createStack>;
+  stack: Stack;
 }): Promise<void> => {
   const { config, context, tls, urls, log, stack } = parts;
   let isStopping = false;
@@ -260,19 +243,21 @@ const startApi = async (parts: {
     ...networkRoutes(context.networks),
     ...sandboxRoutes(context),
   ];
-  const routes: Route[] = [
+  const documented: Route[] = [
     ...apiRoutes,
     ...systemRoutes(
       context.db,
-      () => routes,
+      () => documented,
       () => isStopping,
       environment => urls[environment],
     ),
   ];
+  const checkout = createCheckoutSite(context, parts.live);
   const requestId = createRequestIds();
   const isStrict = { production: false, sandbox: false };
   const server = await createRequestHandler({
-    routes,
+    routes: [...documented, ...checkout.routes],
+    errorPage: checkout.errorPage,
     callers: createCallers(context.db, monotonicMs),
     limiter: createRateLimiter(monotonicMs),
     parseKey: parseApiKey,
@@ -292,6 +277,8 @@ const startApi = async (parts: {
   }
   stack.push('listeners', async () => {
     isStopping = true;
+    // Open pages would keep their connections until the deadline.
+    await checkout.stop();
     await Promise.all(listeners.map(listener => listener.close()));
     await server.close();
   });

@@ -14,6 +14,7 @@ import {
   insertSettings,
   readAccount,
   readCallbackSecret,
+  updateCheckoutOrigins,
 } from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertKey, type KeyRow, lockKey, revokeKey, succeedKey } from '../storage/keys.ts';
@@ -150,6 +151,32 @@ export const setWallet = async (
   const wallet = { kind: 'forwarder' as const, destination: treasury };
   await context.db.transaction(tx => putWallet(context, tx, scope, { network, ...wallet }));
   return wallet;
+};
+
+/** As browsers write it; null for what is no https origin. */
+const originOf = (text: string): string | null => {
+  const url = /^https:\/\/[^\s\\/?#@]+\/?$/i.test(text) ? URL.parse(text) : null;
+  // The parser lets through what would end a header's value, and stars, which stand for more than one origin.
+  return url !== null && /^https:\/\/[a-z0-9.:[\]-]+$/.test(url.origin) ? url.origin : null;
+};
+
+const mostOrigins = 20;
+
+/** Says whose pages may show the checkout in a frame: these, and none that were named before. */
+export const setCheckoutOrigins = async (
+  context: AdminContext,
+  scope: Scope,
+  given: readonly string[],
+): Promise<string[]> => {
+  await resolveAccount(context, scope.accountId);
+  const refused = given.find(text => originOf(text) === null);
+  if (refused !== undefined) {
+    throw invalid('checkoutOrigin', `${refused} is not an origin such as https://shop.example.`);
+  }
+  const origins = [...new Set(given.map(text => originOf(text)!))];
+  if (origins.length > mostOrigins) throw invalid('checkoutOrigin', `At most ${mostOrigins} origins can be named.`);
+  await updateCheckoutOrigins(context.db, scope, origins);
+  return origins;
 };
 
 /** The secret that signs what goes to callbackUrl. */

@@ -71,19 +71,33 @@ const refusals = {
   unicode: 'The request body contains text that is not well-formed Unicode.',
 } as const;
 
+const readText = (bytes: Buffer): string => {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalid(undefined, 'The request body is not valid UTF-8.');
+  }
+};
+
 /** Strict: UTF-8, no duplicate keys, no lone surrogates, bounded nesting. An absent body is undefined. */
 export const readJsonBody = async (stream: IncomingMessage): Promise<Body | undefined> => {
   const bytes = await readBytes(stream);
   if (bytes.length === 0) return undefined;
-  let text: string;
-  try {
-    text = decoder.decode(bytes);
-  } catch {
-    throw invalid(undefined, 'The request body is not valid UTF-8.');
-  }
+  const text = readText(bytes);
   const checked = checkJson(text, { maxDepth: maximumDepth });
   if (!checked.ok) throw invalid(checked.path || undefined, refusals[checked.reason]);
   return { bytes, text, value: JSON.parse(text) };
+};
+
+/** The fields of a form by name, each of them once. */
+export const readFormBody = async (stream: IncomingMessage): Promise<Body | undefined> => {
+  const bytes = await readBytes(stream);
+  if (bytes.length === 0) return undefined;
+  const text = readText(bytes);
+  const fields = [...new URLSearchParams(text)];
+  const value = Object.fromEntries(fields);
+  if (Object.keys(value).length < fields.length) throw invalid(undefined, 'The form has the same field twice.');
+  return { bytes, text, value };
 };
 
 const metadataBytes = 16 * 1024;

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
+import { type Html, html, markupOf } from '../core/html.ts';
 import { exampleAnswerOf, exampleBodyOf, exampleIds } from './docsExamples.ts';
 import { type Guide, guidesOf } from './docsGuides.ts';
 import { commandOf, curlLines, type DocsPlace, shellQuoted } from './docsPlace.ts';
 import { fieldsOf, fieldTable, jsonMarkup, type Schema } from './docsSchema.ts';
 import { docsStyle } from './docsStyle.ts';
-import { type Html, html, markupOf } from './html.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 import type { Reply } from './route.ts';
 
@@ -149,8 +149,8 @@ ${[...groups].map(
 `,
 )}</nav>`;
 
-const notice = html`<p class="notice" role="note"><strong>Do not take money with this version.</strong> There is no checkout page
-and no dashboard yet.</p>`;
+const notice = html`<p class="notice" role="note"><strong>Try this version in the sandbox first.</strong> There is no dashboard yet:
+accounts, wallets and keys are managed on the command line.</p>`;
 
 const page = (document: OpenApi, place: DocsPlace): Html => {
   const { title, version, description } = document.info;

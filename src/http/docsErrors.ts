@@ -1,5 +1,5 @@
 import { type ErrorCode, errorStatus } from '../core/errors.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../core/html.ts';
 
 /** What each row of the closed table means to a caller. `docs/errors.md` says the same, word for word. */
 export const errorGuide: Readonly<Record<ErrorCode, { when: string; remedy: string }>> = {

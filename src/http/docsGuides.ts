@@ -1,5 +1,6 @@
 import { retryDelaysMs } from '../core/delivery.ts';
 import type { Environment } from '../core/environment.ts';
+import { type Html, html } from '../core/html.ts';
 import { eventTypes, type paymentStatuses } from '../core/payment/states.ts';
 import type { permissions } from '../core/permissions.ts';
 import { type Plan, plans, rateLimitOf } from '../core/plans.ts';
@@ -7,7 +8,6 @@ import { errorTable } from './docsErrors.ts';
 import { exampleIds } from './docsExamples.ts';
 import { baseUrl, commandOf, curlLines, type DocsPlace, hasOwnAuthority, keyPrefix } from './docsPlace.ts';
 import { jsonMarkup } from './docsSchema.ts';
-import { type Html, html } from './html.ts';
 
 export type Guide = { id: string; title: string; text: Html; sample?: { title: string; code: Html } };
 

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../core/html.ts';
 
 /** As much of JSON Schema as the API's own schemas use. */
 export type Schema = {

@@ -1,4 +1,4 @@
-import { html } from './html.ts';
+import { html } from '../core/html.ts';
 
 /** The whole style of the reference, in the page itself. The Content-Security-Policy names it by its hash. */
 export const docsStyle = html`

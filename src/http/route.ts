@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Environment, Scope } from '../core/environment.ts';
@@ -8,6 +9,8 @@ import type { Body } from './body.ts';
 /** What a handler is given: a request that has passed authentication, limits and validation. */
 export type Call = {
   readonly environment: Environment;
+  /** Of the client, as far as proxies that are trusted tell it. */
+  readonly address: string;
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
@@ -23,6 +26,8 @@ export type Reply = {
   replayed?: boolean;
   contentType?: string;
   headers?: Readonly<Record<string, string>>;
+  /** Goes on with the answer after its head, in place of a body, and ends it when it likes. */
+  stream?: (response: ServerResponse) => void;
 };
 
 /** One row of the API: what is served, documented and tested comes from the same table. */
@@ -30,8 +35,12 @@ export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With :parameters, as the router wants it. */
   readonly path: string;
+  /** A GET that answers HEAD as well: for pages, whose readers may be anybody's. */
+  readonly alsoHead?: boolean;
+  /** The body is one that a browser makes from a form, and no other. */
+  readonly takesForm?: boolean;
   readonly summary: string;
-  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System';
+  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System' | 'Checkout';
   /** A permission, `public` (limited by client address), or `probe` (not limited: monitors call it). */
   readonly access: Permission | 'public' | 'probe';
   readonly query?: TSchema;

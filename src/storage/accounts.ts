@@ -1,4 +1,4 @@
-import type { Environment } from '../core/environment.ts';
+import type { Environment, Scope } from '../core/environment.ts';
 import type { Permission } from '../core/permissions.ts';
 import type { Plan } from '../core/plans.ts';
 import type { Queryable, Row } from './database.ts';
@@ -64,6 +64,14 @@ export const readCallbackSecret = async (
 ): Promise<Buffer | null> =>
   (await db.query<{ callbackSecret: Buffer }>(readCallbackSecretStatement, [accountId, environment]))[0]
     ?.callbackSecret ?? null;
+
+const updateOriginsStatement = {
+  name: 'account-checkout-origins',
+  text: `update account_settings set checkout_origins = $3 where account_id = $1 and environment = $2`,
+};
+export const updateCheckoutOrigins = async (db: Queryable, scope: Scope, origins: readonly string[]): Promise<void> => {
+  await db.query(updateOriginsStatement, [scope.accountId, scope.environment, origins]);
+};
 
 export type WalletRow = {
   network: string;

@@ -83,10 +83,10 @@ const fromWanted = `from unnest($1::text[], $2::environment[], $3::text[])
       with ordinality as wanted(account_id, environment, id, position)
     join payments p using (account_id, environment, id)`;
 /**
- * Changes with every write to the row, whoever wrote, where funds came, with every move of its chain, and where strays
+ * For the alias p. Changes with every write to the row, whoever wrote, where funds came, with every move of its chain, and where strays
  * did, with those that are shown: a reorg, which may be another chain's, takes them without a write to the row.
  */
-const rowVersion = `p.xmin::text || p.ctid::text || case when p.detected then (
+export const rowVersion = `p.xmin::text || p.ctid::text || case when p.detected then (
     select concat_ws(' ', '', c.latest_hash, c.safe_number, c.finalized_number, c.agreed_number)
     from chains c where c.caip2 = p.caip2
   ) else '' end || case when p.strayed then (

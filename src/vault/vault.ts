@@ -46,6 +46,9 @@ export type Vault = {
   verifyPaymentMac(fields: PaymentSeal, mac: Uint8Array): boolean;
   walletMac(fields: WalletSeal): Buffer;
   verifyWalletMac(fields: WalletSeal, mac: Uint8Array): boolean;
+  /** What a checkout page carries to pretend that its own payment is paid; worth nothing for any other. */
+  simulateToken(paymentId: string): string;
+  verifySimulateToken(paymentId: string, token: string): boolean;
   /** Encrypts for a place: `context` names it (tenant, row, purpose), and the same context is needed to open. */
   seal(plaintext: string | Uint8Array, context: readonly string[]): Buffer;
   /** Throws `SealBroken` when anything differs: the bytes, the context or the master key. */
@@ -101,6 +104,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const saltKey = subkey(masterKey, 'salts');
   const paymentKey = subkey(masterKey, 'payments');
   const walletKey = subkey(masterKey, 'wallets');
+  const simulateKey = subkey(masterKey, 'simulations');
   // Nonces are random: one key is good for 2^32 seals, far beyond the number of secrets and kept answers.
   const sealKey = subkey(masterKey, 'seals');
 
@@ -123,12 +127,17 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const walletMac = (fields: WalletSeal): Buffer =>
     hmac(walletKey, [fields.accountId, fields.environment, fields.network, fields.kind, fields.destination]);
 
+  const simulateToken = (paymentId: string): string => hmac(simulateKey, [paymentId]).toString('base64url');
+
   return {
     salt: ({ accountId, environment }, index) => hmac(saltKey, [accountId, environment, index]),
     paymentMac,
     verifyPaymentMac: (fields, mac) => equal(paymentMac(fields), mac),
     walletMac,
     verifyWalletMac: (fields, mac) => equal(walletMac(fields), mac),
+    simulateToken,
+    // As text: several spellings of base64 decode to the same bytes, and one token is enough.
+    verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),
     seal: (plaintext, context) => sealWith(sealKey, plaintext, context),
     open: (sealed, context) => openWith(sealKey, sealed, context),
   };

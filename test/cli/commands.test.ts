@@ -61,6 +61,27 @@ describe('accounts', () => {
     for (const account of data) expect(text).toContain(account.id);
   });
 
+  test('update says who may frame the checkout, in one environment, in place of those before', async () => {
+    const { id } = await json('accounts', 'create', '--name', 'Framed');
+    const update = (...args: string[]) => json('accounts', 'update', id, ...args);
+    const origins = ['--checkout-origin', 'https://Shop.example', '--checkout-origin', 'https://two.example:444'];
+    const named = { accountId: id, checkoutOrigins: ['https://shop.example', 'https://two.example:444'] };
+    expect(await update(...origins)).toEqual({ ...named, environment: 'sandbox' });
+    expect(await update('--environment', 'production', ...origins)).toEqual({ ...named, environment: 'production' });
+    expect(await update('--checkout-origin', 'https://three.example')).toMatchObject({
+      checkoutOrigins: ['https://three.example'],
+    });
+    expect(await update('--no-checkout-origin')).toMatchObject({ checkoutOrigins: [] });
+    const stderr = await Promise.all([
+      refused('accounts', 'update', id, '--checkout-origin', 'http://shop.example'),
+      refused('accounts', 'update', id),
+      refused('accounts', 'update', `acct_${'0'.repeat(26)}`, '--no-checkout-origin'),
+    ]);
+    expect(stderr[0]).toContain('http://shop.example is not an origin');
+    expect(stderr[1]).toContain('--checkout-origin');
+    expect(stderr[2]).toContain('No account');
+  });
+
   test('refusals', async () => {
     const stderr = await Promise.all([
       refused('accounts', 'create'),

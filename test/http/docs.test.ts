@@ -129,8 +129,8 @@ describe('the reference page', () => {
 
   it('says what is not there yet, and shows no table without rows', () => {
     for (const { body } of [page, livePage]) {
-      expect(body.indexOf('Do not take money with this version')).toBeLessThan(body.indexOf('id="authentication"'));
-      expect(body).toContain('Do not take money with this version');
+      expect(body.indexOf('Try this version in the sandbox first')).toBeLessThan(body.indexOf('id="authentication"'));
+      expect(body).toContain('Try this version in the sandbox first');
       expect(body).not.toMatch(/<tbody>\s*<\/tbody>/);
     }
   });

@@ -33,7 +33,8 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: [],
   },
   workers: { mayImport: ['core', 'engine', 'storage', 'chains', 'webhooks'], packages: [] },
-  http: { mayImport: ['core', 'engine', 'storage'], packages: ['fastify', 'typebox'] },
+  checkout: { mayImport: ['core'], packages: ['qr'] },
+  http: { mayImport: ['core', 'checkout', 'engine', 'storage'], packages: ['fastify', 'typebox'] },
   cli: {
     mayImport: ['core', 'chains', 'vault', 'local', 'storage', 'webhooks', 'engine', 'workers', 'http'],
     packages: ['commander', 'pino'],

@@ -9,6 +9,7 @@ import { type Log, silentLog } from '../../src/core/log.ts';
 import { type Permission, permissions } from '../../src/core/permissions.ts';
 import type { Plan } from '../../src/core/plans.ts';
 import { type AdminContext, createAccount, createKey } from '../../src/engine/accounts.ts';
+import type { LiveLimits } from '../../src/http/liveCheckouts.ts';
 import { createClient, type TestClient } from './client.ts';
 import { cloneDatabase } from './databases.ts';
 
@@ -34,14 +35,14 @@ export type TestAccount = { id: string; keys: Record<Environment, string>; keyId
  * delivers only where a test says so: receivers of other tests have names that nobody may ask for.
  */
 export const startTestFlorin = async (
-  options: { env?: Record<string, string>; configFile?: object; log?: Log } = {},
+  options: { env?: Record<string, string>; configFile?: object; log?: Log; live?: Partial<LiveLimits> } = {},
 ): Promise<TestFlorin> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-test-'));
   if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
   const database = await cloneDatabase();
   const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
   const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
-  const florin = await startFlorin(config, options.log ?? silentLog);
+  const florin = await startFlorin(config, options.log ?? silentLog, undefined, options.live);
   const storage = await openStorage(config, silentLog);
   const admin = await openAdmin(config, storage);
   const client = await createClient(florin);

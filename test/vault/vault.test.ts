@@ -83,6 +83,17 @@ describe('MACs', () => {
   });
 });
 
+test('a token to simulate with is good for its payment and key alone', () => {
+  const token = vault.simulateToken('pay_1');
+  expect(token).toMatch(/^[\w-]{43}$/);
+  expect(vault.simulateToken('pay_1')).toBe(token);
+  expect(vault.verifySimulateToken('pay_1', token)).toBe(true);
+  expect(vault.verifySimulateToken('pay_2', token)).toBe(false);
+  expect(otherVault.verifySimulateToken('pay_1', token)).toBe(false);
+  for (const wrong of ['', token.slice(1), `${token}=`, `${token} `, token.toLowerCase(), 'ü'.repeat(43)])
+    expect(vault.verifySimulateToken('pay_1', wrong), wrong).toBe(false);
+});
+
 test('framing gives different lists different bytes', () => {
   const value = fc.oneof(fc.string({ maxLength: 6 }), fc.bigInt({ min: 0n, max: 99n }), fc.constant(null));
   const list = fc.array(value, { maxLength: 4 });

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { call } from './client.ts';
+import { cpuSeconds, median, quantile, round } from './figures.ts';
+import { requestBytes, runLoad } from './load.ts';
+import type { Scene } from './scene.ts';
+import { startBare } from './startBare.ts';
+
+const renderBar = 0.5;
+const memoryBarMiB = 100;
+const renderedPages = 500;
+/** Florin takes so many open pages of one address, so that these come from several. Linux has all of 127.0.0.0/8. */
+const pagesAnAddress = 50;
+const settleSeconds = 20;
+
+const makePayments = async (scene: Scene, count: number): Promise<string[]> => {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const { id } = await call(scene, 'POST', '/v1/payments', { amount: '12.5', currency: 'USDC', network: 'base' });
+    ids.push(id as string);
+  }
+  return ids;
+};
+
+const memoryMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+
+type Ask = { readonly path: string; readonly localAddress: string };
+
+const ask = (scene: Scene, { path, localAddress }: Ask): Promise<{ incoming: IncomingMessage; close(): void }> =>
+  new Promise((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port: scene.sandboxPort,
+      ca: scene.ca,
+      agent: false,
+      localAddress,
+      path,
+      headers: { host: 'localhost', authorization: `Bearer ${scene.key}` },
+    };
+    const sent = request(options, incoming => resolve({ incoming, close: () => sent.destroy() }));
+    sent.once('error', reject);
+    sent.end();
+  });
+
+type Page = { readonly id: string; readonly version: string };
+
+const openPage = async (scene: Scene, { id, version }: Page, localAddress: string): Promise<{ close(): void }> => {
+  const { incoming, close } = await ask(scene, { path: `/checkout/${id}/live?have=${version}`, localAddress });
+  if (incoming.statusCode !== 200) throw new Error(`a page was refused with ${incoming.statusCode}`);
+  await new Promise<void>(resolve => {
+    incoming.on('data', (chunk: Buffer) => {
+      if (chunk.includes('event: ')) resolve();
+    });
+    incoming.on('error', () => {});
+  });
+  return { close };
+};
+
+const readPage = async (scene: Scene, id: string): Promise<Buffer> => {
+  const { incoming } = await ask(scene, { path: `/checkout/${id}`, localAddress: '127.0.0.1' });
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+};
+
+const loadPage = async (scene: Scene, id: string): Promise<Page> => {
+  const page = (await readPage(scene, id)).toString();
+  return { id, version: / data-version="([^"]+)"/.exec(page)![1]! };
+};
+
+/** What open pages take of the process that serves them, at most, while it looks after them; first each is loaded. */
+const benchMemory = async (scene: Scene, count: number): Promise<boolean> => {
+  const loaded: Page[] = [];
+  for (const id of await makePayments(scene, count)) loaded.push(await loadPage(scene, id));
+  await pause(2_000);
+  const before = memoryMiB(scene.pid);
+  const pages: { close(): void }[] = [];
+  for (const [i, page] of loaded.entries()) {
+    pages.push(await openPage(scene, page, `127.0.1.${1 + Math.floor(i / pagesAnAddress)}`));
+  }
+  let most = 0;
+  const startCpu = cpuSeconds([scene.pid]);
+  for (let second = 0; second < settleSeconds; second++) {
+    most = Math.max(most, memoryMiB(scene.pid));
+    await pause(1_000);
+  }
+  const cpu = (cpuSeconds([scene.pid]) - startCpu) / settleSeconds;
+  const more = most - before;
+  for (const page of pages) page.close();
+  console.log(
+    `checkout memory: ${count} open pages take ${round(more, 1)} MiB more than ${round(before, 1)} (bar ${memoryBarMiB}), ` +
+      `${round((more * 1024) / count, 1)} KiB a page; looking after them ${round(cpu * 100, 1)} % of a core`,
+  );
+  return more < memoryBarMiB;
+};
+
+/** Pages over TLS against a bare server that answers the same bytes, turn by turn. */
+const benchRender = async (scene: Scene, options: { rounds: number; seconds: number }): Promise<boolean> => {
+  const ids = await makePayments(scene, renderedPages);
+  const requests = ids.map(id => requestBytes('GET', `/checkout/${id}`, scene.key));
+  const body = await readPage(scene, ids[0]!);
+  const bare = await startBare(scene, body);
+  let turn = 0;
+  const next = (): Buffer => requests[turn++ % renderedPages]!;
+  const load = (port: number, seconds: number) => runLoad({ port, ca: scene.ca, connections: 64, seconds, next });
+  await load(scene.sandboxPort, 2);
+  await load(bare.port, 2);
+  const [ratios, rates, limits, latencies, micros, bareMicros]: number[][] = [[], [], [], [], [], []];
+  const measured = async (pid: number, port: number, into: number[]) => {
+    const before = cpuSeconds([pid]);
+    const run = await load(port, options.seconds);
+    into.push(((cpuSeconds([pid]) - before) * 1e6) / run.answered);
+    return run;
+  };
+  for (let i = 0; i < options.rounds; i++) {
+    const limit = await measured(bare.pid, bare.port, bareMicros!);
+    const run = await measured(scene.pid, scene.sandboxPort, micros!);
+    if (run.refused + limit.refused > 0) throw new Error(`${run.refused + limit.refused} pages were refused`);
+    ratios!.push(run.perSecond / limit.perSecond);
+    rates!.push(run.perSecond);
+    limits!.push(limit.perSecond);
+    latencies!.push(...run.latenciesMs);
+    console.log(
+      `  round ${i + 1}: florin ${round(run.perSecond, 0)}/s, bare ${round(limit.perSecond, 0)}/s, ratio ${round(run.perSecond / limit.perSecond)}`,
+    );
+  }
+  bare.stop();
+  const ratio = median(ratios!);
+  console.log(
+    `checkout render: ${round(median(rates!), 0)}/s of ${body.length} bytes over TLS, bare node:https ${round(median(limits!), 0)}/s, ` +
+      `ratio ${round(ratio)} (bar ${renderBar}); p50 ${round(median(latencies!))} ms, p99 ${round(quantile(latencies!, 0.99))} ms, ` +
+      `${round(median(micros!), 0)} µs CPU a page, bare ${round(median(bareMicros!), 0)}`,
+  );
+  return ratio >= renderBar;
+};
+
+export const benchCheckout = async (
+  scene: Scene,
+  options: { rounds: number; seconds: number; pages: number },
+): Promise<boolean> => {
+  // While the process has no room yet that was left by other work.
+  const isSmall = await benchMemory(scene, options.pages);
+  const isQuick = await benchRender(scene, options);
+  return isSmall && isQuick;
+};

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+
+export type Asset = { readonly name: string; readonly contentType: string; readonly body: Buffer };
+
+/** Everything that a page loads: one style sheet, one script, one icon. */
+export type CheckoutAssets = { readonly css: Asset; readonly script: Asset; readonly icon: Asset };
+
+const folder = new URL('../../web/checkout/', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8');
+
+const hashLength = 16;
+
+/** A name that changes with the content, so that a browser may keep what it has for ever. */
+const asset = (stem: string, extension: string, contentType: string, text: string): Asset => {
+  const body = Buffer.from(text);
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, hashLength);
+  return { name: `${stem}-${hash}.${extension}`, contentType, body };
+};
+
+/** Its files in one, whose order none of them relies on. */
+const scriptText = (): string =>
+  readdirSync(folder)
+    .filter(name => name.endsWith('.ts'))
+    .sort()
+    .map(name => stripTypeScriptTypes(read(name)))
+    .join('');
+
+/** Read at the start, once: there is no step that builds them. */
+export const checkoutAssets = (): CheckoutAssets => ({
+  css: asset('checkout', 'css', 'text/css; charset=utf-8', read('checkout.css')),
+  script: asset('checkout', 'js', 'text/javascript; charset=utf-8', scriptText()),
+  icon: asset('icon', 'svg', 'image/svg+xml', read('icon.svg')),
+});

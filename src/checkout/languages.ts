@@ -1,0 +1,90 @@
+import { createRecentMap } from '../core/recentMap.ts';
+import type { Catalogue } from './catalogue.ts';
+import { ar } from './languages/ar.ts';
+import { de } from './languages/de.ts';
+import { en } from './languages/en.ts';
+import { es } from './languages/es.ts';
+import { fr } from './languages/fr.ts';
+import { ja } from './languages/ja.ts';
+import { ptBr } from './languages/ptBr.ts';
+import { ru } from './languages/ru.ts';
+import { tr } from './languages/tr.ts';
+import { zhHans } from './languages/zhHans.ts';
+
+export type Language = {
+  readonly tag: string;
+  /** What it calls itself. */
+  readonly name: string;
+  readonly dir: 'ltr' | 'rtl';
+  /** For Intl. Digits are always 0 to 9: wallets take no others. */
+  readonly locale: string;
+  readonly words: Catalogue;
+};
+
+const language = (tag: string, name: string, words: Catalogue, dir: Language['dir'] = 'ltr'): Language => ({
+  tag,
+  name,
+  dir,
+  locale: `${tag}-u-nu-latn`,
+  words,
+});
+
+const english = language('en', 'English', en);
+
+export const languages: readonly Language[] = [
+  english,
+  language('es', 'Español', es),
+  language('pt-BR', 'Português (Brasil)', ptBr),
+  language('fr', 'Français', fr),
+  language('de', 'Deutsch', de),
+  language('zh-Hans', '简体中文', zhHans),
+  language('ja', '日本語', ja),
+  language('ru', 'Русский', ru),
+  language('ar', 'العربية', ar, 'rtl'),
+  language('tr', 'Türkçe', tr),
+];
+
+const primaryOf = (tag: string): string => tag.toLowerCase().split('-', 1)[0]!;
+
+/** There is one of each, so that any Portuguese and any Chinese is nearer than English. */
+const byPrimary = new Map(languages.map(each => [primaryOf(each.tag), each]));
+const nearest = (tag: string): Language | undefined => byPrimary.get(primaryOf(tag));
+
+/** Longer headers are nobody's. */
+const longestHeader = 1000;
+
+const wishesOf = (header: string): string[] =>
+  header
+    .slice(0, longestHeader)
+    .split(',')
+    .map((entry, place) => {
+      const [tag = '', ...parameters] = entry.split(';').map(part => part.trim());
+      const quality = parameters.find(parameter => parameter.toLowerCase().startsWith('q='));
+      const weight = quality === undefined ? 1 : Number(quality.slice(2));
+      return { tag, place, weight: Number.isNaN(weight) ? 0 : weight };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || a.place - b.place)
+    .map(({ tag }) => tag);
+
+const bestOf = (header: string): Language => {
+  for (const wish of wishesOf(header)) {
+    const found = nearest(wish);
+    if (found) return found;
+  }
+  return english;
+};
+
+/** Browsers send the same few headers; taking one apart costs as much as a tenth of a page. */
+const bestByHeader = createRecentMap<Language>(1_000);
+
+/** The language that was asked for by name, else the best of the browser's, else English. */
+export const pickLanguage = (asked: string | undefined, acceptLanguage = ''): Language => {
+  const named = asked === undefined ? undefined : nearest(asked);
+  if (named) return named;
+  const known = bestByHeader.get(acceptLanguage);
+  if (known) return known;
+  const best = bestOf(acceptLanguage);
+  bestByHeader.set(acceptLanguage, best);
+  return best;
+};

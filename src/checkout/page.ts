@@ -1,0 +1,109 @@
+import { type CheckoutState, type CheckoutView, checkoutState } from '../core/checkoutView.ts';
+import { type Html, html, markupOf } from '../core/html.ts';
+import { formatAmount } from '../core/money.ts';
+import type { CheckoutAssets } from './assets.ts';
+import { documentOf, merchantMark, sandboxBanner } from './frame.ts';
+import { icons } from './icons.ts';
+import type { Language } from './languages.ts';
+import { createSpeech, decimalText, type Speech } from './speech.ts';
+import { notice, type Scene, scenes } from './states.ts';
+
+/** Amounts are written with two digits after the point even for a token that has none. */
+const fewestDigits = 2;
+
+const unitsOf = (decimal: string, digits: number): bigint => {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return BigInt(whole + fraction.padEnd(digits, '0'));
+};
+
+/** What was sent over the amount; zero where it was less. */
+const extraOf = ({ amount, amountReceived, decimals }: CheckoutView): string => {
+  const digits = Math.max(decimals, fewestDigits);
+  const extra = unitsOf(amountReceived, digits) - unitsOf(amount, digits);
+  return formatAmount(extra > 0n ? extra : 0n, digits);
+};
+
+const speechFor = (view: CheckoutView, language: Language): Speech => {
+  const sum = (decimal: string): string => `${decimalText(language, decimal)} ${view.currency}`;
+  return createSpeech(language, {
+    merchant: view.merchantName,
+    network: view.network.name,
+    currency: view.currency,
+    coin: view.network.nativeCurrency.symbol,
+    amount: sum(view.amount),
+    received: sum(view.amountReceived),
+    remaining: sum(view.amountRemaining),
+    extra: sum(extraOf(view)),
+  });
+};
+
+const warnings = (view: CheckoutView, speech: Speech): Html =>
+  html`${view.network.isSlow ? notice(speech.say('slowNetwork'), 'calm') : null}${view.hasStrays ? notice(speech.say('strays'), 'bad') : null}`;
+
+/** Title and first sentences, as they are told to who does not see them come. */
+const announcement = ({ title, leads }: Scene, { text }: Speech): string =>
+  [title, ...leads].map(key => text(key).replace(/[.。]$/u, '')).join('. ');
+
+const mainOf = (
+  view: CheckoutView,
+  state: CheckoutState,
+  scene: Scene,
+  speech: Speech,
+): Html => html`<main id="payment" tabindex="-1" data-state="${state}" data-version="${view.version}" data-announce="${announcement(scene, speech)}">
+${scene.badge}
+<h1 tabindex="-1">${speech.say(scene.title)}</h1>
+${scene.leads.map(lead => html`<p class="lead">${speech.say(lead)}</p>`)}
+${warnings(view, speech)}
+${scene.body}
+</main>`;
+
+const settled: ReadonlySet<CheckoutState> = new Set(['completed', 'overpaid']);
+
+type Shown = { readonly language: Language; readonly nowMs: number };
+
+/** The part of the page that changes with the payment. */
+export const renderMain = (view: CheckoutView, { language, nowMs }: Shown): string => {
+  const speech = speechFor(view, language);
+  const state = checkoutState(view);
+  return markupOf(mainOf(view, state, scenes[state](view, speech, nowMs), speech));
+};
+
+export const renderPage = (
+  view: CheckoutView,
+  { language, nowMs, assets }: Shown & { readonly assets: CheckoutAssets },
+): string => {
+  const speech = speechFor(view, language);
+  const state = checkoutState(view);
+  const scene = scenes[state](view, speech, nowMs);
+  const frame = {
+    speech,
+    assets,
+    title: speech.text(scene.title),
+    isRefreshed: !settled.has(state),
+    banner: sandboxBanner(view, speech),
+    merchant: merchantMark(view, speech),
+    main: mainOf(view, state, scene, speech),
+  };
+  return markupOf(documentOf(frame, { id: view.id, version: view.version, nowMs }));
+};
+
+export type NoticeKind = 'unknown' | 'blocked' | 'unavailable';
+
+/** A page without a payment: there is none, or it must not be shown, or it cannot be. */
+export const renderNotice = (
+  kind: NoticeKind,
+  { language, assets }: { readonly language: Language; readonly assets: CheckoutAssets },
+): string => {
+  const speech = createSpeech(language, {});
+  const again = html`<div class="return"><a class="button" href="">${speech.text('tryAgain')}</a></div>`;
+  const tone = kind === 'blocked' ? 'bad' : 'calm';
+  const main = html`<main id="payment" tabindex="-1" data-notice="${kind}">
+<div class="badge ${tone}">${kind === 'blocked' ? icons.stop : icons.warning}</div>
+<h1 tabindex="-1">${speech.text(`${kind}Title`)}</h1>
+<p class="lead">${speech.text(`${kind}Lead`)}</p>
+${kind === 'unavailable' ? again : null}
+</main>`;
+  const title = speech.text(`${kind}Title`);
+  const frame = { speech, assets, title, isRefreshed: kind === 'unavailable', banner: null, merchant: null, main };
+  return markupOf(documentOf(frame, null));
+};

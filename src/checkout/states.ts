@@ -1,0 +1,125 @@
+import { type CheckoutState, type CheckoutView, hasFunds } from '../core/checkoutView.ts';
+import { type Html, html } from '../core/html.ts';
+import type { SentenceKey } from './catalogue.ts';
+import { copyButton } from './copyButton.ts';
+import { details, row, sumOf } from './details.ts';
+import { icons } from './icons.ts';
+import { progress } from './progress.ts';
+import { receipt, redirect, wayBack } from './receipt.ts';
+import type { Speech } from './speech.ts';
+import { ways } from './ways.ts';
+
+/** What a state looks like. The first sentences are also those that are told when it comes. */
+export type Scene = {
+  readonly title: SentenceKey;
+  readonly leads: readonly SentenceKey[];
+  readonly badge: Html | null;
+  readonly body: Html;
+};
+
+type Draw = (view: CheckoutView, speech: Speech, nowMs: number) => Scene;
+
+const badge = (tone: 'good' | 'bad' | 'calm', icon: Html): Html => html`<div class="badge ${tone}">${icon}</div>`;
+
+export const notice = (sentence: Html, tone: 'care' | 'bad' | 'calm' = 'care'): Html =>
+  html`<p class="notice ${tone}">${tone === 'calm' ? icons.clock : icons.warning}<span>${sentence}</span></p>`;
+
+const announcedMinutes = [10, 5, 1];
+
+const timer = ({ expiresAtMs }: CheckoutView, speech: Speech): Html => {
+  const left = announcedMinutes.map(minutes => [minutes, speech.plural('minutesLeft', minutes)]);
+  return html`<span class="timer" role="timer" aria-live="off" data-until="${new Date(expiresAtMs).toISOString()}" data-left="${JSON.stringify(Object.fromEntries(left))}" hidden></span>`;
+};
+
+const sums = (view: CheckoutView, speech: Speech): readonly Html[] => [
+  row(speech.text('amountAsked'), sumOf(view, speech, view.amount)),
+  row(speech.text('received'), sumOf(view, speech, view.amountReceived)),
+];
+
+const received = (view: CheckoutView, speech: Speech): Html | null =>
+  hasFunds(view) ? html`<dl class="facts">${sums(view, speech)}</dl>` : null;
+
+/** What is to be sent, and until when. */
+const terms = (view: CheckoutView, speech: Speech): Html => {
+  const isPartPaid = hasFunds(view);
+  const toSend = html`<strong>${sumOf(view, speech, view.amountRemaining)}</strong>${copyButton(speech, view.amountRemaining, 'copyAmount')}`;
+  return html`<dl class="facts">${[
+    ...(isPartPaid ? sums(view, speech) : []),
+    row(speech.text(isPartPaid ? 'remaining' : 'exactAmount'), toSend),
+    row(speech.text('payBy'), html`${speech.time(view.expiresAtMs)} ${timer(view, speech)}`),
+  ]}</dl>`;
+};
+
+/** The chain may be read only after the time is up, and whoever comes in between must not send any more. */
+const open = (view: CheckoutView, speech: Speech, nowMs: number): Html =>
+  nowMs >= view.expiresAtMs
+    ? html`${notice(speech.say('timeUp'), 'bad')}${received(view, speech)}`
+    : html`${notice(speech.say('onlyOn'))}${terms(view, speech)}${ways(view, speech)}`;
+
+const payable =
+  (title: SentenceKey, leads: readonly SentenceKey[]): Draw =>
+  (view, speech, nowMs) => ({
+    title,
+    leads,
+    badge: null,
+    body: html`${open(view, speech, nowMs)}${details(view, speech)}${wayBack(view, speech)}`,
+  });
+
+const confirming: Draw = (view, speech) => ({
+  title: 'confirmingTitle',
+  leads: ['confirmingLead'],
+  badge: null,
+  body: html`${progress(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
+});
+
+const paid =
+  (lead: SentenceKey): Draw =>
+  (view, speech) => ({
+    title: 'completedTitle',
+    leads: [lead],
+    badge: badge('good', icons.check),
+    body: html`${redirect(view, speech)}${receipt(view, speech)}`,
+  });
+
+const expired: Draw = (view, speech) => ({
+  title: 'expiredTitle',
+  leads: ['expiredLead'],
+  badge: badge('calm', icons.clock),
+  body: html`<dl class="facts">${row(speech.text('expiredAt'), speech.time(view.expiresAtMs))}</dl>
+<section class="help"><h2>${speech.text('alreadySent')}</h2><p>${speech.say('alreadySentHelp')}</p></section>
+${details(view, speech)}${wayBack(view, speech)}`,
+});
+
+const expiredWithFunds: Draw = (view, speech) => ({
+  title: 'expiredWithFundsTitle',
+  leads: [view.exception === 'late' ? 'lateLead' : 'tooLittleLead', 'askMerchant'],
+  badge: badge('bad', icons.clock),
+  body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
+});
+
+/** Money can reach a payment that was called off. */
+const canceled: Draw = (view, speech) => ({
+  title: 'canceledTitle',
+  leads: hasFunds(view) ? ['canceledLead', 'canceledFunds', 'askMerchant'] : ['canceledLead'],
+  badge: badge('calm', icons.stop),
+  body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
+});
+
+const reversed: Draw = (view, speech) => ({
+  title: 'reversedTitle',
+  leads: ['reversedLead'],
+  badge: badge('bad', icons.back),
+  body: html`${details(view, speech)}${wayBack(view, speech)}`,
+});
+
+export const scenes: Readonly<Record<CheckoutState, Draw>> = {
+  waiting: payable('waitingTitle', []),
+  underpaid: payable('underpaidTitle', ['underpaidLead']),
+  confirming,
+  completed: paid('completedLead'),
+  overpaid: paid('overpaidLead'),
+  expired,
+  expiredWithFunds,
+  canceled,
+  reversed,
+};

@@ -1,0 +1,87 @@
+import type { Environment } from './environment.ts';
+import type { Confirmations } from './payment/finality.ts';
+import type { PaymentException, PaymentStatus } from './payment/states.ts';
+
+/** What a payer may see of a payment, and all that a page is made from. Amounts are exact decimals in a string. */
+export type CheckoutView = {
+  readonly id: string;
+  readonly environment: Environment;
+  /** Changes whenever anything of the page may have changed. */
+  readonly version: string;
+  readonly status: PaymentStatus;
+  readonly exception: PaymentException | null;
+  readonly merchantName: string;
+  readonly description: string | null;
+  readonly amount: string;
+  readonly amountReceived: string;
+  /** What is still to be sent; "0" where nothing is. */
+  readonly amountRemaining: string;
+  readonly currency: string;
+  readonly decimals: number;
+  readonly network: {
+    readonly slug: string;
+    readonly name: string;
+    readonly chainId: number;
+    /** Its reader has fallen behind or stands still: what was sent may take longer to show. */
+    readonly isSlow: boolean;
+    readonly blockTimeSeconds: number;
+    readonly nativeCurrency: { readonly symbol: string; readonly decimals: number };
+    /** For a wallet that does not know the network; null where there is none to give to strangers. */
+    readonly walletRpcUrl: string | null;
+    readonly explorerUrl: string | null;
+  };
+  /** The token's contract; null for the network's own coin. */
+  readonly contract: string | null;
+  readonly address: string;
+  /** For `amountRemaining`, or for the whole amount where nothing has arrived. */
+  readonly paymentUri: string;
+  /** The same amount in base units, for a wallet. */
+  readonly baseUnits: string;
+  readonly confirmations: Confirmations;
+  readonly transactions: readonly {
+    readonly hash: string | null;
+    readonly amount: string;
+    readonly status: 'confirming' | 'confirmed';
+    readonly explorerUrl: string | null;
+  }[];
+  /** Money of another token or network reached the address: it does not count, and only the merchant can give it back. */
+  readonly hasStrays: boolean;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly completedAtMs: number | null;
+  /** https only. */
+  readonly redirectUrl: string | null;
+  /** Lets this page, and no other, pretend to pay: sandbox payments on the local chain only. */
+  readonly simulateToken: string | null;
+};
+
+/** What the page is about, which is more than where the payment stands. */
+export type CheckoutState =
+  | 'waiting'
+  | 'underpaid'
+  | 'confirming'
+  | 'completed'
+  | 'overpaid'
+  | 'expired'
+  /** Money came, but too late or too little of it, and nobody will complete it by itself. */
+  | 'expiredWithFunds'
+  | 'canceled'
+  | 'reversed';
+
+export const hasFunds = ({ amountReceived }: Pick<CheckoutView, 'amountReceived'>): boolean =>
+  !/^0(\.0*)?$/.test(amountReceived);
+
+export const checkoutState = (view: Pick<CheckoutView, 'status' | 'exception' | 'amountReceived'>): CheckoutState => {
+  switch (view.status) {
+    case 'pending':
+      return hasFunds(view) ? 'underpaid' : 'waiting';
+    case 'confirming':
+    case 'canceled':
+    case 'reversed':
+      return view.status;
+    case 'completed':
+      return view.exception === 'overpaid' ? 'overpaid' : 'completed';
+    case 'expired':
+      return hasFunds(view) || view.exception === 'late' ? 'expiredWithFunds' : 'expired';
+  }
+};

@@ -1,0 +1,165 @@
+import { gzipSync } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
+import { type Asset, type CheckoutAssets, checkoutAssets } from '../checkout/assets.ts';
+import { type Language, pickLanguage } from '../checkout/languages.ts';
+import { FlorinError } from '../core/errors.ts';
+import type { Context } from '../engine/context.ts';
+import { TamperedPayment } from '../engine/paymentAddress.ts';
+import { type CheckoutReader, createCheckoutReader } from '../engine/readCheckout.ts';
+import { type PayersOutcome, simulateCheckout } from '../engine/simulateCheckout.ts';
+import type { WantedCheckout } from '../storage/checkouts.ts';
+import { checkoutHeaders, pageHeaders } from './checkoutHeaders.ts';
+import { type CheckoutPages, createCheckoutPages, type NoticeKind } from './checkoutPages.ts';
+import { limitSubject } from './clientAddress.ts';
+import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts, type LiveLimits } from './liveCheckouts.ts';
+import type { Call, Reply, Route } from './route.ts';
+import * as schemas from './schemas.ts';
+import type { ServerOptions } from './server.ts';
+
+const htmlType = 'text/html; charset=utf-8';
+
+type Parts = {
+  readonly context: Context;
+  readonly reader: CheckoutReader;
+  readonly pages: CheckoutPages;
+  readonly live: LiveCheckouts;
+};
+
+/** Links to pages travel, and gather parameters on the way: those that are not ours say nothing. */
+const parameterOf = (request: FastifyRequest, name: 'lang' | 'have'): string | undefined => {
+  const value = ((request.query ?? {}) as Partial<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
+};
+const askedLanguage = (request: FastifyRequest): string | undefined => parameterOf(request, 'lang');
+
+const languageOf = (request: FastifyRequest): Language =>
+  pickLanguage(askedLanguage(request), request.headers['accept-language']);
+
+const wantedOf = ({ environment, params }: Call): WantedCheckout => ({ environment, id: params.id! });
+
+const showPage = async ({ reader, pages }: Parts, call: Call): Promise<Reply> => {
+  const { view, origins } = await reader.read(wantedOf(call));
+  const language = languageOf(call.request);
+  return { body: pages.page(view, language), contentType: htmlType, headers: pageHeaders(language.tag, origins) };
+};
+
+const matches = (request: FastifyRequest, tag: string): boolean =>
+  String(request.headers['if-none-match'] ?? '')
+    .split(',')
+    .some(each => each.trim().replace(/^W\//, '') === tag);
+
+/** Asked for again and again by pages that cannot listen; mostly nothing has changed. */
+const showMain = async ({ reader, pages }: Parts, call: Call): Promise<Reply> => {
+  const { view, origins } = await reader.read(wantedOf(call));
+  const language = languageOf(call.request);
+  const etag = `"${view.version}.${language.tag}"`;
+  const headers = { ...pageHeaders(language.tag, origins), 'cache-control': 'private, no-cache', etag };
+  if (matches(call.request, etag)) return { status: 304, body: '', contentType: htmlType, headers };
+  return { body: pages.main(view, language), contentType: htmlType, headers };
+};
+
+const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> => {
+  const wanted = wantedOf(call);
+  const checkout = await reader.read(wanted);
+  const slot = live.admit(limitSubject(call.address));
+  const language = languageOf(call.request);
+  const lastEventId = call.request.headers['last-event-id'];
+  // The version that it came with is in the address, which a browser asks for again as it is: what it had since is newer.
+  const has = lastEventId === undefined ? parameterOf(call.request, 'have') : String(lastEventId);
+  const listening = { wanted, checkout, language, has };
+  return {
+    body: '',
+    contentType: 'text/event-stream; charset=utf-8',
+    headers: {
+      ...pageHeaders(language.tag, checkout.origins),
+      'cache-control': 'no-store, no-transform',
+      // Proxies of one kind gather answers before they pass them on unless they are told not to.
+      'x-accel-buffering': 'no',
+    },
+    stream: response => live.listen(slot, response, listening),
+  };
+};
+
+/** Back to the page, wherever a proxy has put it. */
+const simulate = async ({ context }: Parts, call: Call): Promise<Reply> => {
+  const wanted = wantedOf(call);
+  await simulateCheckout(context, wanted, call.body!.value as { token: string; outcome: PayersOutcome });
+  const asked = askedLanguage(call.request) === undefined ? '' : `?lang=${languageOf(call.request).tag}`;
+  const headers = { ...pageHeaders(languageOf(call.request).tag), location: `../${wanted.id}${asked}` };
+  return { status: 303, body: '', contentType: htmlType, headers };
+};
+
+const takesGzip = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
+/** Their names change with their contents, so that each is fetched once. */
+const serveAssets = (assets: CheckoutAssets): ((call: Call) => Reply) => {
+  const served = (asset: Asset) => [asset.name, { ...asset, packed: gzipSync(asset.body, { level: 9 }) }] as const;
+  const byName = new Map([assets.css, assets.script, assets.icon].map(served));
+  const headers = {
+    ...checkoutHeaders(),
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'Accept-Encoding',
+  };
+  return ({ params, request }) => {
+    const asset = byName.get(params.name!);
+    if (!asset) throw new FlorinError('not_found', 'There is no such file.');
+    const { contentType, body, packed } = asset;
+    if (!takesGzip.test(String(request.headers['accept-encoding'] ?? ''))) return { body, contentType, headers };
+    return { body: packed, contentType, headers: { ...headers, 'content-encoding': 'gzip' } };
+  };
+};
+
+const routesOf = (parts: Parts, assets: CheckoutAssets): Route[] => {
+  const page = { tag: 'Checkout', access: 'public' } as const;
+  const show = { ...page, method: 'GET', alsoHead: true } as const;
+  const files = { ...show, summary: 'Style, script and icon', handle: serveAssets(assets) };
+  return [
+    { ...show, path: '/checkout/:id', summary: "A payment's page", handle: call => showPage(parts, call) },
+    { ...show, path: '/checkout/:id/main', summary: 'What changes on it', handle: call => showMain(parts, call) },
+    { ...files, path: '/checkout/assets/:name' },
+    // What answers a form in place of the page names them from one step further down.
+    { ...files, path: '/checkout/:id/assets/:name' },
+    {
+      ...page,
+      method: 'GET',
+      path: '/checkout/:id/live',
+      summary: 'Each change of it as it happens',
+      handle: call => followLive(parts, call),
+    },
+    {
+      ...page,
+      method: 'POST',
+      path: '/checkout/:id/simulate',
+      summary: 'Pretend to pay, in the sandbox',
+      takesForm: true,
+      body: schemas.simulateForm,
+      handle: call => simulate(parts, call),
+    },
+  ];
+};
+
+const noticeOf = (error: FlorinError, cause: unknown): NoticeKind => {
+  if (cause instanceof TamperedPayment) return 'blocked';
+  return error.code === 'not_found' ? 'unknown' : 'unavailable';
+};
+
+/** The pages that payers see, with what keeps them up to date. */
+export const createCheckoutSite = (
+  context: Context,
+  limits: Partial<LiveLimits> = {},
+): { routes: Route[]; errorPage: ServerOptions['errorPage']; stop(): Promise<void> } => {
+  const assets = checkoutAssets();
+  const pages = createCheckoutPages(assets, context.clock.nowMs);
+  const reader = createCheckoutReader(context);
+  const live = createLiveCheckouts(reader, pages, context.log, { ...defaultLiveLimits, ...limits });
+  return {
+    routes: routesOf({ context, reader, pages, live }, assets),
+    errorPage(request, error, cause) {
+      if (!/^\/checkout(?:[/?]|$)/.test(request.url)) return null;
+      const language = languageOf(request);
+      const body = pages.notice(noticeOf(error, cause), language);
+      return { status: error.status, body, contentType: htmlType, headers: pageHeaders(language.tag) };
+    },
+    stop: () => live.stop(),
+  };
+};

@@ -1,0 +1,155 @@
+import type { Language } from '../checkout/languages.ts';
+import { codeOf } from '../core/errorCode.ts';
+import type { Log } from '../core/log.ts';
+import { TamperedPayment } from '../engine/paymentAddress.ts';
+import type { Checkout, CheckoutReader } from '../engine/readCheckout.ts';
+import type { WantedCheckout } from '../storage/checkouts.ts';
+import type { CheckoutPages } from './checkoutPages.ts';
+import { createLiveStreams, type LiveStream, type Slot, type StreamLimits } from './liveStreams.ts';
+
+export type LiveLimits = StreamLimits & { readonly pollMs: number; readonly heartbeatMs: number };
+
+export const defaultLiveLimits: LiveLimits = {
+  perAddress: 100,
+  open: 5_000,
+  waitingBytes: 128 * 1024,
+  pollMs: 400,
+  // Proxies give up on what has been silent for a minute, some for half of one.
+  heartbeatMs: 15_000,
+};
+
+const retryMs = 2_000;
+
+type Listener = { readonly stream: LiveStream; readonly language: Language; sent: string | undefined };
+type OpenPage = WantedCheckout & { readonly listeners: Set<Listener> };
+
+export type Listening = {
+  readonly wanted: WantedCheckout;
+  readonly checkout: Checkout;
+  readonly language: Language;
+  /** The version that the client shows. */
+  readonly has: string | undefined;
+};
+
+export type LiveCheckouts = {
+  admit(subject: string): Slot;
+  listen(slot: Slot, response: Parameters<Slot['open']>[0], listening: Listening): void;
+  stop(): Promise<void>;
+};
+
+/** Something to hear at once, for clients that cannot tell a quiet stream from one that is held up on its way. */
+const nothingNew = 'event: same\ndata:\n\n';
+
+const eventOf = (version: string, main: string): string =>
+  `event: main\nid: ${version}\n${main
+    .split('\n')
+    .map(line => `data: ${line}\n`)
+    .join('')}\n`;
+
+/**
+ * Tells open pages what has become of their payments. One loop for all of them asks for the versions of their payments in
+ * one statement; nothing runs while no page is open.
+ */
+export const createLiveCheckouts = (
+  reader: CheckoutReader,
+  pages: CheckoutPages,
+  log: Log,
+  limits: LiveLimits,
+): LiveCheckouts => {
+  const streams = createLiveStreams(limits);
+  const open = new Map<string, OpenPage>();
+  let timer: NodeJS.Timeout | null = null;
+  let looking: Promise<void> | null = null;
+  let beatMs = 0;
+  let isStopped = false;
+
+  const tell = ({ listeners }: OpenPage, checkout: Checkout): void => {
+    const { view } = checkout;
+    const events = new Map<string, string>();
+    for (const listener of listeners) {
+      if (listener.sent === view.version) continue;
+      const { tag } = listener.language;
+      const event = events.get(tag) ?? eventOf(view.version, pages.main(view, listener.language).toString());
+      events.set(tag, event);
+      listener.sent = view.version;
+      listener.stream.send(event);
+    }
+  };
+
+  /** Takes the address out of pages that show one already, and lets go of them. */
+  const block = ({ listeners }: OpenPage): void => {
+    for (const { stream, language } of listeners) {
+      stream.send(eventOf('blocked', pages.noticeMain('blocked', language)));
+      stream.end();
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    const asked = [...open.values()];
+    const answers = await reader.readAll(asked);
+    for (const [i, answer] of answers.entries()) {
+      if (answer instanceof TamperedPayment) block(asked[i]!);
+      else if (!(answer instanceof Error)) tell(asked[i]!, answer);
+    }
+  };
+
+  const turn = async (): Promise<void> => {
+    let delayMs = limits.pollMs;
+    if (performance.now() - beatMs >= limits.heartbeatMs) {
+      beatMs = performance.now();
+      streams.beat();
+    }
+    try {
+      await look();
+    } catch (error) {
+      delayMs = retryMs;
+      log.warn({ code: codeOf(error) }, 'open checkout pages could not be brought up to date and will be tried again');
+    }
+    looking = null;
+    schedule(delayMs);
+  };
+
+  const schedule = (delayMs: number): void => {
+    if (isStopped || timer !== null || looking !== null || open.size === 0) return;
+    timer = setTimeout(() => {
+      timer = null;
+      looking = turn();
+    }, delayMs);
+  };
+
+  const add = (wanted: WantedCheckout, listener: Listener): void => {
+    const page = open.get(wanted.id) ?? { ...wanted, listeners: new Set() };
+    page.listeners.add(listener);
+    if (open.size === 0) beatMs = performance.now();
+    open.set(wanted.id, page);
+    schedule(limits.pollMs);
+  };
+  const remove = (id: string, listener: Listener | null): void => {
+    const page = open.get(id);
+    if (listener === null || !page?.listeners.delete(listener) || page.listeners.size > 0) return;
+    open.delete(id);
+  };
+
+  return {
+    admit: streams.admit,
+    listen(slot, response, { wanted, checkout, language, has }) {
+      let listener: Listener | null = null;
+      let isClosed = false;
+      const stream = slot.open(response, () => {
+        isClosed = true;
+        remove(wanted.id, listener);
+      });
+      if (isClosed) return;
+      listener = { stream, language, sent: has };
+      add(wanted, listener);
+      if (has === checkout.view.version) stream.send(nothingNew);
+      else tell({ ...wanted, listeners: new Set([listener]) }, checkout);
+    },
+    async stop() {
+      isStopped = true;
+      if (timer !== null) clearTimeout(timer);
+      streams.stop();
+      await looking;
+    },
+  };
+};

@@ -1,0 +1,63 @@
+import type { Environment } from '../core/environment.ts';
+import type { Queryable } from './database.ts';
+import { rowVersion, type ShownPayment, shownPaymentColumns } from './payments.ts';
+
+/** A page as it is asked for: whoever has the id may see it, within one environment. */
+export type WantedCheckout = { readonly environment: Environment; readonly id: string };
+
+/** A payment with what its page shows beside it. */
+export type CheckoutRow = ShownPayment & {
+  readonly version: string;
+  readonly merchantName: string;
+  /** Origins that may show the page in a frame. */
+  readonly origins: readonly string[];
+};
+
+const wantedColumns = (wanted: readonly WantedCheckout[]): string[][] => [
+  wanted.map(({ environment }) => environment),
+  wanted.map(({ id }) => id),
+];
+
+/** The payment's, and with it those of the rows that name the merchant and say who may frame the page. */
+const checkoutVersion = `a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text || ${rowVersion}`;
+
+/** Row by row: no plan may read the whole table, whatever is known of it. */
+const findWanted = (columns: string): string => `select wanted.position::int, found.*
+    from unnest($1::environment[], $2::text[]) with ordinality as wanted(environment, id, position)
+      cross join lateral (
+        select ${columns} from payments p
+          join accounts a on a.id = p.account_id
+          join account_settings s on s.account_id = p.account_id and s.environment = p.environment
+        where p.id = wanted.id and p.environment = wanted.environment limit 1
+      ) found`;
+
+const readCheckoutsStatement = {
+  name: 'checkouts-read',
+  text: findWanted(
+    `${checkoutVersion}, a.name as "merchantName", s.checkout_origins as origins, ${shownPaymentColumns}`,
+  ),
+};
+/** Many pages' payments in one round trip; null where there is none in that environment. */
+export const readCheckouts = async (
+  db: Queryable,
+  wanted: readonly WantedCheckout[],
+): Promise<(CheckoutRow | null)[]> => {
+  const found: (CheckoutRow | null)[] = wanted.map(() => null);
+  if (found.length === 0) return found;
+  const rows = await db.query<CheckoutRow & { position: number }>(readCheckoutsStatement, wantedColumns(wanted));
+  for (const row of rows) found[row.position - 1] = row;
+  return found;
+};
+
+const readVersionsStatement = { name: 'checkouts-versions', text: findWanted(checkoutVersion) };
+/** The versions alone: what all open pages ask for several times a second. */
+export const readCheckoutVersions = async (
+  db: Queryable,
+  wanted: readonly WantedCheckout[],
+): Promise<(string | null)[]> => {
+  const found: (string | null)[] = wanted.map(() => null);
+  if (found.length === 0) return found;
+  const rows = await db.query<{ position: number; version: string }>(readVersionsStatement, wantedColumns(wanted));
+  for (const row of rows) found[row.position - 1] = row.version;
+  return found;
+};

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CheckoutScene, startCheckoutScene } from './checkoutScene.ts';
+import { until } from './paymentCalls.ts';
+
+let scene: CheckoutScene;
+let id: string;
+beforeAll(async () => {
+  scene = await startCheckoutScene({ perAddress: 3, open: 5 });
+  id = (await scene.calls.made()).id;
+});
+afterAll(() => scene.stop());
+
+const from = (address: string) => scene.live(id, { headers: { 'x-forwarded-for': address } });
+
+test('more pages from one address than one may have are refused, and more than all may', async () => {
+  const mine = [await from('203.0.113.1'), await from('203.0.113.1'), await from('203.0.113.1')];
+  const refused = await from('203.0.113.1');
+  expect([refused.status, refused.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
+  const others = [await from('203.0.113.2'), await from('203.0.113.2')];
+  expect([...mine, ...others].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  const full = await from('203.0.113.3');
+  expect([full.status, full.headers['retry-after']]).toEqual([503, '2']);
+  // Those who are refused can still ask.
+  const polled = await scene.get(`${id}/main`, { headers: { 'x-forwarded-for': '203.0.113.3' } });
+  expect(polled.status).toBe(200);
+  mine[0]!.close();
+  const again = await until(
+    () => from('203.0.113.1'),
+    ({ status }) => status === 200,
+  );
+  for (const live of [...mine, ...others, again]) live.close();
+});
+
+test('what is closed leaves all of its room', async () => {
+  const fill = () => Promise.all(Array.from({ length: 5 }, (_, i) => from(`203.0.113.${10 + (i % 2)}`)));
+  for (let turn = 0; turn < 3; turn++) {
+    const all = await until(fill, opened => {
+      const isFree = opened.every(({ status }) => status === 200);
+      if (!isFree) for (const live of opened) live.close();
+      return isFree;
+    });
+    for (const live of all) live.close();
+  }
+});

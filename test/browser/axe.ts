@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect } from 'vitest';
+import type { WatchedPage } from './watchedPage.ts';
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type Found = {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+};
+
+/** Through the debugger, so that the page's own policy stays as it is. */
+const violations = async ({ page }: WatchedPage, rules: readonly string[] | null = null): Promise<string[]> => {
+  await page.evaluate(source);
+  const options = { resultTypes: ['violations'], ...(rules === null ? {} : { runOnly: rules }) };
+  const found = (await page.evaluate(`axe.run(${JSON.stringify(options)}).then(all => all.violations)`)) as Found[];
+  return found.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.html} ${node.failureSummary}`));
+};
+
+/** In light and in dark, which differ in nothing but colours, and read from right to left. */
+export const expectAccessible = async (watched: WatchedPage): Promise<void> => {
+  const { page } = watched;
+  expect(await violations(watched)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await violations(watched, ['color-contrast'])).toEqual([]);
+  await page.goto(`${page.url().split('?')[0]}?lang=ar`);
+  expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
+  expect(await violations(watched)).toEqual([]);
+};

@@ -1,0 +1,64 @@
+/*
+ * The files of this folder are served as one script, in any order: none runs anything before the whole is there, and
+ * checkout.ts begins. The page works without it; a part that is missing in the markup is left alone.
+ */
+
+const root = document.documentElement;
+
+const all = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T[] => [
+  ...within.querySelectorAll<T>(selector),
+];
+const one = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T | null =>
+  within.querySelector<T>(selector);
+
+/** An attribute that the server wrote as JSON; null where it is missing or broken. */
+const jsonOf = <T>(element: HTMLElement | null, name: string): T | null => {
+  try {
+    return JSON.parse(element?.dataset[name] ?? 'null') as T | null;
+  } catch {
+    return null;
+  }
+};
+
+const showIf = (element: HTMLElement | null, isShown: boolean): void => {
+  if (element) element.hidden = !isShown;
+};
+
+/** A control that must not be used now keeps the focus, which one that is disabled would lose. */
+const setBusy = (buttons: readonly HTMLElement[], isBusy: boolean): void => {
+  for (const button of buttons) {
+    if (isBusy) button.setAttribute('aria-disabled', 'true');
+    else button.removeAttribute('aria-disabled');
+  }
+};
+
+let announcing: ReturnType<typeof setTimeout> | undefined;
+
+/** Emptied first: a sentence that stands there already would not be told again. */
+const announce = (sentence: string | undefined): void => {
+  const place = one('#announce');
+  if (!place || !sentence) return;
+  place.textContent = '';
+  clearTimeout(announcing);
+  announcing = setTimeout(() => {
+    place.textContent = sentence;
+  }, 50);
+};
+
+/**
+ * How far the server's clock is ahead. It wrote its time when the first byte came, not when this script began to run,
+ * which on a slow line is seconds later.
+ */
+const clockAheadMs = (): number => {
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  const arrivedMs = entry?.responseStart ? performance.timeOrigin + entry.responseStart : Date.now();
+  const ahead = Date.parse(root.dataset.now ?? '') - arrivedMs;
+  return Number.isFinite(ahead) ? ahead : 0;
+};
+
+let aheadMs: number | undefined;
+
+const serverNowMs = (): number => {
+  aheadMs ??= clockAheadMs();
+  return Date.now() + aheadMs;
+};

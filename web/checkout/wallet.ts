@@ -1,0 +1,215 @@
+type Provider = { request(call: { method: string; params?: readonly unknown[] }): Promise<unknown> };
+type Wallet = { readonly name: string; readonly icon: string | null; readonly provider: Provider };
+
+/** What the page asks a wallet for. */
+type Asked = {
+  readonly chainId: number;
+  readonly chainName: string;
+  readonly nativeCurrency: { readonly name?: string; readonly symbol: string; readonly decimals: number };
+  readonly rpcUrl: string | null;
+  readonly explorerUrl: string | null;
+  readonly address: string;
+  readonly contract: string | null;
+  /** In base units. */
+  readonly value: string;
+};
+
+type Word = 'connecting' | 'switching' | 'confirm' | 'sent' | 'refused' | 'chainUnknown' | 'insufficient' | 'failed';
+
+/** Ends an attempt with a sentence. */
+class Stop extends Error {
+  readonly word: Word;
+  constructor(word: Word) {
+    super(word);
+    this.word = word;
+  }
+}
+
+/** More than anybody has; a page that announces without end must not fill this one. */
+const mostWallets = 20;
+const wallets = new Map<string, Wallet>();
+let said: { readonly word: Word; readonly hash: string | null } | null = null;
+let isPaying = false;
+/** The request that was sent: it is not asked for again while the page still shows the same. */
+let sentFor: string | null = null;
+
+const hasWallets = (): boolean => wallets.size > 0;
+
+/** An icon is drawn from its own bytes or not at all: any other address would tell a stranger who pays whom. */
+const iconOf = (icon: unknown): string | null =>
+  typeof icon === 'string' && /^data:image\/(?:png|svg\+xml|webp|jpeg|gif)[;,]/.test(icon) ? icon : null;
+
+type Detail = { info?: { uuid?: unknown; name?: unknown; icon?: unknown }; provider?: Partial<Provider> | null };
+
+const takeWallet = ({ info, provider }: Detail): void => {
+  if (typeof info?.uuid !== 'string' || typeof info.name !== 'string') return;
+  if (typeof provider?.request !== 'function' || wallets.has(info.uuid) || wallets.size >= mostWallets) return;
+  wallets.set(info.uuid, { name: info.name.slice(0, 60), icon: iconOf(info.icon), provider: provider as Provider });
+  const section = one('#way-wallet');
+  if (section) showWallets(section);
+};
+
+/** EIP-6963: those that are here answer at once, others when they come. */
+const discoverWallets = (): void => {
+  addEventListener('eip6963:announceProvider', event => takeWallet((event as CustomEvent<Detail | null>).detail ?? {}));
+  dispatchEvent(new Event('eip6963:requestProvider'));
+};
+
+const asked = (): Asked | null => jsonOf<Asked>(one('#way-wallet'), 'wallet');
+/** The same as it stands in the markup, to tell whether it is still what is asked for. */
+const askedText = (): string | null => one('#way-wallet')?.dataset.wallet ?? null;
+
+/** Lower-case hexadecimal digits of one ABI word. */
+const abiWord = (value: bigint): string => value.toString(16).padStart(64, '0');
+const hexOf = (value: bigint): string => `0x${value.toString(16)}`;
+
+const codeOf = (error: unknown): number | undefined => {
+  const { code, data } = (error ?? {}) as { code?: number; data?: { originalError?: { code?: number } } };
+  return data?.originalError?.code ?? code;
+};
+const [userRefused, chainNotAdded, unsupported, noSuchMethod] = [4001, 4902, 4200, -32601];
+
+const ask = (provider: Provider, method: string, ...params: unknown[]): Promise<unknown> =>
+  provider.request(params.length === 0 ? { method } : { method, params });
+
+const isOnChain = async (provider: Provider, chainId: number): Promise<boolean> =>
+  Number(await ask(provider, 'eth_chainId')) === chainId;
+
+const addChain = async (provider: Provider, wanted: Asked): Promise<void> => {
+  if (wanted.rpcUrl === null) throw new Stop('chainUnknown');
+  const { symbol, decimals, name = symbol } = wanted.nativeCurrency;
+  const chain = {
+    chainId: hexOf(BigInt(wanted.chainId)),
+    chainName: wanted.chainName,
+    nativeCurrency: { name, symbol, decimals },
+    rpcUrls: [wanted.rpcUrl],
+    ...(wanted.explorerUrl === null ? {} : { blockExplorerUrls: [wanted.explorerUrl] }),
+  };
+  try {
+    await ask(provider, 'wallet_addEthereumChain', chain);
+  } catch (error) {
+    throw codeOf(error) === userRefused ? error : new Stop('chainUnknown');
+  }
+};
+
+/** A wallet that says it has switched is asked again: money on the wrong chain does not come back. */
+const switchChain = async (provider: Provider, wanted: Asked): Promise<void> => {
+  const chainId = hexOf(BigInt(wanted.chainId));
+  try {
+    await ask(provider, 'wallet_switchEthereumChain', { chainId });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === unsupported || code === noSuchMethod) throw new Stop('chainUnknown');
+    if (code !== chainNotAdded) throw error;
+    await addChain(provider, wanted);
+    if (!(await isOnChain(provider, wanted.chainId))) await ask(provider, 'wallet_switchEthereumChain', { chainId });
+  }
+  if (!(await isOnChain(provider, wanted.chainId))) throw new Stop('chainUnknown');
+};
+
+/** Looked at before the wallet is opened for it. One that does not tell its balance is left to judge by itself. */
+const isTooPoor = async (provider: Provider, from: string, { contract, value }: Asked): Promise<boolean> => {
+  try {
+    const coins = BigInt(String(await ask(provider, 'eth_getBalance', from, 'latest')));
+    if (contract === null) return coins < BigInt(value);
+    const data = `0x70a08231${abiWord(BigInt(from))}`;
+    const tokens = BigInt(String(await ask(provider, 'eth_call', { to: contract, data }, 'latest')));
+    // No coin at all cannot pay the network's fee either.
+    return tokens < BigInt(value) || coins === 0n;
+  } catch {
+    return false;
+  }
+};
+
+const transactionFor = (from: string, { address, contract, value }: Asked): object =>
+  contract === null
+    ? { from, to: address, value: hexOf(BigInt(value)) }
+    : { from, to: contract, value: '0x0', data: `0xa9059cbb${abiWord(BigInt(address))}${abiWord(BigInt(value))}` };
+
+const pay = async (provider: Provider): Promise<void> => {
+  sayWallet('connecting');
+  const [from] = (await ask(provider, 'eth_requestAccounts')) as string[];
+  const [wanted, wantedText] = [asked(), askedText()];
+  if (!wanted) return;
+  if (!from) throw new Stop('refused');
+  if (!(await isOnChain(provider, wanted.chainId))) {
+    sayWallet('switching');
+    await switchChain(provider, wanted);
+  }
+  if (await isTooPoor(provider, from, wanted)) throw new Stop('insufficient');
+  // The page may have moved on while somebody was asked: then there is something else to pay, or nothing.
+  if (askedText() !== wantedText) throw new Stop('failed');
+  sayWallet('confirm');
+  const hash = await ask(provider, 'eth_sendTransaction', transactionFor(from, wanted));
+  sentFor = wantedText;
+  sayWallet('sent', String(hash));
+};
+
+/** A second click, or a second wallet, finds the first still at it. */
+const payOnce = async (provider: Provider): Promise<void> => {
+  if (isPaying || sentFor === askedText()) return;
+  isPaying = true;
+  try {
+    await pay(provider);
+  } catch (error) {
+    const word = codeOf(error) === userRefused ? 'refused' : 'failed';
+    sayWallet(error instanceof Stop ? error.word : word);
+  } finally {
+    isPaying = false;
+    const section = one('#way-wallet');
+    if (section) showWallets(section);
+  }
+};
+
+const sayWallet = (word: Word, hash: string | null = null): void => {
+  said = { word, hash };
+  const section = one('#way-wallet');
+  if (section) showWallets(section);
+};
+
+const showStatus = (section: HTMLElement): void => {
+  const place = one('[data-wallet-status]', section);
+  const sentence = said && jsonOf<Record<string, string>>(section, 'words')?.[said.word];
+  if (!place || !sentence) return;
+  const text = said?.hash ? `${sentence} ` : sentence;
+  if (place.firstChild?.textContent === text) return;
+  place.textContent = text;
+  if (!said?.hash) return;
+  const code = document.createElement('code');
+  code.dir = 'ltr';
+  code.textContent = said.hash;
+  place.append(code);
+};
+
+const walletButton = ({ name, icon, provider }: Wallet, index: number): HTMLElement => {
+  const item = document.createElement('li');
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.id = `wallet-${index}`;
+  if (icon !== null) {
+    const image = document.createElement('img');
+    image.src = icon;
+    image.alt = '';
+    image.width = 24;
+    image.height = 24;
+    button.append(image);
+  }
+  button.append(name);
+  button.addEventListener('click', () => void payOnce(provider));
+  item.append(button);
+  return item;
+};
+
+const showWallets = (section: HTMLElement): void => {
+  const list = one('[data-wallets]', section);
+  if (!list) return;
+  for (const [index, wallet] of [...wallets.values()].entries()) {
+    if (index >= list.children.length) list.append(walletButton(wallet, index));
+  }
+  showIf(list, hasWallets());
+  showIf(one('[data-wallet-none]', section), !hasWallets());
+  // What was sent has arrived and is not all: the rest may be asked for.
+  if (sentFor !== null && sentFor !== section.dataset.wallet) said = sentFor = null;
+  setBusy(all('button', list), isPaying || sentFor !== null);
+  showStatus(section);
+};
