@@ -22,6 +22,8 @@ const retryMs = 2_000;
 
 type Listener = { readonly stream: LiveStream; readonly language: Language; sent: string | undefined };
 type OpenPage = WantedCheckout & { readonly listeners: Set<Listener> };
+/** A page as it was when it was asked for. */
+type AskedPage = WantedCheckout & { readonly listeners: readonly Listener[] };
 
 export type Listening = {
   readonly wanted: WantedCheckout;
@@ -63,7 +65,7 @@ export const createLiveCheckouts = (
   let beatMs = 0;
   let isStopped = false;
 
-  const tell = ({ listeners }: OpenPage, checkout: Checkout): void => {
+  const tell = (listeners: readonly Listener[], checkout: Checkout): void => {
     const { view } = checkout;
     const events = new Map<string, string>();
     for (const listener of listeners) {
@@ -77,19 +79,20 @@ export const createLiveCheckouts = (
   };
 
   /** Takes the address out of pages that show one already, and lets go of them. */
-  const block = ({ listeners }: OpenPage): void => {
+  const block = (listeners: readonly Listener[]): void => {
     for (const { stream, language } of listeners) {
       stream.send(eventOf('blocked', pages.noticeMain('blocked', language)));
       stream.end();
     }
   };
 
+  /** Tells those who were there when it asked: who has come since brought what may be newer than the answer. */
   const look = async (): Promise<void> => {
-    const asked = [...open.values()];
+    const asked = [...open.values()].map((page): AskedPage => ({ ...page, listeners: [...page.listeners] }));
     const answers = await reader.readAll(asked);
     for (const [i, answer] of answers.entries()) {
-      if (answer instanceof TamperedPayment) block(asked[i]!);
-      else if (!(answer instanceof Error)) tell(asked[i]!, answer);
+      if (answer instanceof TamperedPayment) block(asked[i]!.listeners);
+      else if (!(answer instanceof Error)) tell(asked[i]!.listeners, answer);
     }
   };
 
@@ -143,7 +146,7 @@ export const createLiveCheckouts = (
       listener = { stream, language, sent: has };
       add(wanted, listener);
       if (has === checkout.view.version) stream.send(nothingNew);
-      else tell({ ...wanted, listeners: new Set([listener]) }, checkout);
+      else tell([listener], checkout);
     },
     async stop() {
       isStopped = true;

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { checkoutAssets } from '../../src/checkout/assets.ts';
+import { pickLanguage } from '../../src/checkout/languages.ts';
+import type { CheckoutView } from '../../src/core/checkoutView.ts';
+import { silentLog } from '../../src/core/log.ts';
+import type { Checkout, CheckoutReader } from '../../src/engine/readCheckout.ts';
+import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
+import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts } from '../../src/http/liveCheckouts.ts';
+import { viewIn } from '../checkout/checkoutViews.ts';
+
+type Answers = (Checkout | Error)[];
+type Question = { readonly wanted: Parameters<CheckoutReader['readAll']>[0]; answer(answers: Answers): void };
+
+const checkout = (id: string, version: string, more: Partial<CheckoutView> = {}): Checkout => ({
+  view: viewIn('waiting', { id, version, ...more }),
+  origins: [],
+});
+
+let questions: Question[];
+let live: LiveCheckouts;
+let server: Server;
+let joining: { readonly checkout: Checkout; readonly has: string | undefined };
+let clients: IncomingMessage[];
+
+beforeEach(async () => {
+  questions = [];
+  clients = [];
+  const reader: CheckoutReader = {
+    read: () => Promise.reject(new Error('nobody asks for one page here')),
+    // Answered when the test says so, as a database may take its time.
+    readAll: wanted => {
+      const { promise, resolve } = Promise.withResolvers<Answers>();
+      questions.push({ wanted, answer: resolve });
+      return promise;
+    },
+  };
+  const pages = createCheckoutPages(checkoutAssets(), Date.now);
+  live = createLiveCheckouts(reader, pages, silentLog, { ...defaultLiveLimits, pollMs: 5 });
+  server = createServer((request, response) => {
+    const slot = live.admit('somebody');
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const language = pickLanguage(undefined, request.headers['accept-language']);
+    const wanted = { environment: 'sandbox', id: joining.checkout.view.id } as const;
+    live.listen(slot, response, { wanted, language, ...joining });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(async () => {
+  for (const client of clients) client.destroy();
+  for (const { answer } of questions) answer([]);
+  await live.stop();
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+});
+
+/** Comes with the page as it was read for it, of which it has a version already or none; what it hears. */
+const join = async (read: Checkout, has?: string): Promise<{ text(): string; heard(): string[] }> => {
+  joining = { checkout: read, has };
+  const { port } = server.address() as AddressInfo;
+  const [incoming] = (await once(get({ port, host: '127.0.0.1', agent: false }), 'response')) as [IncomingMessage];
+  clients.push(incoming);
+  let text = '';
+  incoming.setEncoding('utf8').on('data', chunk => {
+    text += chunk;
+  });
+  incoming.on('error', () => {});
+  return { text: () => text, heard: () => [...text.matchAll(/^id: (.*)$/gm)].map(match => match[1]!) };
+};
+
+const eventually = (assertion: () => void): Promise<void> =>
+  vi.waitFor(assertion, { timeout: 20_000, interval: 2 });
+const asked = async (turn: number): Promise<Question> => {
+  await eventually(() => expect(questions.length).toBeGreaterThanOrEqual(turn));
+  return questions[turn - 1]!;
+};
+
+test('who comes while an answer is on its way is not told what is older than what it came with', async () => {
+  const first = await join(checkout('pay_1', 'old'));
+  const question = await asked(1);
+  const second = await join(checkout('pay_1', 'new'), 'new');
+  question.answer([checkout('pay_1', 'old')]);
+  (await asked(2)).answer([checkout('pay_1', 'new')]);
+  await eventually(() => expect(first.heard()).toEqual(['old', 'new']));
+  (await asked(3)).answer([checkout('pay_1', 'newest')]);
+  await eventually(() => expect(second.heard()).toEqual(['newest']));
+});
