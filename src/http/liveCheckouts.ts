@@ -39,8 +39,11 @@ export type LiveCheckouts = {
   stop(): Promise<void>;
 };
 
-/** Something to hear at once, for clients that cannot tell a quiet stream from one that is held up on its way. */
-const nothingNew = 'event: same\ndata:\n\n';
+/**
+ * Something to hear at once, for clients that cannot tell a quiet stream from one that is held up on its way. It names the
+ * version, since a page may have changed otherwise after it asked.
+ */
+const nothingNew = (version: string): string => `event: same\ndata: ${version}\n\n`;
 
 const eventOf = (version: string, main: string): string =>
   `event: main\nid: ${version}\n${main
@@ -145,7 +148,7 @@ export const createLiveCheckouts = (
       if (isClosed) return;
       listener = { stream, language, sent: has };
       add(wanted, listener);
-      if (has === checkout.view.version) stream.send(nothingNew);
+      if (has === checkout.view.version) stream.send(nothingNew(has));
       else tell([listener], checkout);
     },
     async stop() {

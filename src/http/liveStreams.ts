@@ -25,8 +25,8 @@ export type LiveStreams = {
 
 type Open = { readonly response: ServerResponse; wasWaiting: boolean };
 
-/** A comment: clients pass over it. */
-const heartbeat = ':\n\n';
+/** An event and not a comment, which no script hears: one that hears nothing for long knows that its stream is dead. */
+const heartbeat = 'event: beat\ndata:\n\n';
 /** How soon a client comes back, in milliseconds. */
 const greeting = 'retry: 2000\n\n';
 

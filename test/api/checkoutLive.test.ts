@@ -17,10 +17,10 @@ const simulate = async (id: string, outcome: string): Promise<void> => {
   expect((await scene.post(id, { token, outcome })).status).toBe(303);
 };
 /** So many heartbeats from now on. */
-const beats = (live: { comments(): number }, count: number): Promise<unknown> => {
-  const wanted = live.comments() + count;
+const beats = (live: { beats(): number }, count: number): Promise<unknown> => {
+  const wanted = live.beats() + count;
   return until(
-    async () => live.comments(),
+    async () => live.beats(),
     seen => seen >= wanted,
   );
 };
@@ -54,7 +54,7 @@ describe('what is sent', () => {
     const open = (of: keyof typeof asking) => Promise.all(asking[of].map(options => scene.live(id, options)));
     const [older, same] = [await open('older'), await open('same')];
     for (const each of older) expect((await each.until(() => true)).id).toBe(version);
-    for (const each of same) expect(await each.until(() => true)).toEqual({ event: 'same', data: '' });
+    for (const each of same) expect(await each.until(() => true)).toEqual({ event: 'same', data: version });
     for (const each of [...older, ...same]) {
       await beats(each, 5);
       expect(each.events.length).toBe(1);
@@ -115,12 +115,12 @@ describe('what is sent', () => {
     beside.close();
   });
 
-  test('heartbeats that are comments, and how soon to come back', async () => {
+  test('heartbeats that a script hears, and how soon to come back', async () => {
     const { id } = await scene.calls.made();
     const live = await scene.live(id);
     await beats(live, 3);
     expect(live.text()).toMatch(/^retry: \d+\n\n/);
-    expect(live.text()).toMatch(/\n\n:\n\n/);
+    expect(live.text()).toMatch(/\n\nevent: beat\ndata:\n\n/);
     live.close();
   });
 });

@@ -34,9 +34,9 @@ export type LiveEvent = { readonly event: string; readonly id: string; readonly 
 export type LiveClient = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** What has come so far. */
+  /** What has come so far, without the heartbeats. */
   readonly events: LiveEvent[];
-  readonly comments: () => number;
+  readonly beats: () => number;
   /** Everything that came, as it came. */
   readonly text: () => string;
   /** Settles when the server has ended it, or the connection is gone. */
@@ -46,7 +46,7 @@ export type LiveClient = {
   close(): void;
 };
 
-const readEvents = (text: string): { events: LiveEvent[]; comments: number } => {
+const readEvents = (text: string): { events: LiveEvent[]; beats: number } => {
   const blocks = text.split('\n\n').slice(0, -1);
   const field = (block: string, name: string): string[] =>
     block
@@ -60,7 +60,8 @@ const readEvents = (text: string): { events: LiveEvent[]; comments: number } => 
       id: field(block, 'id')[0]!,
       data: field(block, 'data').join('\n'),
     }));
-  return { events, comments: blocks.filter(block => block.startsWith(':')).length };
+  const isBeat = ({ event }: LiveEvent): boolean => event === 'beat';
+  return { events: events.filter(event => !isBeat(event)), beats: events.filter(isBeat).length };
 };
 
 /** A client as a browser's EventSource is one, over its own connection. */
@@ -83,7 +84,7 @@ export const openLive = (
         status: incoming.statusCode!,
         headers: incoming.headers,
         events,
-        comments: () => readEvents(text).comments,
+        beats: () => readEvents(text).beats,
         text: () => text,
         ended,
         async until(isWanted) {
