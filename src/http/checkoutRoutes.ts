@@ -61,22 +61,24 @@ const showMain = async ({ reader, pages }: Parts, call: Call): Promise<Reply> =>
 const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> => {
   const wanted = wantedOf(call);
   const checkout = await reader.read(wanted);
-  const slot = live.admit(limitSubject(call.address));
   const language = languageOf(call.request);
   const lastEventId = call.request.headers['last-event-id'];
   // The version that it came with is in the address, which a browser asks for again as it is: what it had since is newer.
   const has = lastEventId === undefined ? parameterOf(call.request, 'have') : String(lastEventId);
   const listening = { wanted, checkout, language, has };
+  const headers = {
+    ...pageHeaders(language.tag, checkout.origins),
+    'cache-control': 'no-store, no-transform',
+    // Proxies of one kind gather answers before they pass them on unless they are told not to.
+    'x-accel-buffering': 'no',
+  };
+  // Last, so that whatever fails before it has taken no room.
+  const slot = live.admit(limitSubject(call.address));
   return {
     body: '',
     contentType: 'text/event-stream; charset=utf-8',
-    headers: {
-      ...pageHeaders(language.tag, checkout.origins),
-      'cache-control': 'no-store, no-transform',
-      // Proxies of one kind gather answers before they pass them on unless they are told not to.
-      'x-accel-buffering': 'no',
-    },
-    stream: response => live.listen(slot, response, listening),
+    headers,
+    stream: { open: response => live.listen(slot, response, listening), drop: () => slot.drop() },
   };
 };
 

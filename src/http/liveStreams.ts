@@ -13,7 +13,11 @@ export type StreamLimits = {
 export type LiveStream = { send(text: string): void; end(): void };
 
 /** Room for one stream, taken before there is one. */
-export type Slot = { open(response: ServerResponse, onClose: () => void): LiveStream };
+export type Slot = {
+  open(response: ServerResponse, onClose: () => void): LiveStream;
+  /** Gives the room back; an open stream does so by itself when it ends. */
+  drop(): void;
+};
 
 export type LiveStreams = {
   /** Refuses where there is no room. */
@@ -65,8 +69,14 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
   return {
     admit(subject) {
       take(subject);
+      let isUsed = false;
       return {
+        drop() {
+          if (!isUsed) release(subject);
+          isUsed = true;
+        },
         open(response, onClose) {
+          isUsed = true;
           const stream: Open = { response, wasWaiting: false };
           streams.add(stream);
           const close = (): void => {

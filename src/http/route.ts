@@ -26,8 +26,15 @@ export type Reply = {
   replayed?: boolean;
   contentType?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Goes on with the answer after its head, in place of a body, and ends it when it likes. */
-  stream?: (response: ServerResponse) => void;
+  stream?: ReplyStream;
+};
+
+/** Goes on with an answer after its head, in place of a body. */
+export type ReplyStream = {
+  /** Ends it when it likes. */
+  open(response: ServerResponse): void;
+  /** Comes last. Gives back what was taken for the stream, where it was never opened. */
+  drop(): void;
 };
 
 /** One row of the API: what is served, documented and tested comes from the same table. */

@@ -45,6 +45,7 @@ type State = {
   environment: Environment;
   address: string;
   caller: Caller | null;
+  isNoted: boolean;
 };
 
 const stateKey = Symbol('state');
@@ -84,26 +85,46 @@ const readQueryNumbers = (query: Record<string, unknown>): void => {
   }
 };
 
+/** What goes on beside an answer: the log, and the line that is kept of its request. */
+type Notes = { readonly log: Log; readonly note: (reply: FastifyReply) => void };
+
+const headersOf = (reply: FastifyReply, answer: Reply): OutgoingHttpHeaders => {
+  const set = reply.getHeaders() as OutgoingHttpHeaders;
+  const headers: OutgoingHttpHeaders = { ...set, 'content-type': answer.contentType ?? jsonType, ...answer.headers };
+  if (answer.replayed) headers['idempotent-replayed'] = 'true';
+  if (!answer.stream && answer.status !== 304) headers['content-length'] = Buffer.byteLength(answer.body);
+  return headers;
+};
+
 /** Past the framework, whose way of sending costs a tenth of a page. */
-const sendReply = (reply: FastifyReply, answer: Reply): FastifyReply => {
-  const { status = 200, contentType = jsonType, body, stream } = answer;
+const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): FastifyReply => {
+  const { status = 200, body, stream } = answer;
+  const { raw } = reply;
+  const headers = headersOf(reply, answer);
   // Also what the log will tell.
   reply.code(status).hijack();
-  const set = reply.getHeaders() as OutgoingHttpHeaders;
-  const headers: OutgoingHttpHeaders = { ...set, 'content-type': contentType, ...answer.headers };
-  if (answer.replayed) headers['idempotent-replayed'] = 'true';
-  if (!stream && status !== 304) headers['content-length'] = Buffer.byteLength(body);
-  reply.raw.writeHead(status, headers);
-  if (stream) stream(reply.raw);
-  else reply.raw.end(body);
+  try {
+    // The framework notices the end of what was sent whole, and no other.
+    if (stream) raw.once('close', () => note(reply));
+    raw.writeHead(status, headers);
+    if (stream) stream.open(raw);
+    else raw.end(body);
+  } catch (error) {
+    // Nobody else would answer it any more, and the client would wait for ever.
+    log.error({ requestId: reply.request.id, err: error }, 'an answer could not be sent');
+    if (!raw.headersSent) raw.statusCode = 500;
+    raw.destroy();
+    note(reply);
+  }
   return reply;
 };
 
-const sendError = (reply: FastifyReply, error: FlorinError, requestId: string, page: Reply | null = null): void => {
+const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: Reply | null): void => {
+  const requestId = reply.request.id;
   if (error.status === 503) reply.header('retry-after', 2);
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   reply.header('x-request-id', requestId);
-  sendReply(reply, page ?? { status: error.status, body: errorBody(error, requestId) });
+  sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, requestId) });
 };
 
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}$`);
@@ -123,7 +144,7 @@ const refuseUnknown = (routes: readonly Route[]) => {
   };
 };
 
-const register = (app: FastifyInstance, route: Route, authentication: Authentication): void => {
+const register = (app: FastifyInstance, route: Route, authentication: Authentication, notes: Notes): void => {
   app.route({
     method: methodsOf(route),
     url: route.path,
@@ -169,7 +190,11 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
         caller: request[stateKey]!.caller,
         request,
       });
-      return sendReply(reply, answer);
+      try {
+        return sendReply(notes, reply, answer);
+      } finally {
+        answer.stream?.drop();
+      }
     },
   });
 };
@@ -195,11 +220,33 @@ const addBodyParsers = (app: FastifyInstance): void => {
   });
 };
 
+/** Once for each request, whichever of the ends of its answer comes first. */
+const createNote =
+  (access: ServerOptions['access']): Notes['note'] =>
+  reply => {
+    const request: Carrier = reply.request;
+    const state = request[stateKey];
+    if (state?.isNoted) return;
+    if (state) state.isNoted = true;
+    access({
+      requestId: request.id,
+      environment: state?.environment ?? null,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      durationMs: state ? Math.round((performance.now() - state.startedMs) * 100) / 100 : null,
+      address: state?.address ?? null,
+      accountId: state?.caller?.accountId ?? null,
+      keyId: state?.caller?.keyId ?? null,
+    });
+  };
+
 /** Builds the request handler; listeners are made elsewhere and share it. */
 export const createRequestHandler = async (
   options: ServerOptions,
 ): Promise<{ handler: RequestListener; close(): Promise<void> }> => {
   const { log, requestId } = options;
+  const notes: Notes = { log, note: createNote(options.access) };
   let handler: RequestListener = () => {};
   const app = fastify({
     logger: false,
@@ -210,7 +257,7 @@ export const createRequestHandler = async (
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
-      sendError(reply as unknown as FastifyReply, answer, request.id, options.errorPage(request, answer, error));
+      sendError(notes, reply as unknown as FastifyReply, answer, options.errorPage(request, answer, error));
     },
     serverFactory: handle => {
       handler = handle as RequestListener;
@@ -224,7 +271,7 @@ export const createRequestHandler = async (
   app.addHook('onRequest', (request: Carrier, reply, done) => {
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
-    request[stateKey] = { startedMs: performance.now(), environment, address, caller: null };
+    request[stateKey] = { startedMs: performance.now(), environment, address, caller: null, isNoted: false };
     reply.header('x-request-id', request.id);
     if (options.strictTransport(environment)) reply.header('strict-transport-security', 'max-age=31536000');
     if (proto !== null && proto !== 'https') {
@@ -233,31 +280,20 @@ export const createRequestHandler = async (
     }
     done();
   });
-  app.addHook('onResponse', (request: Carrier, reply, done) => {
-    const state = request[stateKey];
-    options.access({
-      requestId: request.id,
-      environment: state?.environment ?? null,
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      status: reply.statusCode,
-      durationMs: state ? Math.round((performance.now() - state.startedMs) * 100) / 100 : null,
-      address: state?.address ?? null,
-      accountId: state?.caller?.accountId ?? null,
-      keyId: state?.caller?.keyId ?? null,
-    });
+  app.addHook('onResponse', (_request, reply, done) => {
+    notes.note(reply);
     done();
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = answerFor(error, log, request.id);
-    sendError(reply, answer, request.id, options.errorPage(request, answer, error));
+    sendError(notes, reply, answer, options.errorPage(request, answer, error));
   });
   const refuse = refuseUnknown(options.routes);
   app.setNotFoundHandler(async (request: Carrier, reply) => {
     await authentication.admitPublic(request, reply, request[stateKey]!);
     refuse(request, reply);
   });
-  for (const route of options.routes) register(app, route, authentication);
+  for (const route of options.routes) register(app, route, authentication, notes);
   await app.ready();
   return { handler, close: () => app.close() };
 };

@@ -135,11 +135,27 @@ describe('what is refused', () => {
   });
 });
 
+test('a stream that its client leaves is in the access log, once', async () => {
+  const { id } = await scene.calls.made();
+  const live = await scene.live(id);
+  await live.until(() => true);
+  const requestId = live.headers['x-request-id'];
+  const lines = async () => scene.requests.filter(line => line.requestId === requestId);
+  expect(await lines()).toEqual([]);
+  live.close();
+  const [line] = await until(lines, found => found.length > 0);
+  expect(line).toMatchObject({ environment: 'sandbox', method: 'GET', route: '/checkout/:id/live', status: 200 });
+  expect(line!.durationMs).toBeGreaterThan(0);
+  await scene.get(id);
+  expect((await lines()).length).toBe(1);
+});
+
 test('a stop ends open pages, and takes no new ones', async () => {
   const own = await startCheckoutScene();
   const { id } = await own.calls.made();
   const live = await own.live(id);
   await live.until(() => true);
   await Promise.all([own.stop(), live.ended]);
+  expect(own.requests.filter(({ requestId }) => requestId === live.headers['x-request-id']).length).toBe(1);
   await expect(own.live(id)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });

@@ -7,6 +7,7 @@ import { pickLanguage } from '../../src/checkout/languages.ts';
 import { renderNotice } from '../../src/checkout/page.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { LiveLimits } from '../../src/http/liveCheckouts.ts';
+import type { AccessLine } from '../../src/http/server.ts';
 import type { Sending } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
@@ -19,6 +20,8 @@ export type CheckoutScene = {
   readonly account: TestAccount;
   readonly calls: PaymentCalls;
   readonly errors: Alarm[];
+  /** The access log. */
+  readonly requests: AccessLine[];
   /** GET of an address below /checkout. */
   get(path: string, sending?: Sending): Promise<Answer>;
   /** Posts the form of the simulate panel. */
@@ -101,10 +104,11 @@ export const openLive = (
 /** A whole Florin with an account, as payers' browsers see it. Each request may come from an address of its own. */
 export const startCheckoutScene = async (live: Partial<LiveLimits> = {}): Promise<CheckoutScene> => {
   const errors: Alarm[] = [];
+  const requests: AccessLine[] = [];
   const quiet = () => {};
   const log: Log = {
     debug: quiet,
-    info: quiet,
+    info: (fields, message) => void (message === 'request' && requests.push(fields as AccessLine)),
     warn: quiet,
     error: (fields, message) => void errors.push({ fields: { ...fields }, message }),
   };
@@ -116,6 +120,7 @@ export const startCheckoutScene = async (live: Partial<LiveLimits> = {}): Promis
     account,
     calls: paymentCalls(florin, account),
     errors,
+    requests,
     get: (path, sending) => florin.client.call('GET', `/checkout/${path}`, sending),
     post: (id, form, { headers, ...sending } = {}) =>
       florin.client.call('POST', `/checkout/${id}/simulate`, {

@@ -71,8 +71,7 @@ const join = async (read: Checkout, has?: string): Promise<{ text(): string; hea
   return { text: () => text, heard: () => [...text.matchAll(/^id: (.*)$/gm)].map(match => match[1]!) };
 };
 
-const eventually = (assertion: () => void): Promise<void> =>
-  vi.waitFor(assertion, { timeout: 20_000, interval: 2 });
+const eventually = (assertion: () => void): Promise<void> => vi.waitFor(assertion, { timeout: 20_000, interval: 2 });
 const asked = async (turn: number): Promise<Question> => {
   await eventually(() => expect(questions.length).toBeGreaterThanOrEqual(turn));
   return questions[turn - 1]!;

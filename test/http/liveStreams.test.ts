@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLiveStreams, type LiveStream, type LiveStreams } from '../../src/http/liveStreams.ts';
+import { createLiveStreams, type LiveStream, type LiveStreams, type Slot } from '../../src/http/liveStreams.ts';
 
 const limits = { perAddress: 2, open: 3, waitingBytes: 64 * 1024 };
 const message = `data: ${'x'.repeat(20_000)}\n\n`;
 
-type Opened = { stream: LiveStream; response: ServerResponse; closed: () => boolean };
+type Opened = { slot: Slot; stream: LiveStream; response: ServerResponse; closed: () => boolean };
 
 let streams: LiveStreams;
 let server: Server;
@@ -24,7 +24,7 @@ beforeEach(async () => {
     const stream = slot.open(response, () => {
       isClosed = true;
     });
-    opened.push({ stream, response, closed: () => isClosed });
+    opened.push({ slot, stream, response, closed: () => isClosed });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -102,6 +102,18 @@ describe('room', () => {
     first.opened.stream.end();
     expect(streams.admit('a')).toBeDefined();
     expect(() => streams.admit('c')).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+  });
+
+  test('is given back where no stream came of it, and by an open one only at its end', async () => {
+    const slots = [streams.admit('a'), streams.admit('a')];
+    for (const slot of slots) {
+      slot.drop();
+      slot.drop();
+    }
+    const { opened: first } = await listen('a');
+    first.slot.drop();
+    await listen('a');
+    expect(() => streams.admit('a')).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
   });
 
   test('is given back by a client that left before its stream began', async () => {
