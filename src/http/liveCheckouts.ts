@@ -81,11 +81,30 @@ export const createLiveCheckouts = (
     }
   };
 
+  const letGo = (id: string, listeners: readonly Listener[]): void => {
+    for (const listener of listeners) {
+      remove(id, listener);
+      listener.stream.end();
+    }
+  };
+
   /** Takes the address out of pages that show one already, and lets go of them. */
-  const block = (listeners: readonly Listener[]): void => {
+  const block = ({ id, listeners }: AskedPage): void => {
     for (const { stream, language } of listeners) {
       stream.send(eventOf('blocked', pages.noticeMain('blocked', language)));
-      stream.end();
+    }
+    letGo(id, listeners);
+  };
+
+  /** What is wrong with one page is not another's. Who had it open asks again, and is answered as anybody. */
+  const bring = (asked: AskedPage, answer: Checkout | Error): void => {
+    try {
+      if (answer instanceof TamperedPayment) block(asked);
+      else if (answer instanceof Error) throw answer;
+      else tell(asked.listeners, answer);
+    } catch (error) {
+      log.error({ paymentId: asked.id, err: error }, 'an open checkout page could not be brought up to date');
+      letGo(asked.id, asked.listeners);
     }
   };
 
@@ -93,19 +112,16 @@ export const createLiveCheckouts = (
   const look = async (): Promise<void> => {
     const asked = [...open.values()].map((page): AskedPage => ({ ...page, listeners: [...page.listeners] }));
     const answers = await reader.readAll(asked);
-    for (const [i, answer] of answers.entries()) {
-      if (answer instanceof TamperedPayment) block(asked[i]!.listeners);
-      else if (!(answer instanceof Error)) tell(asked[i]!.listeners, answer);
-    }
+    for (const [i, answer] of answers.entries()) bring(asked[i]!, answer);
   };
 
   const turn = async (): Promise<void> => {
     let delayMs = limits.pollMs;
-    if (performance.now() - beatMs >= limits.heartbeatMs) {
-      beatMs = performance.now();
-      streams.beat();
-    }
     try {
+      if (performance.now() - beatMs >= limits.heartbeatMs) {
+        beatMs = performance.now();
+        streams.beat();
+      }
       await look();
     } catch (error) {
       delayMs = retryMs;

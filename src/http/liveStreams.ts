@@ -61,9 +61,14 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
     else bySubject.delete(subject);
   };
 
-  const write = (stream: Open, text: string): void => {
-    if (stream.response.writableLength > limits.waitingBytes) stream.response.destroy();
-    else stream.response.write(text);
+  /** Never throws: what is wrong with one client must not keep a word from the others. */
+  const write = ({ response }: Open, text: string): void => {
+    try {
+      if (response.writableLength > limits.waitingBytes) response.destroy();
+      else if (response.writable) response.write(text);
+    } catch {
+      response.destroy();
+    }
   };
 
   return {
@@ -91,7 +96,7 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
           // A client that left before its stream was opened is not announced again.
           if (response.closed) close();
           return {
-            send: text => void (response.writable && write(stream, text)),
+            send: text => write(stream, text),
             end: () => void response.end(),
           };
         },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import type { CheckoutView } from '../../src/core/checkoutView.ts';
-import { silentLog } from '../../src/core/log.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
 import type { Checkout, CheckoutReader } from '../../src/engine/readCheckout.ts';
 import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
 import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts } from '../../src/http/liveCheckouts.ts';
@@ -24,10 +24,13 @@ let live: LiveCheckouts;
 let server: Server;
 let joining: { readonly checkout: Checkout; readonly has: string | undefined };
 let clients: IncomingMessage[];
+let failed: unknown[];
 
 beforeEach(async () => {
   questions = [];
   clients = [];
+  failed = [];
+  const log: Log = { ...silentLog, error: fields => void failed.push((fields as { paymentId?: unknown }).paymentId) };
   const reader: CheckoutReader = {
     read: () => Promise.reject(new Error('nobody asks for one page here')),
     // Answered when the test says so, as a database may take its time.
@@ -38,7 +41,7 @@ beforeEach(async () => {
     },
   };
   const pages = createCheckoutPages(checkoutAssets(), Date.now);
-  live = createLiveCheckouts(reader, pages, silentLog, { ...defaultLiveLimits, pollMs: 5 });
+  live = createLiveCheckouts(reader, pages, log, { ...defaultLiveLimits, pollMs: 5 });
   server = createServer((request, response) => {
     const slot = live.admit('somebody');
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -57,8 +60,10 @@ afterEach(async () => {
   await new Promise(resolve => server.close(resolve));
 });
 
+type Client = { heard(): string[]; isOver(): boolean };
+
 /** Comes with the page as it was read for it, of which it has a version already or none; what it hears. */
-const join = async (read: Checkout, has?: string): Promise<{ text(): string; heard(): string[] }> => {
+const join = async (read: Checkout, has?: string): Promise<Client> => {
   joining = { checkout: read, has };
   const { port } = server.address() as AddressInfo;
   const [incoming] = (await once(get({ port, host: '127.0.0.1', agent: false }), 'response')) as [IncomingMessage];
@@ -68,7 +73,10 @@ const join = async (read: Checkout, has?: string): Promise<{ text(): string; hea
     text += chunk;
   });
   incoming.on('error', () => {});
-  return { text: () => text, heard: () => [...text.matchAll(/^id: (.*)$/gm)].map(match => match[1]!) };
+  return {
+    heard: () => [...text.matchAll(/^id: (.*)$/gm)].map(match => match[1]!),
+    isOver: () => incoming.complete,
+  };
 };
 
 const eventually = (assertion: () => void): Promise<void> => vi.waitFor(assertion, { timeout: 20_000, interval: 2 });
@@ -86,4 +94,22 @@ test('who comes while an answer is on its way is not told what is older than wha
   await eventually(() => expect(first.heard()).toEqual(['old', 'new']));
   (await asked(3)).answer([checkout('pay_1', 'newest')]);
   await eventually(() => expect(second.heard()).toEqual(['newest']));
+});
+
+test('a page that cannot be shown leaves the others as they are, and is let go of', async () => {
+  const [bad, gone, good] = [
+    await join(checkout('pay_1', 'old')),
+    await join(checkout('pay_2', 'old')),
+    await join(checkout('pay_3', 'old')),
+  ];
+  const unreadable = (version: string) => checkout('pay_1', version, { expiresAtMs: Number.NaN });
+  (await asked(1)).answer([checkout('pay_1', 'old')]);
+  (await asked(2)).answer([unreadable('new'), new Error('it is not there'), checkout('pay_3', 'new')]);
+  await eventually(() => expect(good.heard()).toEqual(['old', 'new']));
+  await eventually(() => expect([bad.isOver(), gone.isOver()]).toEqual([true, true]));
+  expect([bad.heard(), gone.heard(), failed]).toEqual([['old'], ['old'], ['pay_1', 'pay_2']]);
+  const next = await asked(3);
+  expect(next.wanted.map(({ id }) => id)).toEqual(['pay_3']);
+  next.answer([checkout('pay_3', 'newest')]);
+  await eventually(() => expect(good.heard()).toEqual(['old', 'new', 'newest']));
 });

@@ -91,6 +91,22 @@ describe('a client that does not read', () => {
   });
 });
 
+test('a client to whom nothing can be written is dropped, and the others hear on', async () => {
+  const [{ opened: bad }, { client, opened: good }] = [await listen('bad'), await listen('good')];
+  let text = '';
+  client.setEncoding('utf8').on('data', chunk => {
+    text += chunk;
+  });
+  bad.response.write = () => {
+    throw new Error('nothing can be written');
+  };
+  streams.beat();
+  good.stream.send('data: more\n\n');
+  await eventually(bad.closed);
+  await eventually(() => /event: beat[^]*data: more/.test(text));
+  bad.stream.send(message);
+});
+
 describe('room', () => {
   test('is taken by those who ask, by subject and in all, and given back once', async () => {
     const [first] = [await listen('a'), await listen('a')];
