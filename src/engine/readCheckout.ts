@@ -10,23 +10,31 @@ import type { Context } from './context.ts';
 import { noSuchPayment } from './readPayment.ts';
 
 /** A page, and the origins that may show it in a frame. */
-export type Checkout = { readonly view: CheckoutView; readonly origins: readonly string[] };
+export type Checkout = {
+  readonly view: CheckoutView;
+  readonly origins: readonly string[];
+  /** One version of its row, and the circumstances of then: the page is the same as long as these are. */
+  readonly basis: Circumstances & { readonly version: string };
+};
+
+/** A page that is asked for by somebody who may have it already, of whatever time. */
+export type KnownCheckout = WantedCheckout & { readonly known?: Checkout };
 
 export type CheckoutReader = {
   /** Fails with `TamperedPayment` for a row that does not carry our seal; the log has the alarm by then. */
   read(wanted: WantedCheckout): Promise<Checkout>;
-  /** All of them as they are now, in as few statements as that takes. */
-  readAll(wanted: readonly WantedCheckout[]): Promise<(Checkout | Error)[]>;
+  /**
+   * All of them as they are now, in as few statements as that takes. What a caller brings is not made again if it is still
+   * the same: more pages can be open than are kept here.
+   */
+  readAll(wanted: readonly KnownCheckout[]): Promise<(Checkout | Error)[]>;
 };
 
 const maxItems = 200;
 const maxKeptBytes = 16 * 1024 * 1024;
 
-/** Made from one version of its row, and in the circumstances of then. */
-type Kept = Circumstances & { readonly version: string; readonly checkout: Checkout };
-
 /** With what the map and the objects themselves need. */
-const keptBytes = (_id: string, { checkout: { view } }: Kept): number =>
+const keptBytes = (_id: string, { view }: Checkout): number =>
   3_000 + 2 * (view.description?.length ?? 0) + 2 * (view.redirectUrl?.length ?? 0) + 400 * view.transactions.length;
 
 type Placed = Pick<CheckoutView, 'environment' | 'status'> & { readonly slug: string; readonly expiresAtMs: number };
@@ -63,13 +71,14 @@ const placeOfRow = ({ environment, status, network, expiresAt }: CheckoutRow): P
 /** A row that was tampered with is its own page's error, and no one else's. */
 const present = (
   context: Context,
-  kept: RecentMap<Kept>,
+  kept: RecentMap<Checkout>,
   row: CheckoutRow,
   circumstances: Circumstances,
 ): Checkout | Error => {
   try {
-    const checkout: Checkout = { view: checkoutViewOf(context, row, circumstances), origins: row.origins };
-    kept.set(row.id, { ...circumstances, version: row.version, checkout });
+    const basis = { ...circumstances, version: row.version };
+    const checkout: Checkout = { view: checkoutViewOf(context, row, circumstances), origins: row.origins, basis };
+    kept.set(row.id, checkout);
     return checkout;
   } catch (error) {
     kept.delete(row.id);
@@ -80,12 +89,12 @@ const present = (
 /** As payments are read: what is kept is asked for its version, and only what is another is read and verified again. */
 const readFlight = async (
   context: Context,
-  kept: RecentMap<Kept>,
-  wanted: readonly WantedCheckout[],
+  kept: RecentMap<Checkout>,
+  wanted: readonly KnownCheckout[],
 ): Promise<(Checkout | Error)[]> => {
   const circumstancesOf = await readCircumstances(context);
   const answers: (Checkout | Error | null)[] = wanted.map(() => null);
-  const known = wanted.map(({ id }) => kept.get(id));
+  const known = wanted.map(({ id, known: brought }) => kept.get(id) ?? brought);
   const positions = wanted.map((_, position) => position);
   const asked = positions.filter(position => known[position]);
   const changed = positions.filter(position => !known[position]);
@@ -94,10 +103,11 @@ const readFlight = async (
     asked.map(at => wanted[at]!),
   );
   for (const [i, position] of asked.entries()) {
-    const { version, isSlow, isOver, checkout } = known[position]!;
+    const checkout = known[position]!;
     if (versions[i] === null) continue;
-    const now = circumstancesOf(placeOfView(checkout.view));
-    const isSame = versions[i] === version && now.isSlow === isSlow && now.isOver === isOver;
+    const { basis, view } = checkout;
+    const now = circumstancesOf(placeOfView(view));
+    const isSame = versions[i] === basis.version && now.isSlow === basis.isSlow && now.isOver === basis.isOver;
     if (isSame) answers[position] = checkout;
     else changed.push(position);
   }
@@ -114,8 +124,8 @@ const readFlight = async (
   return answers.map(answer => answer ?? noSuchPayment());
 };
 
-export const createCheckoutReader = (context: Context): CheckoutReader => {
-  const kept = createRecentMap<Kept>(maxKeptBytes, keptBytes);
+export const createCheckoutReader = (context: Context, keptBytesAtMost = maxKeptBytes): CheckoutReader => {
+  const kept = createRecentMap<Checkout>(keptBytesAtMost, keptBytes);
   const readAll: CheckoutReader['readAll'] = wanted => readFlight(context, kept, wanted);
   const read = createBatcher<WantedCheckout, Checkout>({
     maxItems,

@@ -73,7 +73,7 @@ const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> =
     'x-accel-buffering': 'no',
   };
   // Last, so that whatever fails before it has taken no room.
-  const slot = live.admit(limitSubject(call.address));
+  const slot = live.admit(wanted, limitSubject(call.address));
   return {
     body: '',
     contentType: 'text/event-stream; charset=utf-8',

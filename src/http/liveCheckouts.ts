@@ -2,15 +2,25 @@ import type { Language } from '../checkout/languages.ts';
 import { codeOf } from '../core/errorCode.ts';
 import type { Log } from '../core/log.ts';
 import { TamperedPayment } from '../engine/paymentAddress.ts';
-import type { Checkout, CheckoutReader } from '../engine/readCheckout.ts';
+import type { Checkout, CheckoutReader, KnownCheckout } from '../engine/readCheckout.ts';
 import type { WantedCheckout } from '../storage/checkouts.ts';
 import type { CheckoutPages } from './checkoutPages.ts';
-import { createLiveStreams, type LiveStream, type Slot, type StreamLimits } from './liveStreams.ts';
+import { createLiveStreams, type LiveStream, type Share, type Slot, type StreamLimits } from './liveStreams.ts';
 
-export type LiveLimits = StreamLimits & { readonly pollMs: number; readonly heartbeatMs: number };
+export type LiveLimits = StreamLimits & {
+  /** Pages of one client address: many people may share one, but none of them needs hundreds. */
+  readonly perAddress: number;
+  /** Pages of one payment: whoever knows its address cannot take the room of all others. */
+  readonly perPayment: number;
+  readonly perEnvironment: number;
+  readonly pollMs: number;
+  readonly heartbeatMs: number;
+};
 
 export const defaultLiveLimits: LiveLimits = {
   perAddress: 100,
+  perPayment: 100,
+  perEnvironment: 4_000,
   open: 5_000,
   waitingBytes: 128 * 1024,
   pollMs: 400,
@@ -21,9 +31,10 @@ export const defaultLiveLimits: LiveLimits = {
 const retryMs = 2_000;
 
 type Listener = { readonly stream: LiveStream; readonly language: Language; sent: string | undefined };
-type OpenPage = WantedCheckout & { readonly listeners: Set<Listener> };
+/** `known` is the page as it was read last, kept for as long as it is open. */
+type OpenPage = WantedCheckout & { readonly listeners: Set<Listener>; known: Checkout };
 /** A page as it was when it was asked for. */
-type AskedPage = WantedCheckout & { readonly listeners: readonly Listener[] };
+type AskedPage = KnownCheckout & { readonly listeners: readonly Listener[] };
 
 export type Listening = {
   readonly wanted: WantedCheckout;
@@ -34,10 +45,32 @@ export type Listening = {
 };
 
 export type LiveCheckouts = {
-  admit(subject: string): Slot;
+  /** By whom a page is followed: a client's address, or as much of it as one client may have. */
+  admit(wanted: WantedCheckout, subject: string): Slot;
   listen(slot: Slot, response: Parameters<Slot['open']>[0], listening: Listening): void;
   stop(): Promise<void>;
 };
+
+const sharesOf = (limits: LiveLimits, { environment, id }: WantedCheckout, subject: string): readonly Share[] => [
+  {
+    name: `address ${subject}`,
+    most: limits.perAddress,
+    code: 'rate_limit_exceeded',
+    refusal: 'Too many pages are open from your address. Close some of them.',
+  },
+  {
+    name: `payment ${environment} ${id}`,
+    most: limits.perPayment,
+    code: 'rate_limit_exceeded',
+    refusal: 'Too many pages of this payment are open.',
+  },
+  {
+    name: environment,
+    most: limits.perEnvironment,
+    code: 'service_unavailable',
+    refusal: 'Too many pages are open. Try again later.',
+  },
+];
 
 /**
  * Something to hear at once, for clients that cannot tell a quiet stream from one that is held up on its way. It names the
@@ -101,7 +134,11 @@ export const createLiveCheckouts = (
     try {
       if (answer instanceof TamperedPayment) block(asked);
       else if (answer instanceof Error) throw answer;
-      else tell(asked.listeners, answer);
+      else {
+        const page = open.get(asked.id);
+        if (page) page.known = answer;
+        tell(asked.listeners, answer);
+      }
     } catch (error) {
       log.error({ paymentId: asked.id, err: error }, 'an open checkout page could not be brought up to date');
       letGo(asked.id, asked.listeners);
@@ -139,8 +176,8 @@ export const createLiveCheckouts = (
     }, delayMs);
   };
 
-  const add = (wanted: WantedCheckout, listener: Listener): void => {
-    const page = open.get(wanted.id) ?? { ...wanted, listeners: new Set() };
+  const add = ({ wanted, checkout }: Listening, listener: Listener): void => {
+    const page = open.get(wanted.id) ?? { ...wanted, listeners: new Set(), known: checkout };
     page.listeners.add(listener);
     if (open.size === 0) beatMs = performance.now();
     open.set(wanted.id, page);
@@ -153,8 +190,9 @@ export const createLiveCheckouts = (
   };
 
   return {
-    admit: streams.admit,
-    listen(slot, response, { wanted, checkout, language, has }) {
+    admit: (wanted, subject) => streams.admit(sharesOf(limits, wanted, subject)),
+    listen(slot, response, listening) {
+      const { wanted, checkout, language, has } = listening;
       let listener: Listener | null = null;
       let isClosed = false;
       const stream = slot.open(response, () => {
@@ -163,7 +201,7 @@ export const createLiveCheckouts = (
       });
       if (isClosed) return;
       listener = { stream, language, sent: has };
-      add(wanted, listener);
+      add(listening, listener);
       if (has === checkout.view.version) stream.send(nothingNew(has));
       else tell([listener], checkout);
     },

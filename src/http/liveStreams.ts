@@ -1,12 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import { FlorinError } from '../core/errors.ts';
+import { type ErrorCode, FlorinError } from '../core/errors.ts';
 
 export type StreamLimits = {
-  /** Streams of one client address at a time: many people may share one, but none of them needs hundreds. */
-  readonly perAddress: number;
   readonly open: number;
   /** What may wait to be read by a client before it is dropped. */
   readonly waitingBytes: number;
+};
+
+/** One of the shares that a stream is counted in, which has its own limit. */
+export type Share = {
+  readonly name: string;
+  readonly most: number;
+  readonly code: ErrorCode;
+  readonly refusal: string;
 };
 
 /** One client that listens. What is sent after it has gone goes nowhere. */
@@ -20,8 +26,8 @@ export type Slot = {
 };
 
 export type LiveStreams = {
-  /** Refuses where there is no room. */
-  admit(subject: string): Slot;
+  /** Refuses where there is no room, in all or in one of these shares. */
+  admit(shares: readonly Share[]): Slot;
   /** Says something to everybody, so that nothing on the way takes a connection for dead, and drops who does not read. */
   beat(): void;
   stop(): void;
@@ -40,25 +46,25 @@ const greeting = 'retry: 2000\n\n';
  */
 export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
   const streams = new Set<Open>();
-  const bySubject = new Map<string, number>();
+  const byShare = new Map<string, number>();
   let taken = 0;
   let isStopped = false;
 
-  const take = (subject: string): void => {
-    const own = bySubject.get(subject) ?? 0;
+  const take = (shares: readonly Share[]): void => {
     if (isStopped) throw new FlorinError('service_unavailable', 'The service is stopping. Try again shortly.');
     if (taken >= limits.open) throw new FlorinError('service_unavailable', 'Too many pages are open. Try again later.');
-    if (own >= limits.perAddress) {
-      throw new FlorinError('rate_limit_exceeded', 'Too many pages are open from your address. Close some of them.');
-    }
+    const full = shares.find(({ name, most }) => (byShare.get(name) ?? 0) >= most);
+    if (full) throw new FlorinError(full.code, full.refusal);
     taken += 1;
-    bySubject.set(subject, own + 1);
+    for (const { name } of shares) byShare.set(name, (byShare.get(name) ?? 0) + 1);
   };
-  const release = (subject: string): void => {
-    const own = bySubject.get(subject)! - 1;
+  const release = (shares: readonly Share[]): void => {
     taken -= 1;
-    if (own > 0) bySubject.set(subject, own);
-    else bySubject.delete(subject);
+    for (const { name } of shares) {
+      const left = byShare.get(name)! - 1;
+      if (left > 0) byShare.set(name, left);
+      else byShare.delete(name);
+    }
   };
 
   /** Never throws: what is wrong with one client must not keep a word from the others. */
@@ -72,12 +78,12 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
   };
 
   return {
-    admit(subject) {
-      take(subject);
+    admit(shares) {
+      take(shares);
       let isUsed = false;
       return {
         drop() {
-          if (!isUsed) release(subject);
+          if (!isUsed) release(shares);
           isUsed = true;
         },
         open(response, onClose) {
@@ -86,7 +92,7 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
           streams.add(stream);
           const close = (): void => {
             if (!streams.delete(stream)) return;
-            release(subject);
+            release(shares);
             onClose();
           };
           response.once('close', close);

@@ -42,3 +42,15 @@ test('what is closed leaves all of its room', async () => {
     for (const live of all) live.close();
   }
 });
+
+test('nobody takes all the room with one payment', async () => {
+  const own = await startCheckoutScene({ perPayment: 2 });
+  const [known, other] = [await own.calls.made(), await own.calls.made()];
+  const open = (of: string, address: string) => own.live(of, { headers: { 'x-forwarded-for': address } });
+  const pages = [await open(known.id, '203.0.113.1'), await open(known.id, '203.0.113.2')];
+  expect((await open(known.id, '203.0.113.3')).status).toBe(429);
+  pages.push(await open(other.id, '203.0.113.3'));
+  expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
+  for (const page of pages) page.close();
+  await own.stop();
+});

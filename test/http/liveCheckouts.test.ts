@@ -17,7 +17,10 @@ type Question = { readonly wanted: Parameters<CheckoutReader['readAll']>[0]; ans
 const checkout = (id: string, version: string, more: Partial<CheckoutView> = {}): Checkout => ({
   view: viewIn('waiting', { id, version, ...more }),
   origins: [],
+  basis: { version, isSlow: false, isOver: false },
 });
+
+const limits = { ...defaultLiveLimits, pollMs: 5, perPayment: 2, perAddress: 3, perEnvironment: 4, open: 6 };
 
 let questions: Question[];
 let live: LiveCheckouts;
@@ -41,12 +44,12 @@ beforeEach(async () => {
     },
   };
   const pages = createCheckoutPages(checkoutAssets(), Date.now);
-  live = createLiveCheckouts(reader, pages, log, { ...defaultLiveLimits, pollMs: 5 });
+  live = createLiveCheckouts(reader, pages, log, limits);
   server = createServer((request, response) => {
-    const slot = live.admit('somebody');
+    const wanted = { environment: 'sandbox', id: joining.checkout.view.id } as const;
+    const slot = live.admit(wanted, 'somebody');
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const language = pickLanguage(undefined, request.headers['accept-language']);
-    const wanted = { environment: 'sandbox', id: joining.checkout.view.id } as const;
     live.listen(slot, response, { wanted, language, ...joining });
   });
   server.listen(0, '127.0.0.1');
@@ -112,4 +115,30 @@ test('a page that cannot be shown leaves the others as they are, and is let go o
   expect(next.wanted.map(({ id }) => id)).toEqual(['pay_3']);
   next.answer([checkout('pay_3', 'newest')]);
   await eventually(() => expect(good.heard()).toEqual(['old', 'new', 'newest']));
+});
+
+test('what is open is brought along to each question, in the newest form there was', async () => {
+  const read = checkout('pay_1', 'old');
+  await join(read);
+  const first = await asked(1);
+  expect(first.wanted[0]!.known).toBe(read);
+  const newer = checkout('pay_1', 'new');
+  first.answer([newer]);
+  expect((await asked(2)).wanted[0]!.known).toBe(newer);
+});
+
+test('neither a payment nor a client nor an environment takes the room of the others', () => {
+  const sandbox = (id: string, subject: string) => live.admit({ environment: 'sandbox', id }, subject);
+  const refused = (code: string) => expect.objectContaining({ code });
+  const first = sandbox('pay_1', 'a');
+  sandbox('pay_1', 'b');
+  expect(() => sandbox('pay_1', 'c')).toThrow(refused('rate_limit_exceeded'));
+  sandbox('pay_2', 'a');
+  sandbox('pay_3', 'a');
+  expect(() => live.admit({ environment: 'production', id: 'pay_4' }, 'a')).toThrow(refused('rate_limit_exceeded'));
+  expect(() => sandbox('pay_4', 'c')).toThrow(refused('service_unavailable'));
+  for (const id of ['pay_5', 'pay_6']) live.admit({ environment: 'production', id }, 'd');
+  expect(() => live.admit({ environment: 'production', id: 'pay_7' }, 'e')).toThrow(refused('service_unavailable'));
+  first.drop();
+  sandbox('pay_1', 'c');
 });

@@ -2,9 +2,16 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLiveStreams, type LiveStream, type LiveStreams, type Slot } from '../../src/http/liveStreams.ts';
+import {
+  createLiveStreams,
+  type LiveStream,
+  type LiveStreams,
+  type Share,
+  type Slot,
+} from '../../src/http/liveStreams.ts';
 
-const limits = { perAddress: 2, open: 3, waitingBytes: 64 * 1024 };
+const limits = { open: 3, waitingBytes: 64 * 1024 };
+const sharesOf = (name: string): Share[] => [{ name, most: 2, code: 'rate_limit_exceeded', refusal: 'Too many.' }];
 const message = `data: ${'x'.repeat(20_000)}\n\n`;
 
 type Opened = { slot: Slot; stream: LiveStream; response: ServerResponse; closed: () => boolean };
@@ -18,7 +25,7 @@ beforeEach(async () => {
   opened = [];
   clients = [];
   server = createServer((request, response) => {
-    const slot = streams.admit(request.headers['x-subject'] as string);
+    const slot = streams.admit(sharesOf(request.headers['x-subject'] as string));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let isClosed = false;
     const stream = slot.open(response, () => {
@@ -66,7 +73,7 @@ describe('a client that does not read', () => {
     await eventually(slow.closed);
     // What is sent after it has gone is nobody's.
     slow.stream.send(message);
-    expect(streams.admit('a')).toBeDefined();
+    expect(streams.admit(sharesOf('a'))).toBeDefined();
   });
 
   test('is dropped by the second heartbeat that finds it waiting, and one that reads is not', async () => {
@@ -103,25 +110,25 @@ test('a client to whom nothing can be written is dropped, and the others hear on
   streams.beat();
   good.stream.send('data: more\n\n');
   await eventually(bad.closed);
-  await eventually(() => /event: beat[^]*data: more/.test(text));
+  await eventually(() => /event: beat[\s\S]*data: more/.test(text));
   bad.stream.send(message);
 });
 
 describe('room', () => {
   test('is taken by those who ask, by subject and in all, and given back once', async () => {
     const [first] = [await listen('a'), await listen('a')];
-    expect(() => streams.admit('a')).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+    expect(() => streams.admit(sharesOf('a'))).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
     await listen('b');
-    expect(() => streams.admit('c')).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+    expect(() => streams.admit(sharesOf('c'))).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
     first.client.destroy();
     await eventually(first.opened.closed);
     first.opened.stream.end();
-    expect(streams.admit('a')).toBeDefined();
-    expect(() => streams.admit('c')).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+    expect(streams.admit(sharesOf('a'))).toBeDefined();
+    expect(() => streams.admit(sharesOf('c'))).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
   });
 
   test('is given back where no stream came of it, and by an open one only at its end', async () => {
-    const slots = [streams.admit('a'), streams.admit('a')];
+    const slots = [streams.admit(sharesOf('a')), streams.admit(sharesOf('a'))];
     for (const slot of slots) {
       slot.drop();
       slot.drop();
@@ -129,11 +136,11 @@ describe('room', () => {
     const { opened: first } = await listen('a');
     first.slot.drop();
     await listen('a');
-    expect(() => streams.admit('a')).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+    expect(() => streams.admit(sharesOf('a'))).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
   });
 
   test('is given back by a client that left before its stream began', async () => {
-    const slot = streams.admit('gone');
+    const slot = streams.admit(sharesOf('gone'));
     const { client, opened: other } = await listen('b');
     client.destroy();
     await eventually(() => other.response.closed);
@@ -142,7 +149,7 @@ describe('room', () => {
       isClosed = true;
     });
     expect(isClosed).toBe(true);
-    expect([streams.admit('gone'), streams.admit('gone')]).toHaveLength(2);
+    expect([streams.admit(sharesOf('gone')), streams.admit(sharesOf('gone'))]).toHaveLength(2);
   });
 });
 
@@ -155,5 +162,5 @@ test('a stop ends all streams and takes no more', async () => {
   streams.stop();
   await eventually(() => text.endsWith('\r\n0\r\n\r\n'));
   await eventually(stream.closed);
-  expect(() => streams.admit('b')).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+  expect(() => streams.admit(sharesOf('b'))).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
 });
