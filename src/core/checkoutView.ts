@@ -16,6 +16,10 @@ export type CheckoutView = {
   readonly amountReceived: string;
   /** What is still to be sent; "0" where nothing is. */
   readonly amountRemaining: string;
+  /** What of `amountReceived` came after the payment's time; null where more transfers came than are told apart. */
+  readonly amountLate: string | null;
+  /** Something is to be sent, and it would be seen. Where not, no way to pay is offered, whatever the time. */
+  readonly isPayable: boolean;
   readonly currency: string;
   readonly decimals: number;
   readonly network: {
@@ -33,9 +37,9 @@ export type CheckoutView = {
   /** The token's contract; null for the network's own coin. */
   readonly contract: string | null;
   readonly address: string;
-  /** For `amountRemaining`, or for the whole amount where nothing has arrived. */
+  /** For `amountRemaining`. */
   readonly paymentUri: string;
-  /** The same amount in base units, for a wallet. */
+  /** The same in base units, for a wallet. */
   readonly baseUnits: string;
   readonly confirmations: Confirmations;
   readonly transactions: readonly {
@@ -68,12 +72,20 @@ export type CheckoutState =
   | 'canceled'
   | 'reversed';
 
-export const hasFunds = ({ amountReceived }: Pick<CheckoutView, 'amountReceived'>): boolean =>
-  !/^0(\.0*)?$/.test(amountReceived);
+const isZero = (decimal: string): boolean => /^0(\.0*)?$/.test(decimal);
 
-export const checkoutState = (view: Pick<CheckoutView, 'status' | 'exception' | 'amountReceived'>): CheckoutState => {
+export const hasFunds = ({ amountReceived }: Pick<CheckoutView, 'amountReceived'>): boolean => !isZero(amountReceived);
+
+/** All has come, but not in time, and the clock has not got there yet: nobody must send it once more. */
+const isLateInFull = (view: Pick<CheckoutView, 'amountReceived' | 'amountRemaining'>): boolean =>
+  hasFunds(view) && isZero(view.amountRemaining);
+
+type Standing = Pick<CheckoutView, 'status' | 'exception' | 'amountReceived' | 'amountRemaining'>;
+
+export const checkoutState = (view: Standing): CheckoutState => {
   switch (view.status) {
     case 'pending':
+      if (isLateInFull(view)) return 'expiredWithFunds';
       return hasFunds(view) ? 'underpaid' : 'waiting';
     case 'confirming':
     case 'canceled':

@@ -2,19 +2,30 @@ import { createHash } from 'node:crypto';
 import { evmPaymentUri } from '../chains/evm/paymentUri.ts';
 import type { CheckoutView } from '../core/checkoutView.ts';
 import { formatAmount } from '../core/money.ts';
+import { tally } from '../core/payment/tally.ts';
 import type { Network } from '../core/registry/networks.ts';
 import type { CheckoutRow } from '../storage/checkouts.ts';
 import type { PaymentRow } from '../storage/payments.ts';
 import type { Context } from './context.ts';
 import { assertAuthentic } from './paymentAddress.ts';
-import { fundsOf } from './paymentFacts.ts';
+import { type Funds, factsOf, fundsOf } from './paymentFacts.ts';
 import { viewOfRow } from './paymentObject.ts';
 
-/** Nothing is left to send once the merchant or the tolerance is content with less, either. */
-const remainingOf = ({ status, amount, amountReceived }: PaymentRow): bigint => {
+/**
+ * Nothing is left to send once the merchant or the tolerance is content with less, either. A sum that was accepted is all
+ * that is asked for, also after a reorg took it back; but never more than was asked for at first.
+ */
+const remainingOf = ({ status, amount, amountAccepted, amountReceived }: PaymentRow): bigint => {
   if (status === 'confirming' || status === 'completed') return 0n;
-  const missing = BigInt(amount) - BigInt(amountReceived);
+  const [asked, accepted] = [BigInt(amount), BigInt(amountAccepted ?? amount)];
+  const missing = (accepted < asked ? accepted : asked) - BigInt(amountReceived);
   return missing > 0n ? missing : 0n;
+};
+
+/** By the transfers that are shown, which are all unless somebody sent dust. */
+const lateOf = (row: PaymentRow, funds: Funds): bigint | null => {
+  const { received, late } = tally(factsOf(row, funds, null, 0));
+  return received === BigInt(row.amountReceived) ? late : null;
 };
 
 /** What stands behind the payment's network now, if that is still the chain on which it is to be paid. */
@@ -75,10 +86,11 @@ export type Circumstances = {
 /** The page of a stored row, refused if the row was tampered with: its address is derived again here, each time. */
 export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isOver }: Circumstances): CheckoutView => {
   assertAuthentic(context, row);
-  const payment = viewOfRow(context, row, fundsOf(row));
+  const funds = fundsOf(row);
+  const payment = viewOfRow(context, row, funds);
   const { id, environment, status, exception, description, amount, currency, decimals, contract, address } = payment;
   const remaining = remainingOf(row);
-  const asked = remaining > 0n ? remaining : amount;
+  const late = lateOf(row, funds);
   const network = networkView(context, row, isSlow);
   const view: Omit<CheckoutView, 'version'> = {
     id,
@@ -90,13 +102,15 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
     amount: formatAmount(amount, decimals),
     amountReceived: formatAmount(payment.amountReceived, decimals),
     amountRemaining: remaining > 0n ? formatAmount(remaining, decimals) : '0',
+    amountLate: late === null ? null : formatAmount(late, decimals),
+    isPayable: status === 'pending' && remaining > 0n && networkOf(context, row) !== null,
     currency,
     decimals,
     network,
     contract,
     address,
-    paymentUri: evmPaymentUri({ chainId: network.chainId, contract, address, amount: asked }),
-    baseUnits: asked.toString(),
+    paymentUri: evmPaymentUri({ chainId: network.chainId, contract, address, amount: remaining }),
+    baseUnits: remaining.toString(),
     confirmations: payment.confirmations,
     transactions: payment.transactions.map(({ hash, amount: sum, status: standing, explorerUrl }) => ({
       hash,

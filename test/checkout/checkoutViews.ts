@@ -33,6 +33,8 @@ const waiting: CheckoutView = {
   amount: '25.00',
   amountReceived: '0.00',
   amountRemaining: '25.00',
+  amountLate: '0.00',
+  isPayable: true,
   currency: 'USDC',
   decimals: 6,
   network: {
@@ -74,6 +76,9 @@ const confirming: CheckoutView = {
   status: 'confirming',
   amountReceived: '25.00',
   amountRemaining: '0',
+  isPayable: false,
+  paymentUri: uriFor('0'),
+  baseUnits: '0',
   confirmations: { current: 3, required: 12, rule: 'depth' },
   transactions: [transaction('2', '25.00', 'confirming')],
 };
@@ -99,10 +104,10 @@ const views: Readonly<Record<CheckoutState, CheckoutView>> = {
     amountReceived: '30.50',
     transactions: [transaction('2', '25.00', 'confirmed'), transaction('3', '5.50', 'confirmed')],
   },
-  expired: { ...waiting, status: 'expired', expiresAtMs },
-  expiredWithFunds: { ...underpaid, status: 'expired', expiresAtMs },
-  canceled: { ...waiting, status: 'canceled' },
-  reversed: { ...waiting, status: 'reversed', exception: 'reorged' },
+  expired: { ...waiting, status: 'expired', isPayable: false, expiresAtMs },
+  expiredWithFunds: { ...underpaid, status: 'expired', isPayable: false, expiresAtMs },
+  canceled: { ...waiting, status: 'canceled', isPayable: false },
+  reversed: { ...waiting, status: 'reversed', isPayable: false, exception: 'reorged' },
 };
 
 export const states = Object.keys(views) as CheckoutState[];
