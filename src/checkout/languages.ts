@@ -55,7 +55,6 @@ const longestHeader = 1000;
 
 const wishesOf = (header: string): string[] =>
   header
-    .slice(0, longestHeader)
     .split(',')
     .map((entry, place) => {
       const [tag = '', ...parameters] = entry.split(';').map(part => part.trim());
@@ -78,13 +77,18 @@ const bestOf = (header: string): Language => {
 /** Browsers send the same few headers; taking one apart costs as much as a tenth of a page. */
 const bestByHeader = createRecentMap<Language>(1_000);
 
+/** A header that is too long is cut, and not kept: its part would keep all of it. */
+const bestByBrowser = (header: string): Language => {
+  if (header.length > longestHeader) return bestOf(header.slice(0, longestHeader));
+  const known = bestByHeader.get(header);
+  if (known) return known;
+  const best = bestOf(header);
+  bestByHeader.set(header, best);
+  return best;
+};
+
 /** The language that was asked for by name, else the best of the browser's, else English. */
 export const pickLanguage = (asked: string | undefined, acceptLanguage = ''): Language => {
   const named = asked === undefined ? undefined : nearest(asked);
-  if (named) return named;
-  const known = bestByHeader.get(acceptLanguage);
-  if (known) return known;
-  const best = bestOf(acceptLanguage);
-  bestByHeader.set(acceptLanguage, best);
-  return best;
+  return named ?? bestByBrowser(acceptLanguage);
 };

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../../src/checkout/catalogue.ts';
 import { en } from '../../src/checkout/languages/en.ts';
@@ -83,4 +85,18 @@ test.each([
   ['__proto__', undefined, 'en'],
 ])('asked for %j with %j, it speaks %s', (asked, header, tag) => {
   expect(pickLanguage(asked, header).tag).toBe(tag);
+});
+
+test('a header that is too long counts as far as it goes, and none of it is kept', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const used = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  // As many as are kept of others, which would take 15 MB.
+  for (let i = 0; i < 1_000; i++) expect(pickLanguage(undefined, `de,${`${i},`.repeat(5_000)}`).tag).toBe('de');
+  expect(used() - before).toBeLessThan(5_000_000);
+  expect(pickLanguage(undefined, `${'xx,'.repeat(400)}de`).tag).toBe('en');
 });
