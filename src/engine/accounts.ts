@@ -153,13 +153,19 @@ export const setWallet = async (
   return wallet;
 };
 
-/** As browsers write it; null for what is no https origin. */
+/**
+ * As browsers write it; null for what is no https origin. The database has the same rule: the parser lets through what would
+ * end a header's value, stars, which stand for more than one origin, and a dot at the end, which makes it another one.
+ */
 const originOf = (text: string): string | null => {
   const url = /^https:\/\/[^\s\\/?#@]+\/?$/i.test(text) ? URL.parse(text) : null;
-  // The parser lets through what would end a header's value, and stars, which stand for more than one origin.
-  return url !== null && /^https:\/\/[a-z0-9.:[\]-]+$/.test(url.origin) ? url.origin : null;
+  const isOrigin = /^https:\/\/(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?$/.test(
+    url?.origin ?? '',
+  );
+  return url !== null && isOrigin && url.origin.length <= longestOrigin ? url.origin : null;
 };
 
+const longestOrigin = 300;
 const mostOrigins = 20;
 
 /** Says whose pages may show the checkout in a frame: these, and none that were named before. */
@@ -171,7 +177,10 @@ export const setCheckoutOrigins = async (
   await resolveAccount(context, scope.accountId);
   const refused = given.find(text => originOf(text) === null);
   if (refused !== undefined) {
-    throw invalid('checkoutOrigin', `${refused} is not an origin such as https://shop.example.`);
+    throw invalid(
+      'checkoutOrigin',
+      `${refused} is not an origin. Write https:// and a host, with no path, no wildcard and no dot at the end.`,
+    );
   }
   const origins = [...new Set(given.map(text => originOf(text)!))];
   if (origins.length > mostOrigins) throw invalid('checkoutOrigin', `At most ${mostOrigins} origins can be named.`);

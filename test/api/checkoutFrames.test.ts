@@ -35,14 +35,34 @@ test.each([
   "https://shop.example; script-src 'unsafe-inline'",
   'https://shop.example https://evil.example',
   'https://shop.example,evil',
+  'https://shop.example.',
+  'https://-shop.example',
+  'https://shop-.',
+  'https://.',
+  `https://${'shop.'.repeat(60)}example`,
   'data:text/html,x',
   '',
 ])('an origin that is none is refused, by the code and by the database: %s', async origin => {
   const { admin } = scene.florin;
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
-  await expect(setCheckoutOrigins(admin, scope, [origin])).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(setCheckoutOrigins(admin, scope, [origin])).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringMatching(/ is not an origin\. .* no dot at the end\.$/),
+  });
   const text = `update account_settings set checkout_origins = $2 where account_id = $1`;
   await expect(admin.db.query({ name: '', text }, [scope.accountId, [origin]])).rejects.toMatchObject({
     code: '23514',
   });
+});
+
+test.each([
+  ['https://SHOP.example:443/', 'https://shop.example'],
+  ['https://a-b.example:8443', 'https://a-b.example:8443'],
+  ['https://[2001:DB8::1]:8443', 'https://[2001:db8::1]:8443'],
+  ['https://192.0.2.1', 'https://192.0.2.1'],
+  ['https://münchen.example', 'https://xn--mnchen-3ya.example'],
+  [`https://${'s'.repeat(292)}`, `https://${'s'.repeat(292)}`],
+])('an origin that is one is taken by both, as browsers write it: %s', async (given, written) => {
+  const scope = { accountId: scene.account.id, environment: 'production' } as const;
+  expect(await setCheckoutOrigins(scene.florin.admin, scope, [given])).toEqual([written]);
 });
