@@ -3,9 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { type Asset, type CheckoutAssets, checkoutAssets } from '../checkout/assets.ts';
 import { type Language, pickLanguage } from '../checkout/languages.ts';
 import { FlorinError } from '../core/errors.ts';
+import { isId } from '../core/ids.ts';
 import type { Context } from '../engine/context.ts';
 import { TamperedPayment } from '../engine/paymentAddress.ts';
 import { type CheckoutReader, createCheckoutReader } from '../engine/readCheckout.ts';
+import { noSuchPayment } from '../engine/readPayment.ts';
 import { type PayersOutcome, simulateCheckout } from '../engine/simulateCheckout.ts';
 import type { WantedCheckout } from '../storage/checkouts.ts';
 import { checkoutHeaders, pageHeaders } from './checkoutHeaders.ts';
@@ -83,12 +85,22 @@ const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> =
 };
 
 /** Back to the page, wherever a proxy has put it. */
-const simulate = async ({ context }: Parts, call: Call): Promise<Reply> => {
-  const wanted = wantedOf(call);
-  await simulateCheckout(context, wanted, call.body!.value as { token: string; outcome: PayersOutcome });
-  const asked = askedLanguage(call.request) === undefined ? '' : `?lang=${languageOf(call.request).tag}`;
-  const headers = { ...pageHeaders(languageOf(call.request).tag), location: `../${wanted.id}${asked}` };
+const backToPage = ({ request, params }: Call): Reply => {
+  const { tag } = languageOf(request);
+  const asked = askedLanguage(request) === undefined ? '' : `?lang=${tag}`;
+  const headers = { ...pageHeaders(tag), location: `../${params.id!}${asked}` };
   return { status: 303, body: '', contentType: htmlType, headers };
+};
+
+const simulate = async ({ context }: Parts, call: Call): Promise<Reply> => {
+  await simulateCheckout(context, wantedOf(call), call.body!.value as { token: string; outcome: PayersOutcome });
+  return backToPage(call);
+};
+
+/** A page that stands in for the answer to the form is loaded again by its address, which is the form's. */
+const afterSimulate = (call: Call): Reply => {
+  if (!isId('payment', call.params.id!)) throw noSuchPayment();
+  return backToPage(call);
 };
 
 const takesGzip = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
@@ -137,6 +149,7 @@ const routesOf = (parts: Parts, assets: CheckoutAssets): Route[] => {
       body: schemas.simulateForm,
       handle: call => simulate(parts, call),
     },
+    { ...show, path: '/checkout/:id/simulate', summary: 'Back to the page', handle: afterSimulate },
   ];
 };
 

@@ -113,7 +113,6 @@ describe('is refused', () => {
       await refused(scene.post(payment.id, form, { headers: { 'content-type': type } }), 415);
     await refused(scene.post(payment.id, form, { headers: { 'content-encoding': 'gzip' } }), 415);
     await refused(scene.florin.client.call('POST', path), 400);
-    expect((await scene.florin.client.call('GET', path)).status).toBe(405);
     await untouched(payment);
   });
 
@@ -125,6 +124,21 @@ describe('is refused', () => {
     });
     expect([answer.status, answer.json.error.code]).toEqual([415, 'unsupported_media_type']);
   });
+});
+
+test('an error in place of the page leads back to it when it is loaded again', async () => {
+  const { id } = await scene.calls.made();
+  const refused = await scene.post(id, { token: 'wrong', outcome: 'paid' });
+  expect(refused.text).toMatch(/http-equiv="refresh" content="\d+"/);
+  const load = (path: string, method = 'GET') => scene.florin.client.call(method, `/checkout/${path}`);
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await load(`${id}/simulate?lang=de`, method);
+    expect([answer.status, answer.headers.location, answer.text]).toEqual([303, `../${id}?lang=de`, '']);
+  }
+  expect((await load(`${id}/simulate`)).headers.location).toBe(`../${id}`);
+  for (const odd of ['pay_x', '%2f%2fevil.example', 'a%0d%0ab', `${id}%3f`])
+    expect([(await load(`${odd}/simulate`)).status, odd]).toEqual([404, odd]);
+  expect((await load(`${id}/simulate`, 'PUT')).headers.allow).toBe('POST, GET, HEAD');
 });
 
 test('a payer’s page tells of what was sent', async () => {
