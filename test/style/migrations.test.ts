@@ -12,7 +12,7 @@ const landed: Readonly<Record<string, string>> = {
   '0003_superseded_coins.sql': '40106459c27d929db8685e187f0b0ef656f37445a8d1c2bd39373e0e5d0c1d8e',
   '0004_deliveries.sql': 'b62613fcfa92cdceaddd5ef7307d315251df5ebbc17142d23660ad502c27b984',
   '0005_cheaper_deliveries.sql': '0ff2524804fc62f5eb8a7b1f0e9483ce6a492ebdacc881f411a267cdfecb877d',
-  '0006_checkout.sql': 'da315c5b290d5024e89ac1befab93b16949cc2cec2c7b2838165111f76893e83',
+  '0006_checkout.sql': '536c4e8bd3709abfafe93e89dfe7a38de0b8c643c26a8c5ea48fbcabb0c1d395',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

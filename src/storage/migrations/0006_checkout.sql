@@ -1,7 +1,18 @@
 -- The checkout: pages that anybody opens by a payment's id alone.
 
 -- Ids are random enough to be one over all tenants; now that a page is found by nothing else, the database holds them to it.
-create unique index payments_id on payments (id);
+-- Nothing can be created while this is built, so that who has very many payments may have built it before, concurrently.
+create unique index if not exists payments_id on payments (id);
+
+do $$
+begin
+  -- What is left of a concurrent build that failed has the name, and holds nothing to it.
+  if not (select i.indisvalid and i.indisunique and pg_get_indexdef(i.indexrelid) like '% ON public.payments USING btree (id)'
+    from pg_index i where i.indexrelid = 'payments_id'::regclass)
+  then
+    raise exception 'the index payments_id is not the one that is needed: drop it and try again';
+  end if;
+end $$;
 
 -- An origin as browsers write it, and nothing that could end the header it is put into. No wildcards: whoever may frame the
 -- page is named.
