@@ -33,7 +33,7 @@ const makePageHeaders = (language: string, origins: readonly string[]): Headers 
   ...checkoutHeaders(origins),
   'cache-control': 'no-store',
   'content-language': language,
-  vary: 'Accept-Language',
+  vary: 'Accept-Language, Accept-Encoding',
 });
 
 const unframed = new Map<string, Headers>();

@@ -1,3 +1,4 @@
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import type { CheckoutAssets } from '../checkout/assets.ts';
 import type { Language } from '../checkout/languages.ts';
 import { renderNotice, renderPage } from '../checkout/page.ts';
@@ -11,6 +12,9 @@ export type CheckoutPages = {
   page(view: CheckoutView, language: Language): Buffer;
   /** The part that changes with the payment. */
   main(view: CheckoutView, language: Language): Buffer;
+  /** Both again, for clients that take gzip. */
+  packedPage(view: CheckoutView, language: Language): Buffer;
+  packedMain(view: CheckoutView, language: Language): Buffer;
   notice(kind: NoticeKind, language: Language): string;
   noticeMain(kind: NoticeKind, language: Language): string;
 };
@@ -24,10 +28,19 @@ const [mainStart, mainEnd] = ['<main ', '</main>'];
  * for each answer cost more than all the rest of it. An answer still on its way may tell a later time by that, but no
  * other.
  */
-type Kept = { readonly version: string; readonly bytes: Buffer; readonly timeAt: number; readonly main: Main };
+type Kept = {
+  readonly version: string;
+  readonly bytes: Buffer;
+  readonly timeAt: number;
+  readonly main: Main;
+  /** Once somebody has asked for it: all that stands behind the time, and the part that changes. */
+  readonly packedRest: Buffer | null;
+  readonly packedMain: Buffer | null;
+};
 type Main = { readonly from: number; readonly to: number };
 
-const keptBytes = (key: string, { bytes }: Kept): number => 400 + 2 * key.length + bytes.length;
+const keptBytes = (key: string, { bytes, packedRest, packedMain }: Kept): number =>
+  400 + 2 * key.length + bytes.length + (packedRest?.length ?? 0) + (packedMain?.length ?? 0);
 
 const placeIn = (bytes: Buffer, mark: string): number => {
   const at = bytes.indexOf(mark);
@@ -38,30 +51,67 @@ const placeIn = (bytes: Buffer, mark: string): number => {
 const keep = (version: string, page: string): Kept => {
   const bytes = Buffer.from(page);
   const main = { from: placeIn(bytes, mainStart), to: placeIn(bytes, mainEnd) + mainEnd.length };
-  return { version, bytes, timeAt: placeIn(bytes, timeMark) + timeMark.length, main };
+  const timeAt = placeIn(bytes, timeMark) + timeMark.length;
+  return { version, bytes, timeAt, main, packedRest: null, packedMain: null };
 };
+
+const timeLength = '2026-01-01T00:00:00.000Z'.length;
+const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+
+/**
+ * The page up to its time in one stored block, then the rest, which is packed once: packing all for each answer would cost
+ * more than making the page. It is a copy, since half of an answer with another's checksum could not be unpacked.
+ */
+const packPage = ({ bytes, timeAt }: Kept, packedRest: Buffer): Buffer => {
+  const stored = timeAt + timeLength;
+  const block = Buffer.alloc(5);
+  block.writeUInt16LE(stored, 1);
+  block.writeUInt16LE(stored ^ 0xffff, 3);
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(crc32(bytes));
+  end.writeUInt32LE(bytes.length, 4);
+  return Buffer.concat([gzipHead, block, bytes.subarray(0, stored), packedRest, end]);
+};
+
+/** What was packed lies in a larger piece of memory, which would be kept with it. */
+const fitted = (bytes: Buffer): Buffer => Buffer.from(bytes);
+
+const keyOf = ({ id }: CheckoutView, { tag }: Language): string => `${id} ${tag}`;
 
 /** Renders pages, each once for as long as it stays the same. */
 export const createCheckoutPages = (assets: CheckoutAssets, nowMs: () => number): CheckoutPages => {
   const kept = createRecentMap<Kept>(maxKeptBytes, keptBytes);
   const notice: CheckoutPages['notice'] = (kind, language) => renderNotice(kind, { language, assets });
   const find = (view: CheckoutView, language: Language): Kept => {
-    const key = `${view.id} ${language.tag}`;
+    const key = keyOf(view, language);
     const known = kept.get(key);
     if (known?.version === view.version) return known;
     const made = keep(view.version, renderPage(view, { language, nowMs: nowMs(), assets }));
     kept.set(key, made);
     return made;
   };
+  const findNow = (view: CheckoutView, language: Language): Kept => {
+    const found = find(view, language);
+    found.bytes.write(new Date(nowMs()).toISOString(), found.timeAt, 'latin1');
+    return found;
+  };
+  const mainOf = ({ bytes, main }: Kept): Buffer => bytes.subarray(main.from, main.to);
   return {
-    page(view, language) {
-      const { bytes, timeAt } = find(view, language);
-      bytes.write(new Date(nowMs()).toISOString(), timeAt, 'latin1');
-      return bytes;
+    page: (view, language) => findNow(view, language).bytes,
+    main: (view, language) => mainOf(find(view, language)),
+    packedPage(view, language) {
+      const found = findNow(view, language);
+      if (found.packedRest) return packPage(found, found.packedRest);
+      const packedRest = fitted(deflateRawSync(found.bytes.subarray(found.timeAt + timeLength)));
+      kept.set(keyOf(view, language), { ...found, packedRest });
+      return packPage(found, packedRest);
     },
-    main(view, language) {
-      const { bytes, main } = find(view, language);
-      return bytes.subarray(main.from, main.to);
+    packedMain(view, language) {
+      const found = find(view, language);
+      if (found.packedMain) return found.packedMain;
+      const packedMain = fitted(gzipSync(mainOf(found)));
+      kept.set(keyOf(view, language), { ...found, packedMain });
+      return packedMain;
     },
     notice,
     noticeMain: (kind, language) => /<main[\s\S]*<\/main>/.exec(notice(kind, language))![0],

@@ -39,25 +39,33 @@ const languageOf = (request: FastifyRequest): Language =>
 
 const wantedOf = ({ environment, params }: Call): WantedCheckout => ({ environment, id: params.id! });
 
+const gzipWish = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+const takesGzip = (request: FastifyRequest): boolean => gzipWish.test(String(request.headers['accept-encoding'] ?? ''));
+const packed = { 'content-encoding': 'gzip' };
+
 const showPage = async ({ reader, pages }: Parts, call: Call): Promise<Reply> => {
   const { view, origins } = await reader.read(wantedOf(call));
   const language = languageOf(call.request);
-  return { body: pages.page(view, language), contentType: htmlType, headers: pageHeaders(language.tag, origins) };
+  const headers = pageHeaders(language.tag, origins);
+  if (!takesGzip(call.request)) return { body: pages.page(view, language), contentType: htmlType, headers };
+  return { body: pages.packedPage(view, language), contentType: htmlType, headers: { ...headers, ...packed } };
 };
 
 const matches = (request: FastifyRequest, tag: string): boolean =>
   String(request.headers['if-none-match'] ?? '')
     .split(',')
-    .some(each => each.trim().replace(/^W\//, '') === tag);
+    .some(each => each.trim().replace(/^(?!W\/)/, 'W/') === tag);
 
 /** Asked for again and again by pages that cannot listen; mostly nothing has changed. */
 const showMain = async ({ reader, pages }: Parts, call: Call): Promise<Reply> => {
   const { view, origins } = await reader.read(wantedOf(call));
   const language = languageOf(call.request);
-  const etag = `"${view.version}.${language.tag}"`;
+  // Weak: the same stands for what is packed and what is not.
+  const etag = `W/"${view.version}.${language.tag}"`;
   const headers = { ...pageHeaders(language.tag, origins), 'cache-control': 'private, no-cache', etag };
   if (matches(call.request, etag)) return { status: 304, body: '', contentType: htmlType, headers };
-  return { body: pages.main(view, language), contentType: htmlType, headers };
+  if (!takesGzip(call.request)) return { body: pages.main(view, language), contentType: htmlType, headers };
+  return { body: pages.packedMain(view, language), contentType: htmlType, headers: { ...headers, ...packed } };
 };
 
 const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> => {
@@ -103,11 +111,9 @@ const afterSimulate = (call: Call): Reply => {
   return backToPage(call);
 };
 
-const takesGzip = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
-
 /** Their names change with their contents, so that each is fetched once. */
 const serveAssets = (assets: CheckoutAssets): ((call: Call) => Reply) => {
-  const served = (asset: Asset) => [asset.name, { ...asset, packed: gzipSync(asset.body, { level: 9 }) }] as const;
+  const served = (asset: Asset) => [asset.name, { ...asset, packedBody: gzipSync(asset.body, { level: 9 }) }] as const;
   const byName = new Map([assets.css, assets.script, assets.icon].map(served));
   const headers = {
     ...checkoutHeaders(),
@@ -117,9 +123,9 @@ const serveAssets = (assets: CheckoutAssets): ((call: Call) => Reply) => {
   return ({ params, request }) => {
     const asset = byName.get(params.name!);
     if (!asset) throw new FlorinError('not_found', 'There is no such file.');
-    const { contentType, body, packed } = asset;
-    if (!takesGzip.test(String(request.headers['accept-encoding'] ?? ''))) return { body, contentType, headers };
-    return { body: packed, contentType, headers: { ...headers, 'content-encoding': 'gzip' } };
+    const { contentType, body, packedBody } = asset;
+    if (!takesGzip(request)) return { body, contentType, headers };
+    return { body: packedBody, contentType, headers: { ...headers, ...packed } };
   };
 };
 

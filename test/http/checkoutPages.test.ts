@@ -1,0 +1,22 @@
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { checkoutAssets } from '../../src/checkout/assets.ts';
+import { languages } from '../../src/checkout/languages.ts';
+import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
+import { crowded, nowMs, states } from '../checkout/checkoutViews.ts';
+
+test.each(states)('a page that is %s unpacks to what it is, at each time', state => {
+  let ms = nowMs;
+  const pages = createCheckoutPages(checkoutAssets(), () => ms);
+  const view = crowded(state);
+  for (const language of languages) {
+    const first = pages.packedPage(view, language);
+    const written = pages.page(view, language).toString();
+    ms += 1_000;
+    const second = pages.packedPage(view, language);
+    expect(gunzipSync(second).equals(pages.page(view, language))).toBe(true);
+    // The answer before it is still as it was, though it may not have left yet.
+    expect(gunzipSync(first).toString()).toBe(written);
+    expect(gunzipSync(pages.packedMain(view, language)).equals(pages.main(view, language))).toBe(true);
+  }
+});
