@@ -19,12 +19,15 @@ const asset = (stem: string, extension: string, contentType: string, text: strin
   return { name: `${stem}-${hash}.${extension}`, contentType, body };
 };
 
+/** What has lines of its own and says nothing to a browser: comments, and the room that types have left. */
+const idleLines = /^[ \t]*(?:\/\/.*|\/\*[\s\S]*?\*\/)?[ \t]*\n/gm;
+
 /** Its files in one, whose order none of them relies on. */
 const scriptText = (): string =>
   readdirSync(folder)
     .filter(name => name.endsWith('.ts'))
     .sort()
-    .map(name => stripTypeScriptTypes(read(name)))
+    .map(name => stripTypeScriptTypes(read(name)).replaceAll(idleLines, ''))
     .join('');
 
 /** Read at the start, once: there is no step that builds them. */

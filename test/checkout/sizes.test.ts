@@ -46,7 +46,8 @@ test('names of assets follow from what they hold', () => {
   expect(checkoutAssets()).toEqual(assets);
 });
 
-test('the script is without types, and the style sheet without anything from elsewhere', () => {
+test('the script is without types and comments, and the style sheet without anything from elsewhere', () => {
   expect(() => new Function(assets.script.body.toString())).not.toThrow();
+  expect(assets.script.body.toString()).not.toMatch(/^\s*\/[/*]/m);
   expect(assets.css.body.toString()).not.toMatch(/@import|url\(/);
 });
