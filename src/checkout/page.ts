@@ -2,11 +2,12 @@ import { type CheckoutState, type CheckoutView, checkoutState } from '../core/ch
 import { type Html, html, markupOf } from '../core/html.ts';
 import { formatAmount } from '../core/money.ts';
 import type { CheckoutAssets } from './assets.ts';
+import type { SentenceKey } from './catalogue.ts';
 import { documentOf, merchantMark, sandboxBanner } from './frame.ts';
 import { icons } from './icons.ts';
 import type { Language } from './languages.ts';
 import { createSpeech, decimalText, type Speech } from './speech.ts';
-import { notice, type Scene, scenes } from './states.ts';
+import { notice, type Scene, scenes, toldAs } from './states.ts';
 
 /** Amounts are written with two digits after the point even for a token that has none. */
 const fewestDigits = 2;
@@ -37,25 +38,28 @@ const speechFor = (view: CheckoutView, language: Language): Speech => {
   });
 };
 
-const warnings = (view: CheckoutView, speech: Speech): Html =>
-  html`${view.network.isSlow ? notice(speech.say('slowNetwork'), 'calm') : null}${view.hasStrays ? notice(speech.say('strays'), 'bad') : null}`;
+/** Where something may have been sent that does not show yet. */
+const awaiting: ReadonlySet<CheckoutState> = new Set(['waiting', 'underpaid', 'timeUp', 'confirming', 'expired']);
 
-/** Title and first sentences, as they are told to who does not see them come. */
-const announcement = ({ title, leads }: Scene, { text }: Speech): string =>
-  [title, ...leads].map(key => text(key).replace(/[.。]$/u, '')).join('. ');
+type Warning = readonly [key: SentenceKey, tone: 'calm' | 'bad'];
 
-const mainOf = (
-  view: CheckoutView,
-  state: CheckoutState,
-  scene: Scene,
-  speech: Speech,
-): Html => html`<main id="payment" tabindex="-1" data-state="${state}" data-version="${view.version}" data-announce="${announcement(scene, speech)}">
+const warningsOf = ({ network, hasStrays }: CheckoutView, state: CheckoutState): readonly Warning[] => [
+  ...(network.isSlow && awaiting.has(state) ? [['slowNetwork', 'calm'] as const] : []),
+  ...(hasStrays ? [['strays', 'bad'] as const] : []),
+];
+
+const mainOf = (view: CheckoutView, state: CheckoutState, scene: Scene, speech: Speech): Html => {
+  const warnings = warningsOf(view, state);
+  const keys = [scene.title, ...scene.leads, ...warnings.map(([key]) => key)];
+  const told = toldAs(keys.map(key => speech.text(key)));
+  return html`<main id="payment" tabindex="-1" data-state="${state}" data-version="${view.version}" data-announce="${told}">
 ${scene.badge}
 <h1 tabindex="-1">${speech.say(scene.title)}</h1>
 ${scene.leads.map(lead => html`<p class="lead">${speech.say(lead)}</p>`)}
-${warnings(view, speech)}
+${warnings.map(([key, tone]) => notice(speech.say(key), tone))}
 ${scene.body}
 </main>`;
+};
 
 const settled: ReadonlySet<CheckoutState> = new Set(['completed', 'overpaid']);
 
@@ -64,8 +68,8 @@ type Shown = { readonly language: Language; readonly nowMs: number };
 /** The part of the page that changes with the payment. */
 export const renderMain = (view: CheckoutView, { language, nowMs }: Shown): string => {
   const speech = speechFor(view, language);
-  const state = checkoutState(view);
-  return markupOf(mainOf(view, state, scenes[state](view, speech, nowMs), speech));
+  const state = checkoutState(view, nowMs);
+  return markupOf(mainOf(view, state, scenes[state](view, speech), speech));
 };
 
 export const renderPage = (
@@ -73,8 +77,8 @@ export const renderPage = (
   { language, nowMs, assets }: Shown & { readonly assets: CheckoutAssets },
 ): string => {
   const speech = speechFor(view, language);
-  const state = checkoutState(view);
-  const scene = scenes[state](view, speech, nowMs);
+  const state = checkoutState(view, nowMs);
+  const scene = scenes[state](view, speech);
   const frame = {
     speech,
     assets,

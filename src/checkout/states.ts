@@ -17,7 +17,11 @@ export type Scene = {
   readonly body: Html;
 };
 
-type Draw = (view: CheckoutView, speech: Speech, nowMs: number) => Scene;
+type Draw = (view: CheckoutView, speech: Speech) => Scene;
+
+/** Sentences as one that is told to who does not see them come. */
+export const toldAs = (sentences: readonly string[]): string =>
+  sentences.map(sentence => sentence.replace(/[.。]$/u, '')).join('. ');
 
 const badge = (tone: 'good' | 'bad' | 'calm', icon: Html): Html => html`<div class="badge ${tone}">${icon}</div>`;
 
@@ -26,9 +30,12 @@ export const notice = (sentence: Html, tone: 'care' | 'bad' | 'calm' = 'care'): 
 
 const announcedMinutes = [10, 5, 1];
 
+/** With what the script says at its end, which comes whether or not the server can be asked then. */
 const timer = ({ expiresAtMs }: CheckoutView, speech: Speech): Html => {
   const left = announcedMinutes.map(minutes => [minutes, speech.plural('minutesLeft', minutes)]);
-  return html`<span class="timer" role="timer" aria-live="off" data-until="${new Date(expiresAtMs).toISOString()}" data-left="${JSON.stringify(Object.fromEntries(left))}" hidden></span>`;
+  const [title, lead] = [speech.text('timeUpTitle'), speech.text('timeUpLead')];
+  const up = JSON.stringify({ title, lead, told: toldAs([title, lead]) });
+  return html`<span class="timer" role="timer" aria-live="off" data-until="${new Date(expiresAtMs).toISOString()}" data-left="${JSON.stringify(Object.fromEntries(left))}" data-up="${up}" hidden></span>`;
 };
 
 const sums = (view: CheckoutView, speech: Speech): readonly Html[] => [
@@ -50,20 +57,22 @@ const terms = (view: CheckoutView, speech: Speech): Html => {
   ]}</dl>`;
 };
 
-/** The chain may be read only after the time is up, and whoever comes in between must not send any more. */
-const open = (view: CheckoutView, speech: Speech, nowMs: number): Html =>
-  nowMs >= view.expiresAtMs
-    ? html`${notice(speech.say('timeUp'), 'bad')}${received(view, speech)}`
-    : html`${notice(speech.say('onlyOn'))}${terms(view, speech)}${ways(view, speech)}`;
-
 const payable =
   (title: SentenceKey, leads: readonly SentenceKey[]): Draw =>
-  (view, speech, nowMs) => ({
+  (view, speech) => ({
     title,
     leads,
     badge: null,
-    body: html`${open(view, speech, nowMs)}${details(view, speech)}${wayBack(view, speech)}`,
+    body: html`${notice(speech.say('onlyOn'))}${terms(view, speech)}${ways(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
   });
+
+/** The chain may be read only after the time is up, and whoever comes in between must not send any more. */
+const timeUp: Draw = (view, speech) => ({
+  title: 'timeUpTitle',
+  leads: hasFunds(view) ? ['timeUpLead', 'timeUpFunds'] : ['timeUpLead'],
+  badge: badge('calm', icons.clock),
+  body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
+});
 
 const confirming: Draw = (view, speech) => ({
   title: 'confirmingTitle',
@@ -115,6 +124,7 @@ const reversed: Draw = (view, speech) => ({
 export const scenes: Readonly<Record<CheckoutState, Draw>> = {
   waiting: payable('waitingTitle', []),
   underpaid: payable('underpaidTitle', ['underpaidLead']),
+  timeUp,
   confirming,
   completed: paid('completedLead'),
   overpaid: paid('overpaidLead'),

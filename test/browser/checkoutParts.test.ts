@@ -219,7 +219,8 @@ test('time that is up takes the address away, though nothing is known of the pay
   try {
     await watched.page.getByRole('timer').waitFor({ state: 'detached' });
     expect((await watched.page.locator('main').innerHTML()).toLowerCase()).not.toContain(payment.address.toLowerCase());
-    await inState(watched, 'waiting');
+    await inState(watched, 'timeUp');
+    await announced(watched, 'The time to pay is up');
   } finally {
     process.kill(pid, 'SIGCONT');
   }

@@ -96,6 +96,7 @@ const expiresAtMs = nowMs - minuteMs;
 const views: Readonly<Record<CheckoutState, CheckoutView>> = {
   waiting,
   underpaid,
+  timeUp: { ...underpaid, expiresAtMs: nowMs },
   confirming,
   completed,
   overpaid: {
@@ -115,7 +116,7 @@ export const states = Object.keys(views) as CheckoutState[];
 /** A payment that stands there, with some of it otherwise. */
 export const viewIn = (state: CheckoutState, changes: Partial<CheckoutView> = {}): CheckoutView => {
   const view = { ...views[state], ...changes };
-  const found = checkoutState(view);
+  const found = checkoutState(view, nowMs);
   if (found !== state) throw new Error(`this view is ${found}, not ${state}`);
   return view;
 };

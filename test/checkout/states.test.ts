@@ -15,6 +15,10 @@ const page = (view: CheckoutView, language: Language = english): Element =>
 const mainText = (view: CheckoutView, language: Language = english): string =>
   textOf(parseMarkup(renderMain(view, { language, nowMs }))).replaceAll(/\s+/g, ' ');
 
+const mainOf = (view: CheckoutView): Element =>
+  find(parseMarkup(renderMain(view, { language: english, nowMs })), ({ name }) => name === 'main');
+const announced = (view: CheckoutView): string => mainOf(view).attributes.get('data-announce')!;
+
 const has = (root: Element, attribute: string, value?: string): boolean =>
   elementsOf(root).some(
     ({ attributes }) => attributes.has(attribute) && (value === undefined || attributes.get(attribute) === value),
@@ -33,6 +37,7 @@ const payable: ReadonlySet<CheckoutState> = new Set(['waiting', 'underpaid']);
 const named: Readonly<Record<CheckoutState, readonly (keyof CheckoutView)[]>> = {
   waiting: ['amount'],
   underpaid: ['amount', 'amountReceived', 'amountRemaining'],
+  timeUp: ['amount', 'amountReceived'],
   confirming: ['amountReceived'],
   completed: ['amountReceived'],
   overpaid: ['amount', 'amountReceived'],
@@ -138,10 +143,42 @@ test('one who has paid a part is asked for exactly the rest', () => {
 });
 
 test.each(['waiting', 'underpaid'] as const)('one who comes after the time is told not to send, when %s', state => {
-  const late = viewIn(state, { expiresAtMs: nowMs });
+  const late = { ...viewIn(state), expiresAtMs: nowMs };
   expectNoAddress(renderMain(late, { language: english, nowMs }));
-  expect(mainText(late)).toContain('do not send now');
-  expect(mainText({ ...late, expiresAtMs: nowMs + 1 })).not.toContain('do not send now');
+  const main = mainOf(late);
+  expect(main.attributes.get('data-state')).toBe('timeUp');
+  expect(textOf(find(main, ({ name }) => name === 'h1'))).toBe('The time to pay is up');
+  expect(mainText(late)).toContain('Do not send now.');
+  expect(mainText(late)).not.toMatch(/Pay |Send the rest|before the time/);
+  expect(mainText(late).includes('19.999999 USDC of 25.00 USDC has arrived so far.')).toBe(state === 'underpaid');
+  // Told to who does not see it come.
+  expect(announced(late)).toMatch(/^The time to pay is up\. Do not send now\. /);
+  expect(announced(late)).not.toBe(announced(viewIn(state)));
+  expect(mainText({ ...late, expiresAtMs: nowMs + 1 })).not.toContain('Do not send now.');
+});
+
+test('what the script says at the end of the time is what the server says then', () => {
+  const timer = find(page(viewIn('waiting')), ({ attributes }) => attributes.get('role') === 'timer');
+  const late = { ...viewIn('waiting'), expiresAtMs: nowMs };
+  const up = JSON.parse(timer.attributes.get('data-up')!);
+  expect(up.told).toBe(announced(late));
+  for (const each of [up.title, up.lead]) expect(mainText(late)).toContain(each);
+});
+
+const [slowSentence, straySentence] = [
+  'Base is answering slowly. What you have sent may take longer to show: do not send it twice.',
+  'Another token, or money on another network, has reached this address. It does not count, and only Acme can return it.',
+];
+
+test.each(states)('a payment that is %s tells of stray money, and of a slow network where it waits', state => {
+  const waits = ['waiting', 'underpaid', 'timeUp', 'confirming', 'expired'].includes(state);
+  const [plain, full] = [viewIn(state), crowded(state)];
+  expect(mainText(full).includes(slowSentence)).toBe(waits);
+  expect(mainText(full)).toContain(straySentence);
+  // Both are told, to who would not see them come either.
+  expect(announced(full).includes(slowSentence.slice(0, -1))).toBe(waits);
+  expect(announced(full)).toContain(straySentence.slice(0, -1));
+  for (const sentence of [slowSentence, straySentence]) expect(mainText(plain)).not.toContain(sentence);
 });
 
 test('confirmations are counted, and their time is told', () => {

@@ -19,8 +19,10 @@ export const de: Catalogue = {
   exactAmount: 'Genauer Betrag',
   payBy: 'Zahlbar bis',
   minutesLeft: { one: 'Noch {count} Minute zum Bezahlen', other: 'Noch {count} Minuten zum Bezahlen' },
-  timeUp:
-    'Die Zeit ist abgelaufen: Senden Sie jetzt nichts mehr. Falls Sie schon gesendet haben, warten Sie hier; die Zahlung erscheint, sobald sie im Netzwerk ist.',
+  timeUpTitle: 'Die Zeit zum Zahlen ist abgelaufen',
+  timeUpLead:
+    'Senden Sie jetzt nichts mehr. Falls Sie schon gesendet haben, warten Sie hier; die Zahlung erscheint, sobald sie im Netzwerk ist.',
+  timeUpFunds: 'Bisher sind {received} von {amount} angekommen.',
 
   waysToPay: 'Zahlungswege',
   wallet: 'Wallet',

@@ -18,8 +18,9 @@ export const en = {
   exactAmount: 'Exact amount',
   payBy: 'Pay by',
   minutesLeft: { one: '{count} minute left to pay', other: '{count} minutes left to pay' },
-  timeUp:
-    'The time is up: do not send now. If you have already sent it, wait here; it shows as soon as the network has it.',
+  timeUpTitle: 'The time to pay is up',
+  timeUpLead: 'Do not send now. If you have already sent it, wait here; it shows as soon as the network has it.',
+  timeUpFunds: '{received} of {amount} has arrived so far.',
 
   waysToPay: 'Ways to pay',
   wallet: 'Wallet',

@@ -23,8 +23,9 @@ export const es: Catalogue = {
     many: 'Quedan {count} minutos para pagar',
     other: 'Quedan {count} minutos para pagar',
   },
-  timeUp:
-    'Se ha acabado el tiempo: no envíes nada ahora. Si ya lo has enviado, espera aquí; aparecerá en cuanto llegue a la red.',
+  timeUpTitle: 'Se ha acabado el tiempo para pagar',
+  timeUpLead: 'No envíes nada ahora. Si ya lo has enviado, espera aquí; aparecerá en cuanto llegue a la red.',
+  timeUpFunds: 'Hasta ahora han llegado {received} de {amount}.',
 
   waysToPay: 'Formas de pago',
   wallet: 'Monedero',

@@ -23,8 +23,10 @@ export const fr: Catalogue = {
     many: 'Il reste {count} minutes pour payer',
     other: 'Il reste {count} minutes pour payer',
   },
-  timeUp:
-    'Le délai est écoulé : n’envoyez rien maintenant. Si vous avez déjà envoyé, attendez ici ; le paiement s’affichera dès qu’il sera sur le réseau.',
+  timeUpTitle: 'Le délai de paiement est écoulé',
+  timeUpLead:
+    'N’envoyez rien maintenant. Si vous avez déjà envoyé, attendez ici ; le paiement s’affichera dès qu’il sera sur le réseau.',
+  timeUpFunds: 'Pour l’instant, {received} sur {amount} sont arrivés.',
 
   waysToPay: 'Moyens de paiement',
   wallet: 'Portefeuille',

@@ -19,8 +19,10 @@ export const ja: Catalogue = {
   exactAmount: '正確な金額',
   payBy: '支払期限',
   minutesLeft: { other: '支払期限まであと {count} 分です' },
-  timeUp:
-    '期限が過ぎました。今から送らないでください。すでに送った場合は、このままお待ちください。ネットワークに届きしだい表示されます。',
+  timeUpTitle: '支払い期限が過ぎました',
+  timeUpLead:
+    '今から送らないでください。すでに送った場合は、このままお待ちください。ネットワークに届きしだい表示されます。',
+  timeUpFunds: 'これまでに {amount} のうち {received} が届いています。',
 
   waysToPay: '支払い方法',
   wallet: 'ウォレット',

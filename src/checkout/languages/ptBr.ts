@@ -23,8 +23,9 @@ export const ptBr: Catalogue = {
     many: 'Faltam {count} minutos para pagar',
     other: 'Faltam {count} minutos para pagar',
   },
-  timeUp:
-    'O tempo acabou: não envie nada agora. Se já enviou, espere aqui; o pagamento aparece assim que chegar à rede.',
+  timeUpTitle: 'O tempo para pagar acabou',
+  timeUpLead: 'Não envie nada agora. Se já enviou, espere aqui; o pagamento aparece assim que chegar à rede.',
+  timeUpFunds: 'Até agora chegaram {received} de {amount}.',
 
   waysToPay: 'Formas de pagar',
   wallet: 'Carteira',

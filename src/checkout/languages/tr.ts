@@ -19,7 +19,9 @@ export const tr: Catalogue = {
   exactAmount: 'Kesin tutar',
   payBy: 'Son ödeme zamanı',
   minutesLeft: { one: 'Ödeme için {count} dakika kaldı', other: 'Ödeme için {count} dakika kaldı' },
-  timeUp: 'Süre doldu: Şimdi göndermeyin. Zaten gönderdiyseniz burada bekleyin; ödeme ağa ulaşır ulaşmaz görünür.',
+  timeUpTitle: 'Ödeme süresi doldu',
+  timeUpLead: 'Şimdi göndermeyin. Zaten gönderdiyseniz burada bekleyin; ödeme ağa ulaşır ulaşmaz görünür.',
+  timeUpFunds: 'Şu ana kadar {amount} tutarının {received} kadarı ulaştı.',
 
   waysToPay: 'Ödeme yolları',
   wallet: 'Cüzdan',

@@ -19,7 +19,9 @@ export const zhHans: Catalogue = {
   exactAmount: '准确金额',
   payBy: '付款截止时间',
   minutesLeft: { other: '剩余付款时间：{count} 分钟' },
-  timeUp: '付款时间已过：请不要再发送。如果您已经发送，请在此等待；网络收到后会立即显示。',
+  timeUpTitle: '付款时间已过',
+  timeUpLead: '请不要再发送。如果您已经发送，请在此等待；网络收到后会立即显示。',
+  timeUpFunds: '应付 {amount}，目前已到账 {received}。',
 
   waysToPay: '付款方式',
   wallet: '钱包',
