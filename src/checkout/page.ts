@@ -52,7 +52,7 @@ const mainOf = (view: CheckoutView, state: CheckoutState, scene: Scene, speech: 
   const warnings = warningsOf(view, state);
   const keys = [scene.title, ...scene.leads, ...warnings.map(([key]) => key)];
   const told = toldAs(keys.map(key => speech.text(key)));
-  return html`<main id="payment" tabindex="-1" data-state="${state}" data-version="${view.version}" data-announce="${told}">
+  return html`<main id="payment" tabindex="-1" data-state="${state}" data-version="${view.version}" data-title="${speech.text(scene.title)}" data-announce="${told}">
 ${scene.badge}
 <h1 tabindex="-1">${speech.say(scene.title)}</h1>
 ${scene.leads.map(lead => html`<p class="lead">${speech.say(lead)}</p>`)}
@@ -101,13 +101,13 @@ export const renderNotice = (
   const speech = createSpeech(language, {});
   const again = html`<div class="return"><a class="button" href="">${speech.text('tryAgain')}</a></div>`;
   const tone = kind === 'blocked' ? 'bad' : 'calm';
-  const main = html`<main id="payment" tabindex="-1" data-notice="${kind}">
+  const title = speech.text(`${kind}Title`);
+  const main = html`<main id="payment" tabindex="-1" data-notice="${kind}" data-title="${title}">
 <div class="badge ${tone}">${kind === 'blocked' ? icons.stop : icons.warning}</div>
-<h1 tabindex="-1">${speech.text(`${kind}Title`)}</h1>
+<h1 tabindex="-1">${title}</h1>
 <p class="lead">${speech.text(`${kind}Lead`)}</p>
 ${kind === 'unavailable' ? again : null}
 </main>`;
-  const title = speech.text(`${kind}Title`);
   const frame = { speech, assets, title, isRefreshed: kind === 'unavailable', banner: null, merchant: null, main };
   return markupOf(documentOf(frame, null));
 };

@@ -6,6 +6,8 @@ const firstWordMs = 6_000;
 /** A page that had to poll tries a stream again after this time. */
 const streamAgainMs = 60_000;
 const restAfterMs = 60_000;
+/** A stream that has beats, one every 15 s, and misses two is gone, though nobody has told its browser. */
+const silentMs = 40_000;
 
 const live = {
   source: null as EventSource | null,
@@ -13,7 +15,8 @@ const live = {
   polling: undefined as ReturnType<typeof setTimeout> | undefined,
   streamAgain: undefined as ReturnType<typeof setTimeout> | undefined,
   failures: 0,
-  etag: null as string | null,
+  silence: undefined as ReturnType<typeof setTimeout> | undefined,
+  hasBeats: false,
   resting: undefined as ReturnType<typeof setTimeout> | undefined,
   isResting: false,
   isOver: false,
@@ -85,7 +88,7 @@ const swapMain = (main: HTMLElement): void => {
   const { scrollX, scrollY } = window;
   old.replaceWith(main);
   document.body.dataset.version = main.dataset.version ?? '';
-  document.title = one('h1', main)?.textContent ?? document.title;
+  document.title = main.dataset.title ?? document.title;
   for (const details of all<HTMLDetailsElement>('details[id]', main)) details.open ||= opened.includes(details.id);
   enhanceMain(main);
   window.scrollTo(scrollX, scrollY);
@@ -94,33 +97,33 @@ const swapMain = (main: HTMLElement): void => {
   if (main.dataset.announce !== old.dataset.announce) announce(main.dataset.announce ?? document.title);
 };
 
+/** Whoever stands between may answer with a page of his own: what is not ours is not shown. */
 const mainIn = (markup: string): HTMLElement | null =>
-  one('main', new DOMParser().parseFromString(markup, 'text/html'));
+  one('main#payment:is([data-version], [data-notice])', new DOMParser().parseFromString(markup, 'text/html'));
 
 /** A page without a payment, which is the last that this one shows: it must not be paid, or is not there any more. */
 const isLast = (main: HTMLElement): boolean => !['unavailable', undefined].includes(main.dataset.notice);
 
-const take = (markup: string): void => {
+/** Answers whether that was ours. */
+const take = (markup: string): boolean => {
   const main = mainIn(markup);
-  if (!main || main.dataset.notice === 'unavailable') return;
+  if (!main || main.dataset.notice === 'unavailable') return false;
   swapMain(main);
   if (isLast(main)) stopLive();
+  return true;
 };
 
-/** With `anew`, whatever is there now; otherwise what is not here yet. */
+/** With `anew`, whatever is there now; otherwise what this page does not show, wherever that came from. */
 const pollOnce = async (anew = false): Promise<void> => {
   try {
-    const headers: Record<string, string> = anew || live.etag === null ? {} : { 'If-None-Match': live.etag };
-    const signal = AbortSignal.timeout(answerTimeoutMs);
     const before = document.body.dataset.version;
+    const headers: Record<string, string> = anew ? {} : { 'If-None-Match': `"${before}.${root.lang}"` };
+    const signal = AbortSignal.timeout(answerTimeoutMs);
     const answer = await fetch(addressOf('main'), { headers, cache: 'no-store', signal });
     const markup = await answer.text();
     // A stream may have been faster, and this answer older.
-    if (answer.status !== 304 && before === document.body.dataset.version) {
-      take(markup);
-      live.etag = answer.headers.get('etag');
-    }
-    noteAnswer(answer.ok || answer.status === 304);
+    const isKnown = answer.status === 304 || before !== document.body.dataset.version;
+    noteAnswer(isKnown || (take(markup) && answer.ok));
   } catch {
     noteAnswer(false);
   }
@@ -138,6 +141,7 @@ const closeStream = (): void => {
   live.source?.close();
   live.source = null;
   clearTimeout(live.firstWord);
+  clearTimeout(live.silence);
 };
 
 const stopLive = (): void => {
@@ -167,10 +171,21 @@ const openStream = (): void => {
   live.firstWord = setTimeout(pollInstead, firstWordMs);
   const hear = (): void => {
     clearTimeout(live.firstWord);
+    clearTimeout(live.silence);
+    if (live.hasBeats) live.silence = setTimeout(openStream, silentMs);
     noteAnswer(true);
   };
   source.addEventListener('open', () => noteAnswer(true));
-  source.addEventListener('same', hear);
+  source.addEventListener('beat', () => {
+    live.hasBeats = true;
+    hear();
+  });
+  // The version that a browser asks for again with may be older than the one that this page shows by now.
+  source.addEventListener('same', ({ data }) => {
+    live.hasBeats ||= data !== '';
+    hear();
+    if (data !== '' && data !== document.body.dataset.version) void pollOnce(true);
+  });
   source.addEventListener('main', event => {
     hear();
     take(event.data);
@@ -189,12 +204,12 @@ const rest = (): void => {
   clearTimeout(live.streamAgain);
 };
 
-/** A page that comes back, from sleep or from behind, may have missed much; a stream that died unnoticed tells nothing. */
+/** A page that comes back, from sleep or from behind, may have missed much, and its stream may be gone. */
 const wake = (): void => {
   clearTimeout(live.resting);
   if (document.visibilityState === 'hidden') live.resting = setTimeout(rest, restAfterMs);
-  else if (live.isResting) openStream();
-  else if (!live.isOver) void pollOnce();
+  else if (live.source?.readyState !== EventSource.OPEN) openStream();
+  else void pollOnce();
 };
 
 const startLive = (): void => {
