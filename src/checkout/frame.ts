@@ -16,7 +16,7 @@ const simulations: readonly (readonly [outcome: string, label: SentenceKey])[] =
 const simulatePanel = (view: CheckoutView, speech: Speech): Html | null =>
   view.simulateToken === null
     ? null
-    : html`<details><summary>${speech.text('simulate')}</summary><form method="post" action="${encodeURIComponent(view.id)}/simulate" data-simulate><input type="hidden" name="token" value="${view.simulateToken}">${simulations.map(
+    : html`<details><summary>${speech.text('simulate')}</summary><form method="post" action="${encodeURIComponent(view.id)}/simulate?lang=${speech.language.tag}" data-simulate><input type="hidden" name="token" value="${view.simulateToken}">${simulations.map(
         ([outcome, label]) => html`<button name="outcome" value="${outcome}">${speech.text(label)}</button>`,
       )}</form></details>`;
 

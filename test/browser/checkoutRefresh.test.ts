@@ -135,3 +135,35 @@ describe('what arrives', () => {
       await stage.page.locator('#connection').waitFor({ state: 'hidden' });
     }));
 });
+
+describe('a simulated payment', () => {
+  const openPanel = async (stage: CheckoutStage): Promise<void> => {
+    stage.view = stagedView('waiting', { environment: 'sandbox', simulateToken: 'a'.repeat(64) });
+    await stage.open('?lang=de');
+    await stage.page.locator('aside summary').click();
+  };
+  const posts = ({ requests }: CheckoutStage): string[] =>
+    requests.filter(request => request.method() === 'POST').map(request => request.url());
+  const button = 'button[name=outcome][value=paid]';
+
+  test('whose answer was lost is not made again, and keeps the language', () =>
+    onStage(async stage => {
+      await openPanel(stage);
+      await stage.page.route('**/simulate**', route => route.abort('connectionreset'));
+      await stage.page.locator(button).click();
+      // That it is asked for what became of it says that this is over.
+      await eventually(async () => expect(stage.asked('main').length).toBe(1));
+      await stage.page.locator(`${button}:not([aria-disabled])`).waitFor();
+      expect(posts(stage)).toEqual([`${stage.url}${stage.view.id}/simulate?lang=de`]);
+      expect(await stage.page.locator('form[data-simulate] input').count()).toBe(1);
+    }));
+
+  test('that was refused says why', () =>
+    onStage(async stage => {
+      await openPanel(stage);
+      stage.instead.set('simulate', (_, response) => response.writeHead(403).end('refused'));
+      await stage.page.locator(button).click();
+      await stage.page.getByText('refused').waitFor();
+      expect(posts(stage)).toHaveLength(2);
+    }));
+});

@@ -235,7 +235,7 @@ test('the sandbox says so, and pretends only with a token', () => {
   expect(textOf(page(sandbox))).toContain('no real money moves here');
   expect(has(page(sandbox), 'data-simulate')).toBe(false);
   const panel = find(page(crowded('waiting')), ({ attributes }) => attributes.has('data-simulate'));
-  expect(panel.attributes.get('action')).toBe(`${sandbox.id}/simulate`);
+  expect(panel.attributes.get('action')).toBe(`${sandbox.id}/simulate?lang=en`);
   const outcomes = elementsOf(panel).flatMap(({ attributes }) =>
     attributes.get('name') === 'outcome' ? [attributes.get('value')] : [],
   );

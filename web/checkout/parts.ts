@@ -165,7 +165,20 @@ const submitLanguage = (form: HTMLFormElement): void => {
 
 let isSimulating = false;
 
-/** Without leaving the page: what comes of it arrives by itself. Where that fails, the form is sent as forms are. */
+/** A form that a script sends has no button, so what the button says becomes a field. */
+const submitPlain = (form: HTMLFormElement, submitter: HTMLElement | null): void => {
+  const field = document.createElement('input');
+  field.type = 'hidden';
+  field.name = submitter?.getAttribute('name') ?? '';
+  field.value = submitter?.getAttribute('value') ?? '';
+  form.append(field);
+  form.submit();
+};
+
+/**
+ * Without leaving the page: what comes of it arrives by itself. Only what was refused is sent again, as forms are, to show
+ * why: an answer that was lost may be the one that says it was paid.
+ */
 const simulateInPlace = async (form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> => {
   if (isSimulating) return;
   isSimulating = true;
@@ -174,15 +187,9 @@ const simulateInPlace = async (form: HTMLFormElement, submitter: HTMLElement | n
   try {
     const fields = new FormData(form, submitter) as unknown as Record<string, string>;
     const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
-    if (!answer.ok && answer.type !== 'opaqueredirect') throw new Error(String(answer.status));
+    if (answer.status >= 400 && answer.status < 500) submitPlain(form, submitter);
   } catch {
-    // A form that a script sends has no button, so what the button says becomes a field.
-    const field = document.createElement('input');
-    field.type = 'hidden';
-    field.name = submitter?.getAttribute('name') ?? '';
-    field.value = submitter?.getAttribute('value') ?? '';
-    form.append(field);
-    form.submit();
+    void pollOnce();
   } finally {
     isSimulating = false;
     setBusy(buttons, false);
