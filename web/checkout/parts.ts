@@ -74,13 +74,39 @@ const clockText = (leftMs: number): string => {
   return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
 };
 
+type TimeUp = { readonly title: string; readonly lead: string; readonly told: string };
+
+/** Nobody is to send now, whether or not the server can be asked what became of the payment. */
+const endTime = (main: HTMLElement, { title, lead, told }: TimeUp): void => {
+  const heading = one('h1', main);
+  if (main.dataset.state === 'timeUp' || !heading) return;
+  const isFocusLost = Boolean(document.activeElement?.closest('[data-ways], .facts'));
+  for (const part of all('[data-ways], .lead, .notice.care', main)) part.remove();
+  // The time itself stays in the markup, by which what comes next is told from this.
+  showIf(one('.facts', main), false);
+  const sentence = document.createElement('p');
+  sentence.className = 'lead';
+  sentence.textContent = lead;
+  heading.textContent = document.title = title;
+  heading.after(sentence);
+  if (isFocusLost) heading.focus();
+  main.dataset.state = 'timeUp';
+  main.dataset.announce = told;
+  announce(told);
+};
+
+const untilMsOf = (timer: HTMLElement | null): number => Date.parse(timer?.dataset.until ?? '');
+/** For who is about to send: the countdown itself may have slept. */
+const isTimeUp = (): boolean => serverNowMs() >= untilMsOf(one('[data-until]'));
+
 /** Reads the clock anew each time, so it does not drift, and is right at once after a sleep. */
 const startCountdown = (main: HTMLElement): void => {
   clearTimeout(ticking);
   const timer = one('[data-until]', main);
-  const untilMs = Date.parse(timer?.dataset.until ?? '');
+  const untilMs = untilMsOf(timer);
   if (!timer || !Number.isFinite(untilMs)) return;
   const sentences = jsonOf<Record<string, string>>(timer, 'left') ?? {};
+  const up = jsonOf<TimeUp>(timer, 'up');
   let lastMs = Number.POSITIVE_INFINITY;
   const tick = (): void => {
     const leftMs = Math.max(0, untilMs - serverNowMs());
@@ -93,6 +119,7 @@ const startCountdown = (main: HTMLElement): void => {
     if (passed !== undefined && leftMs > 0) announce(sentences[passed]);
     lastMs = leftMs;
     // The address goes with the time, whenever the network tells what became of the payment.
+    if (leftMs === 0 && up) endTime(main, up);
     if (leftMs === 0) void pollOnce(true);
     ticking = setTimeout(tick, leftMs === 0 ? timeUpMs : leftMs % 1000 || 1000);
   };
