@@ -29,6 +29,9 @@ const walletWords = ({ text }: Speech): string =>
     chainUnknown: text('walletChainUnknown'),
     insufficient: text('walletInsufficient'),
     failed: text('walletFailed'),
+    timeUp: text('timeUpLead'),
+    reverted: text('walletReverted'),
+    unseen: text('walletUnseen'),
     none: text('walletNone'),
   });
 

@@ -3,6 +3,7 @@ import { address } from '../checkout/checkoutViews.ts';
 import { expectAccessible } from './axe.ts';
 import { eventually } from './checkoutScene.ts';
 import { type CheckoutStage, stagedView, useCheckoutStages } from './checkoutStage.ts';
+import { createTestWallet } from './testWallet.ts';
 
 const onStage = useCheckoutStages();
 const halfHourMs = 30 * 60_000;
@@ -56,6 +57,20 @@ describe('time that is up while the server cannot be reached', () => {
       });
       expect(await page.locator('[data-until]').count()).toBe(0);
     }));
+});
+
+test('a wallet is not asked to send after the time, though the countdown slept', async () => {
+  const wallet = createTestWallet(async method => (method === 'eth_accounts' ? [address] : '0xffffffffffff'));
+  await onStage(async stage => {
+    const { page } = stage;
+    await page.clock.install();
+    await stage.open();
+    await page.clock.pauseAt(Date.now() + 10_000);
+    await page.clock.setSystemTime(Date.now() + halfHourMs + 60_000);
+    await page.getByRole('button', { name: 'Test wallet' }).click();
+    await page.locator('[data-wallet-status]', { hasText: 'Do not send now.' }).waitFor();
+    expect(wallet.asked()).toEqual(['eth_requestAccounts', 'wallet_switchEthereumChain']);
+  }, wallet.install);
 });
 
 test.each(['waiting', 'underpaid'] as const)('the page of the server is accessible then, when %s', state =>

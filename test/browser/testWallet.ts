@@ -16,6 +16,9 @@ export type TestWallet = {
   readonly refused: Set<string>;
   /** Methods that it fails at, in its own way. */
   readonly broken: Set<string>;
+  /** Methods that it does not answer, until it does. */
+  readonly silent: Set<string>;
+  answerSilent(): void;
   /** It says that it has switched, and has not. */
   liesAboutSwitching: boolean;
   /** Whose money it holds; the chain's rich account unless a test says otherwise. */
@@ -25,7 +28,7 @@ export type TestWallet = {
 };
 
 const localChainId = 31337;
-const looking = new Set(['eth_chainId', 'eth_getBalance', 'eth_call']);
+const looking = new Set(['eth_chainId', 'eth_getBalance', 'eth_call', 'eth_getTransactionReceipt']);
 
 class WalletError extends Error {
   readonly code: number;
@@ -39,7 +42,9 @@ const announcer = fileURLToPath(new URL('page/announceWallet.js', import.meta.ur
 
 /** A wallet in the browser whose transactions are real ones of the local chain. */
 export const createTestWallet = (ask: (method: string, params: readonly unknown[]) => Promise<unknown>): TestWallet => {
+  const held: (() => void)[] = [];
   const perform = async ({ method, params = [] }: Call): Promise<unknown> => {
+    if (wallet.silent.has(method)) await new Promise<void>(resolve => void held.push(resolve));
     if (wallet.refused.has(method)) throw new WalletError(4001);
     if (wallet.broken.has(method)) throw new WalletError(-32603);
     const [first] = params as [{ chainId?: string } | undefined];
@@ -78,6 +83,10 @@ export const createTestWallet = (ask: (method: string, params: readonly unknown[
     known: new Set([1, localChainId]),
     refused: new Set(),
     broken: new Set(),
+    silent: new Set(),
+    answerSilent() {
+      for (const release of held.splice(0)) release();
+    },
     liesAboutSwitching: false,
     account: null,
     async install(page) {

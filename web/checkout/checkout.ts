@@ -4,6 +4,7 @@ const startCheckout = (): void => {
   const main = one('main#payment');
   if (!main || !document.body.dataset.id) return;
   discoverWallets();
+  restoreSent();
   enhanceMain(main);
   startLive();
 };

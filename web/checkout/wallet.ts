@@ -14,7 +14,9 @@ type Asked = {
   readonly value: string;
 };
 
-type Word = 'connecting' | 'switching' | 'confirm' | 'sent' | 'refused' | 'chainUnknown' | 'insufficient' | 'failed';
+type Word =
+  | ('connecting' | 'switching' | 'confirm' | 'sent')
+  | ('refused' | 'chainUnknown' | 'insufficient' | 'failed' | 'timeUp' | 'reverted' | 'unseen');
 
 /** Ends an attempt with a sentence. */
 class Stop extends Error {
@@ -29,9 +31,10 @@ class Stop extends Error {
 const mostWallets = 20;
 const wallets = new Map<string, Wallet>();
 let said: { readonly word: Word; readonly hash: string | null } | null = null;
-let isPaying = false;
-/** The request that was sent: it is not asked for again while the page still shows the same. */
-let sentFor: string | null = null;
+/** The wallet that was chosen last: one that does not answer keeps nobody from another. */
+let attempt: { readonly provider: Provider } | null = null;
+/** From here on something may have been sent, and no other wallet may send. */
+let isSending = false;
 
 const hasWallets = (): boolean => wallets.size > 0;
 
@@ -107,55 +110,87 @@ const switchChain = async (provider: Provider, wanted: Asked): Promise<void> => 
   if (!(await isOnChain(provider, wanted.chainId))) throw new Stop('chainUnknown');
 };
 
-/** Looked at before the wallet is opened for it. One that does not tell its balance is left to judge by itself. */
-const isTooPoor = async (provider: Provider, from: string, { contract, value }: Asked): Promise<boolean> => {
+/** Whether it holds less. One that does not tell its balance is left to judge by itself. */
+const holdsLess = async (
+  provider: Provider,
+  from: string,
+  contract: string | null,
+  value: bigint,
+): Promise<boolean> => {
+  const data = `0x70a08231${abiWord(BigInt(from))}`;
   try {
-    const coins = BigInt(String(await ask(provider, 'eth_getBalance', from, 'latest')));
-    if (contract === null) return coins < BigInt(value);
-    const data = `0x70a08231${abiWord(BigInt(from))}`;
-    const tokens = BigInt(String(await ask(provider, 'eth_call', { to: contract, data }, 'latest')));
-    // No coin at all cannot pay the network's fee either.
-    return tokens < BigInt(value) || coins === 0n;
+    const balance =
+      contract === null
+        ? await ask(provider, 'eth_getBalance', from, 'latest')
+        : await ask(provider, 'eth_call', { to: contract, data }, 'latest');
+    return BigInt(String(balance)) < value;
   } catch {
     return false;
   }
 };
 
-const transactionFor = (from: string, { address, contract, value }: Asked): object =>
-  contract === null
-    ? { from, to: address, value: hexOf(BigInt(value)) }
-    : { from, to: contract, value: '0x0', data: `0xa9059cbb${abiWord(BigInt(address))}${abiWord(BigInt(value))}` };
+/** With its chain, so that a wallet which has changed to another refuses. */
+const transactionFor = (from: string, { chainId, address, contract, value }: Asked): object => ({
+  chainId: hexOf(BigInt(chainId)),
+  from,
+  ...(contract === null
+    ? { to: address, value: hexOf(BigInt(value)) }
+    : { to: contract, value: '0x0', data: `0xa9059cbb${abiWord(BigInt(address))}${abiWord(BigInt(value))}` }),
+});
 
-const pay = async (provider: Provider): Promise<void> => {
+const send = async (provider: Provider, from: string, wanted: Asked): Promise<void> => {
+  isSending = true;
+  sayWallet('confirm');
+  try {
+    const hash = String(await ask(provider, 'eth_sendTransaction', transactionFor(from, wanted)));
+    keepSent({ hash, atMs: Date.now(), isMined: false });
+    sayWallet('sent', hash);
+    watchSent();
+  } finally {
+    isSending = false;
+  }
+};
+
+const pay = async (own: NonNullable<typeof attempt>): Promise<void> => {
+  const { provider } = own;
   sayWallet('connecting');
   const [from] = (await ask(provider, 'eth_requestAccounts')) as string[];
   const [wanted, wantedText] = [asked(), askedText()];
-  if (!wanted) return;
+  if (!wanted || attempt !== own) return;
   if (!from) throw new Stop('refused');
   if (!(await isOnChain(provider, wanted.chainId))) {
     sayWallet('switching');
     await switchChain(provider, wanted);
   }
-  if (await isTooPoor(provider, from, wanted)) throw new Stop('insufficient');
+  if (await holdsLess(provider, from, wanted.contract, BigInt(wanted.value))) throw new Stop('insufficient');
+  // All that took its time, and a wallet may be on another chain by now.
+  if (!(await isOnChain(provider, wanted.chainId))) throw new Stop('chainUnknown');
+  // Nothing is waited for between these and the sending.
+  if (attempt !== own) return;
+  if (isTimeUp()) throw new Stop('timeUp');
   // The page may have moved on while somebody was asked: then there is something else to pay, or nothing.
   if (askedText() !== wantedText) throw new Stop('failed');
-  sayWallet('confirm');
-  const hash = await ask(provider, 'eth_sendTransaction', transactionFor(from, wanted));
-  sentFor = wantedText;
-  sayWallet('sent', String(hash));
+  try {
+    await send(provider, from, wanted);
+  } catch (error) {
+    // Not looked at before, because somebody else may pay the network's fee.
+    const isStopped = codeOf(error) !== userRefused && (await holdsLess(provider, from, null, 1n));
+    throw isStopped ? new Stop('insufficient') : error;
+  }
 };
 
-/** A second click, or a second wallet, finds the first still at it. */
+/** A second click finds the first still at it; another wallet takes its place until something is sent. */
 const payOnce = async (provider: Provider): Promise<void> => {
-  if (isPaying || sentFor === askedText()) return;
-  isPaying = true;
+  if (isSending || isUnderway() || attempt?.provider === provider) return;
+  const own = { provider };
+  attempt = own;
   try {
-    await pay(provider);
+    await pay(own);
   } catch (error) {
     const word = codeOf(error) === userRefused ? 'refused' : 'failed';
-    sayWallet(error instanceof Stop ? error.word : word);
+    if (attempt === own) sayWallet(error instanceof Stop ? error.word : word);
   } finally {
-    isPaying = false;
+    if (attempt === own) attempt = null;
     const section = one('#way-wallet');
     if (section) showWallets(section);
   }
@@ -209,7 +244,12 @@ const showWallets = (section: HTMLElement): void => {
   showIf(list, hasWallets());
   showIf(one('[data-wallet-none]', section), !hasWallets());
   // What was sent has arrived and is not all: the rest may be asked for.
-  if (sentFor !== null && sentFor !== section.dataset.wallet) said = sentFor = null;
-  setBusy(all('button', list), isPaying || sentFor !== null);
+  if (sent && isListed(sent)) {
+    keepSent(null);
+    said = null;
+  }
+  const isLocked = isSending || isUnderway();
+  for (const [index, { provider }] of [...wallets.values()].entries())
+    setBusy(all(`#wallet-${index}`, list), isLocked || attempt?.provider === provider);
   showStatus(section);
 };

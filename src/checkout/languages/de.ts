@@ -42,6 +42,10 @@ export const de: Catalogue = {
   walletInsufficient: 'In dieser Wallet ist nicht genug {currency} oder nicht genug {coin} für die Netzwerkgebühr.',
   walletFailed:
     'Die Wallet konnte die Zahlung nicht senden. Sehen Sie in ihrem Verlauf nach, bevor Sie es erneut versuchen.',
+  walletReverted:
+    'Das Netzwerk hat diese Transaktion abgelehnt, und es wurde nichts gezahlt. Sie können es erneut versuchen.',
+  walletUnseen:
+    'Diese Transaktion ist seit einigen Minuten nicht im Netzwerk zu sehen. Sehen Sie im Verlauf Ihrer Wallet nach: Warten Sie, wenn sie dort noch aussteht, und versuchen Sie es nur dann erneut, wenn sie fehlgeschlagen oder verschwunden ist.',
   qrRequest: 'Zahlungsanforderung',
   qrRequestHint: 'Füllt Betrag, Netzwerk und Adresse aus.',
   qrAddress: 'Nur Adresse',

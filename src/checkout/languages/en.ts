@@ -38,6 +38,9 @@ export const en = {
   walletChainUnknown: 'Your wallet does not know {network}. Add it there and try again, or pay by QR code or address.',
   walletInsufficient: 'This wallet does not hold enough {currency}, or not enough {coin} for the network fee.',
   walletFailed: 'The wallet could not send the payment. Look at its history before you try again.',
+  walletReverted: 'The network refused this transaction, and nothing was paid. You can try again.',
+  walletUnseen:
+    'The network has not shown this transaction for some minutes. Look at the history of your wallet: wait if it is still pending there, and try again only if it failed or is gone.',
   qrRequest: 'Payment request',
   qrRequestHint: 'Fills in the amount, the network and the address.',
   qrAddress: 'Address only',

@@ -45,6 +45,9 @@ export const es: Catalogue = {
   walletInsufficient:
     'Este monedero no tiene suficiente {currency}, o no tiene suficiente {coin} para la comisión de red.',
   walletFailed: 'El monedero no ha podido enviar el pago. Mira su historial antes de intentarlo de nuevo.',
+  walletReverted: 'La red ha rechazado esta transacción y no se ha pagado nada. Puedes intentarlo de nuevo.',
+  walletUnseen:
+    'Esta transacción lleva unos minutos sin aparecer en la red. Mira el historial de tu monedero: si sigue pendiente, espera; inténtalo de nuevo solo si ha fallado o ya no está.',
   qrRequest: 'Solicitud de pago',
   qrRequestHint: 'Rellena el importe, la red y la dirección.',
   qrAddress: 'Solo la dirección',

@@ -46,6 +46,9 @@ export const fr: Catalogue = {
   walletInsufficient:
     'Ce portefeuille ne contient pas assez de {currency}, ou pas assez de {coin} pour les frais de réseau.',
   walletFailed: 'Le portefeuille n’a pas pu envoyer le paiement. Consultez son historique avant de réessayer.',
+  walletReverted: 'Le réseau a rejeté cette transaction et rien n’a été payé. Vous pouvez réessayer.',
+  walletUnseen:
+    'Cette transaction n’apparaît toujours pas sur le réseau après quelques minutes. Consultez l’historique de votre portefeuille : attendez si elle y est encore en cours, et réessayez seulement si elle a échoué ou disparu.',
   qrRequest: 'Demande de paiement',
   qrRequestHint: 'Remplit le montant, le réseau et l’adresse.',
   qrAddress: 'Adresse seule',

@@ -44,6 +44,9 @@ export const ptBr: Catalogue = {
     'Sua carteira não conhece {network}. Adicione a rede nela e tente de novo, ou pague pelo código QR ou pelo endereço.',
   walletInsufficient: 'Esta carteira não tem {currency} suficiente, ou não tem {coin} suficiente para a taxa da rede.',
   walletFailed: 'A carteira não conseguiu enviar o pagamento. Veja o histórico dela antes de tentar de novo.',
+  walletReverted: 'A rede rejeitou esta transação e nada foi pago. Você pode tentar de novo.',
+  walletUnseen:
+    'Esta transação não aparece na rede há alguns minutos. Veja o histórico da sua carteira: espere se ela ainda estiver pendente e só tente de novo se ela falhou ou sumiu.',
   qrRequest: 'Pedido de pagamento',
   qrRequestHint: 'Preenche o valor, a rede e o endereço.',
   qrAddress: 'Só o endereço',

@@ -40,6 +40,9 @@ export const tr: Catalogue = {
     'Cüzdanınız {network} ağını tanımıyor. Ağı cüzdana ekleyip yeniden deneyin ya da QR kodu veya adres ile ödeyin.',
   walletInsufficient: 'Bu cüzdanda yeterli {currency} yok ya da ağ ücreti için yeterli {coin} yok.',
   walletFailed: 'Cüzdan ödemeyi gönderemedi. Yeniden denemeden önce cüzdanın geçmişine bakın.',
+  walletReverted: 'Ağ bu işlemi reddetti, hiçbir şey ödenmedi. Yeniden deneyebilirsiniz.',
+  walletUnseen:
+    'Bu işlem birkaç dakikadır ağda görünmüyor. Cüzdanınızın geçmişine bakın: Hâlâ bekliyorsa bekleyin, yalnızca başarısız olduysa ya da kaybolduysa yeniden deneyin.',
   qrRequest: 'Ödeme isteği',
   qrRequestHint: 'Tutarı, ağı ve adresi doldurur.',
   qrAddress: 'Yalnızca adres',

@@ -38,6 +38,9 @@ export const zhHans: Catalogue = {
   walletChainUnknown: '您的钱包不认识 {network}。请在钱包中添加该网络后重试，或通过二维码或地址付款。',
   walletInsufficient: '此钱包中的 {currency} 不足，或没有足够的 {coin} 支付网络手续费。',
   walletFailed: '钱包未能发送付款。重试之前，请先查看钱包的交易记录。',
+  walletReverted: '网络拒绝了这笔交易，没有付出任何款项。您可以重试。',
+  walletUnseen:
+    '几分钟过去了，网络上仍未出现这笔交易。请查看钱包的交易记录：如果仍在等待中，请继续等待；只有在交易失败或消失时才重试。',
   qrRequest: '付款请求',
   qrRequestHint: '自动填写金额、网络和地址。',
   qrAddress: '仅地址',
