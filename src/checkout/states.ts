@@ -66,6 +66,13 @@ const payable =
     body: html`${notice(speech.say('onlyOn'))}${terms(view, speech)}${ways(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
   });
 
+const notPayable: Draw = (view, speech) => ({
+  title: 'notPayableTitle',
+  leads: ['notPayableLead'],
+  badge: badge('calm', icons.stop),
+  body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
+});
+
 /** The chain may be read only after the time is up, and whoever comes in between must not send any more. */
 const timeUp: Draw = (view, speech) => ({
   title: 'timeUpTitle',
@@ -99,9 +106,14 @@ const expired: Draw = (view, speech) => ({
 ${details(view, speech)}${wayBack(view, speech)}`,
 });
 
+const lateLead = ({ exception, amountLate, amountReceived }: CheckoutView): SentenceKey => {
+  if (exception !== 'late') return 'tooLittleLead';
+  return amountLate === amountReceived ? 'lateLead' : 'lateInPartLead';
+};
+
 const expiredWithFunds: Draw = (view, speech) => ({
   title: 'expiredWithFundsTitle',
-  leads: [view.exception === 'late' ? 'lateLead' : 'tooLittleLead', 'askMerchant'],
+  leads: [lateLead(view), 'askMerchant'],
   badge: badge('bad', icons.clock),
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
@@ -124,6 +136,7 @@ const reversed: Draw = (view, speech) => ({
 export const scenes: Readonly<Record<CheckoutState, Draw>> = {
   waiting: payable('waitingTitle', []),
   underpaid: payable('underpaidTitle', ['underpaidLead']),
+  notPayable,
   timeUp,
   confirming,
   completed: paid('completedLead'),

@@ -63,6 +63,8 @@ export type CheckoutView = {
 export type CheckoutState =
   | 'waiting'
   | 'underpaid'
+  /** Nobody may send: what it would be paid on is not looked after here any more. */
+  | 'notPayable'
   /** Nobody may send any more, and the network has not been read so far that the payment could expire. */
   | 'timeUp'
   | 'confirming'
@@ -82,13 +84,17 @@ export const hasFunds = ({ amountReceived }: Pick<CheckoutView, 'amountReceived'
 const isLateInFull = (view: Pick<CheckoutView, 'amountReceived' | 'amountRemaining'>): boolean =>
   hasFunds(view) && isZero(view.amountRemaining);
 
-type Standing = Pick<CheckoutView, 'status' | 'exception' | 'amountReceived' | 'amountRemaining' | 'expiresAtMs'>;
+type Standing = Pick<
+  CheckoutView,
+  'status' | 'exception' | 'amountReceived' | 'amountRemaining' | 'isPayable' | 'expiresAtMs'
+>;
 
 export const checkoutState = (view: Standing, nowMs: number): CheckoutState => {
   switch (view.status) {
     case 'pending':
       if (isLateInFull(view)) return 'expiredWithFunds';
       if (nowMs >= view.expiresAtMs) return 'timeUp';
+      if (!view.isPayable) return 'notPayable';
       return hasFunds(view) ? 'underpaid' : 'waiting';
     case 'confirming':
     case 'canceled':

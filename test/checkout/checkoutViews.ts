@@ -96,6 +96,7 @@ const expiresAtMs = nowMs - minuteMs;
 const views: Readonly<Record<CheckoutState, CheckoutView>> = {
   waiting,
   underpaid,
+  notPayable: { ...underpaid, isPayable: false },
   timeUp: { ...underpaid, expiresAtMs: nowMs },
   confirming,
   completed,

@@ -37,6 +37,7 @@ const payable: ReadonlySet<CheckoutState> = new Set(['waiting', 'underpaid']);
 const named: Readonly<Record<CheckoutState, readonly (keyof CheckoutView)[]>> = {
   waiting: ['amount'],
   underpaid: ['amount', 'amountReceived', 'amountRemaining'],
+  notPayable: ['amount', 'amountReceived'],
   timeUp: ['amount', 'amountReceived'],
   confirming: ['amountReceived'],
   completed: ['amountReceived'],
@@ -223,7 +224,10 @@ test('a receipt leads back, and only over https', () => {
 
 test('money that came too late or too little is told apart', () => {
   expect(mainText(viewIn('expiredWithFunds'))).toContain('Only 19.999999 USDC of 25.00 USDC arrived');
-  expect(mainText(viewIn('expiredWithFunds', { exception: 'late' }))).toContain('19.999999 USDC arrived after');
+  const late = (amountLate: string | null): string =>
+    mainText(viewIn('expiredWithFunds', { exception: 'late', amountLate }));
+  expect(late('19.999999')).toContain('19.999999 USDC arrived after');
+  for (const part of ['4.00', null]) expect(late(part)).toContain('19.999999 USDC arrived, part of it after');
   const canceled = viewIn('canceled', { amountReceived: '3.00', exception: 'late' });
   expect(mainText(canceled)).toContain('3.00 USDC has arrived all the same');
   expect(mainText(viewIn('canceled'))).not.toContain('has arrived');

@@ -60,7 +60,7 @@ test('what came too late in full is not asked for again while the payment is sti
   await chain.feed([[{ to, amount }]]);
   const view = await viewOf(id);
   expect(view).toMatchObject({ status: 'pending', exception: 'late', isPayable: false, baseUnits: '0' });
-  expect([view.amountLate, checkoutState(view)]).toEqual([coins(amount), 'expiredWithFunds']);
+  expect([view.amountLate, checkoutState(view, 0)]).toEqual([coins(amount), 'expiredWithFunds']);
 });
 
 test('of what came, the part that came too late is told apart', async () => {

@@ -26,6 +26,8 @@ export const ar: Catalogue = {
     many: 'تبقّت {count} دقيقة للدفع',
     other: 'تبقّت {count} دقيقة للدفع',
   },
+  notPayableTitle: 'لا يمكن إتمام هذه الدفعة الآن',
+  notPayableLead: 'لا ترسل أي شيء. تواصل مع {merchant} واذكر معرّف الدفعة.',
   timeUpTitle: 'انتهى وقت الدفع',
   timeUpLead: 'لا ترسل شيئًا الآن. إذا كنت قد أرسلت بالفعل فانتظر هنا؛ ستظهر الدفعة حالما تصل إلى الشبكة.',
   timeUpFunds: 'وصل حتى الآن {received} من أصل {amount}.',
@@ -97,6 +99,7 @@ export const ar: Catalogue = {
 
   expiredWithFundsTitle: 'وصلت أموالك، لكن صلاحية الدفعة انتهت',
   lateLead: 'وصل {received} بعد انتهاء الوقت.',
+  lateInPartLead: 'وصل {received}، جزء منه بعد انتهاء الوقت.',
   tooLittleLead: 'لم يصل قبل انتهاء الوقت سوى {received} من أصل {amount}.',
   askMerchant: 'لا ترسل المزيد. اطلب من {merchant} قبول المبلغ أو إعادته، مع ذكر معرّف الدفعة.',
 

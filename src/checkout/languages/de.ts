@@ -19,6 +19,8 @@ export const de: Catalogue = {
   exactAmount: 'Genauer Betrag',
   payBy: 'Zahlbar bis',
   minutesLeft: { one: 'Noch {count} Minute zum Bezahlen', other: 'Noch {count} Minuten zum Bezahlen' },
+  notPayableTitle: 'Diese Zahlung ist zurzeit nicht möglich',
+  notPayableLead: 'Senden Sie nichts. Wenden Sie sich mit der Zahlungs-ID an {merchant}.',
   timeUpTitle: 'Die Zeit zum Zahlen ist abgelaufen',
   timeUpLead:
     'Senden Sie jetzt nichts mehr. Falls Sie schon gesendet haben, warten Sie hier; die Zahlung erscheint, sobald sie im Netzwerk ist.',
@@ -99,6 +101,7 @@ export const de: Catalogue = {
 
   expiredWithFundsTitle: 'Ihr Geld ist angekommen, aber die Zahlung ist abgelaufen',
   lateLead: '{received} sind nach Ablauf der Zeit angekommen.',
+  lateInPartLead: '{received} sind angekommen, ein Teil davon nach Ablauf der Zeit.',
   tooLittleLead: 'Nur {received} von {amount} sind rechtzeitig angekommen.',
   askMerchant:
     'Senden Sie nichts mehr. Bitten Sie {merchant}, das Geld anzunehmen oder zurückzugeben, und nennen Sie die Zahlungs-ID.',

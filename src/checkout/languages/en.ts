@@ -18,6 +18,8 @@ export const en = {
   exactAmount: 'Exact amount',
   payBy: 'Pay by',
   minutesLeft: { one: '{count} minute left to pay', other: '{count} minutes left to pay' },
+  notPayableTitle: 'This payment cannot be made now',
+  notPayableLead: 'Do not send anything. Ask {merchant}, and give them the payment ID.',
   timeUpTitle: 'The time to pay is up',
   timeUpLead: 'Do not send now. If you have already sent it, wait here; it shows as soon as the network has it.',
   timeUpFunds: '{received} of {amount} has arrived so far.',
@@ -91,6 +93,7 @@ export const en = {
 
   expiredWithFundsTitle: 'Your money arrived, but the payment has expired',
   lateLead: '{received} arrived after the time was up.',
+  lateInPartLead: '{received} arrived, part of it after the time was up.',
   tooLittleLead: 'Only {received} of {amount} arrived before the time was up.',
   askMerchant: 'Do not send more. Ask {merchant} to accept or return it, and give them the payment ID.',
 

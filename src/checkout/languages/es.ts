@@ -23,6 +23,8 @@ export const es: Catalogue = {
     many: 'Quedan {count} minutos para pagar',
     other: 'Quedan {count} minutos para pagar',
   },
+  notPayableTitle: 'Este pago no se puede hacer ahora',
+  notPayableLead: 'No envíes nada. Pregunta a {merchant} y dale el ID del pago.',
   timeUpTitle: 'Se ha acabado el tiempo para pagar',
   timeUpLead: 'No envíes nada ahora. Si ya lo has enviado, espera aquí; aparecerá en cuanto llegue a la red.',
   timeUpFunds: 'Hasta ahora han llegado {received} de {amount}.',
@@ -99,6 +101,7 @@ export const es: Catalogue = {
 
   expiredWithFundsTitle: 'Tu dinero ha llegado, pero el pago ha caducado',
   lateLead: '{received} han llegado después de acabarse el tiempo.',
+  lateInPartLead: '{received} han llegado, una parte después de acabarse el tiempo.',
   tooLittleLead: 'Solo han llegado a tiempo {received} de {amount}.',
   askMerchant: 'No envíes más. Pide a {merchant} que lo acepte o lo devuelva, y dale el ID del pago.',
 

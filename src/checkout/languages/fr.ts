@@ -23,6 +23,8 @@ export const fr: Catalogue = {
     many: 'Il reste {count} minutes pour payer',
     other: 'Il reste {count} minutes pour payer',
   },
+  notPayableTitle: 'Ce paiement est impossible pour le moment',
+  notPayableLead: 'N’envoyez rien. Adressez-vous à {merchant} en indiquant l’identifiant du paiement.',
   timeUpTitle: 'Le délai de paiement est écoulé',
   timeUpLead:
     'N’envoyez rien maintenant. Si vous avez déjà envoyé, attendez ici ; le paiement s’affichera dès qu’il sera sur le réseau.',
@@ -101,6 +103,7 @@ export const fr: Catalogue = {
 
   expiredWithFundsTitle: 'Votre argent est arrivé, mais le paiement a expiré',
   lateLead: '{received} sont arrivés après la fin du délai.',
+  lateInPartLead: '{received} sont arrivés, dont une partie après la fin du délai.',
   tooLittleLead: 'Seuls {received} sur {amount} sont arrivés à temps.',
   askMerchant:
     'N’envoyez rien de plus. Demandez à {merchant} d’accepter ou de rendre cette somme, en donnant l’identifiant du paiement.',

@@ -19,6 +19,8 @@ export const ja: Catalogue = {
   exactAmount: '正確な金額',
   payBy: '支払期限',
   minutesLeft: { other: '支払期限まであと {count} 分です' },
+  notPayableTitle: '現在この支払いはできません',
+  notPayableLead: '何も送らないでください。支払いIDを伝えて {merchant} にお問い合わせください。',
   timeUpTitle: '支払い期限が過ぎました',
   timeUpLead:
     '今から送らないでください。すでに送った場合は、このままお待ちください。ネットワークに届きしだい表示されます。',
@@ -96,6 +98,7 @@ export const ja: Catalogue = {
 
   expiredWithFundsTitle: '入金されましたが、支払いは期限切れです',
   lateLead: '{received} が期限後に届きました。',
+  lateInPartLead: '{received} が届きましたが、一部は期限後です。',
   tooLittleLead: '期限までに届いたのは {amount} のうち {received} だけです。',
   askMerchant: 'これ以上送らないでください。支払いIDを伝えて、受け入れまたは返金を {merchant} に依頼してください。',
 

@@ -23,6 +23,8 @@ export const ptBr: Catalogue = {
     many: 'Faltam {count} minutos para pagar',
     other: 'Faltam {count} minutos para pagar',
   },
+  notPayableTitle: 'Este pagamento não pode ser feito agora',
+  notPayableLead: 'Não envie nada. Fale com {merchant} e informe o ID do pagamento.',
   timeUpTitle: 'O tempo para pagar acabou',
   timeUpLead: 'Não envie nada agora. Se já enviou, espere aqui; o pagamento aparece assim que chegar à rede.',
   timeUpFunds: 'Até agora chegaram {received} de {amount}.',
@@ -98,6 +100,7 @@ export const ptBr: Catalogue = {
 
   expiredWithFundsTitle: 'Seu dinheiro chegou, mas o pagamento expirou',
   lateLead: '{received} chegaram depois do fim do prazo.',
+  lateInPartLead: '{received} chegaram, uma parte depois do fim do prazo.',
   tooLittleLead: 'Só {received} de {amount} chegaram dentro do prazo.',
   askMerchant: 'Não envie mais nada. Peça a {merchant} que aceite ou devolva o dinheiro e informe o ID do pagamento.',
 

@@ -19,6 +19,8 @@ export const tr: Catalogue = {
   exactAmount: 'Kesin tutar',
   payBy: 'Son ödeme zamanı',
   minutesLeft: { one: 'Ödeme için {count} dakika kaldı', other: 'Ödeme için {count} dakika kaldı' },
+  notPayableTitle: 'Bu ödeme şu anda yapılamıyor',
+  notPayableLead: 'Hiçbir şey göndermeyin. Ödeme kimliğini vererek {merchant} ile görüşün.',
   timeUpTitle: 'Ödeme süresi doldu',
   timeUpLead: 'Şimdi göndermeyin. Zaten gönderdiyseniz burada bekleyin; ödeme ağa ulaşır ulaşmaz görünür.',
   timeUpFunds: 'Şu ana kadar {amount} tutarının {received} kadarı ulaştı.',
@@ -93,6 +95,7 @@ export const tr: Catalogue = {
 
   expiredWithFundsTitle: 'Paranız ulaştı ama ödemenin süresi doldu',
   lateLead: '{received} süre dolduktan sonra ulaştı.',
+  lateInPartLead: '{received} ulaştı, bir kısmı süre dolduktan sonra.',
   tooLittleLead: 'Süre dolmadan {amount} tutarının yalnızca {received} kadarı ulaştı.',
   askMerchant:
     'Daha fazla göndermeyin. {merchant} ile iletişime geçin, ödeme numarasını verin ve paranın kabul edilmesini veya iadesini isteyin.',

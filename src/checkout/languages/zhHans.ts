@@ -19,6 +19,8 @@ export const zhHans: Catalogue = {
   exactAmount: '准确金额',
   payBy: '付款截止时间',
   minutesLeft: { other: '剩余付款时间：{count} 分钟' },
+  notPayableTitle: '目前无法支付此款项',
+  notPayableLead: '请不要发送任何款项。请联系 {merchant} 并提供付款编号。',
   timeUpTitle: '付款时间已过',
   timeUpLead: '请不要再发送。如果您已经发送，请在此等待；网络收到后会立即显示。',
   timeUpFunds: '应付 {amount}，目前已到账 {received}。',
@@ -88,6 +90,7 @@ export const zhHans: Catalogue = {
 
   expiredWithFundsTitle: '您的款项已到账，但此付款已过期',
   lateLead: '{received} 在截止时间之后到账。',
+  lateInPartLead: '{received} 已到账，其中一部分在截止时间之后。',
   tooLittleLead: '应付 {amount}，截止时间之前仅到账 {received}。',
   askMerchant: '请不要再发送。请联系 {merchant} 接受或退还这笔款项，并提供付款编号。',
 
