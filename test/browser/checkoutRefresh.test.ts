@@ -63,6 +63,8 @@ describe('a stream that falls silent', () => {
   test.each(['event: beat\ndata:\n\n', 'event: same\ndata: 7\n\n'])('after %j is opened anew', word =>
     onStage(async stage => {
       await openHearing(stage, word);
+      // What the page shows by now: another version would have to be asked for.
+      stage.firstWord = 'event: same\ndata: 8\n\n';
       await stage.page.clock.fastForward(41_000);
       await eventually(async () => expect(stage.asked('live').length).toBe(2));
       expect(stage.asked('main')).toEqual([]);
