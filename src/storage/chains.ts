@@ -92,10 +92,17 @@ export const takeLease = async (
 ): Promise<ChainRow | null> =>
   (await db.query<ChainRow>(takeLeaseStatement, [lease.caip2, lease.holder, lease.seconds]))[0] ?? null;
 
+// Nobody can take the lease while a step of ours holds the row, which ends by extending it. To wait for the step would
+// keep the chain's state from being told meanwhile, and hold a connection.
 const renewLeaseStatement = {
   name: 'chain-renew-lease',
-  text: `update chains c set lease_until = clock_timestamp() + $3 * interval '1 second'
-    where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null returning ${chainColumns}`,
+  text: `with free as (
+      select caip2 from chains where caip2 = $1 and fence = $2 and lease_holder is not null for update skip locked
+    ), renewed as (
+      update chains c set lease_until = clock_timestamp() + $3 * interval '1 second'
+      from free where c.caip2 = free.caip2
+    )
+    select ${chainColumns} from chains c where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null`,
 };
 /** The chain as it is now; null when the lease is lost. */
 export const renewLease = async (db: Queryable, { caip2, fence }: Lease, seconds: number): Promise<ChainRow | null> =>

@@ -51,6 +51,20 @@ test('a chain that is being written to is not waited for', async () => {
   expect(await take('second', 60)).toEqual({ caip2, fence: '2' });
 });
 
+test('a lease is not renewed while its chain is being written to, nor lost by that', async () => {
+  const lease = await take('first', 60);
+  await db.transaction(async tx => {
+    await lockChain(tx, lease!);
+    const { leaseUntil } = await rowOf();
+    // One that waited would wait for the end of this transaction.
+    expect(await renewLease(db, lease!, 3_600)).toMatchObject({ fence: '1', leaseHolder: 'first' });
+    expect((await rowOf()).leaseUntil).toEqual(leaseUntil);
+  });
+  const { leaseUntil } = await rowOf();
+  await renewLease(db, lease!, 3_600);
+  expect((await rowOf()).leaseUntil!.getTime()).toBeGreaterThan(leaseUntil!.getTime());
+});
+
 test('what is written of a chain renews the lease of the one who writes', async () => {
   const lease = await take('first', over);
   await db.transaction(async tx => {

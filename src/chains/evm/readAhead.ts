@@ -7,7 +7,8 @@ export type Range = { readonly from: number; readonly to: number };
 /** A range that is being read; `done` once it is. */
 type Reading = { readonly blocks: Promise<readonly WatchedBlock[]>; done: readonly WatchedBlock[] | null };
 
-const rangesInFlight = 4;
+/** Ranges that are asked for at once, and those that wait to be taken beside them: writing must not keep the node idle. */
+const [rangesInFlight, rangesAhead] = [4, 16];
 /** More blocks, or more that reached payments in them, are too much for one transaction. */
 const [mostBlocks, mostMovements] = [500, 1_000];
 
@@ -52,24 +53,30 @@ export async function* readAhead(
 ): AsyncGenerator<readonly WatchedBlock[]> {
   const ahead: Reading[] = [];
   let asked = block.number;
+  let inFlight = 0;
+  let isOver = false;
   let lastRead: Promise<unknown> = Promise.resolve();
   // Matched while the ranges before it are being applied: that misses nobody, as its blocks are older than the question.
   // One after the other, or a node would have the balances of all of them to read at once.
   const read = async (range: Range, before: Promise<unknown>): Promise<readonly WatchedBlock[]> => {
-    const fetched = await options.fetch(range);
+    inFlight++;
+    const fetched = await options.fetch(range).finally(() => inFlight--);
+    ask();
     await before;
     return options.watch(fetched);
   };
   const ask = (): void => {
-    while (ahead.length < rangesInFlight && asked < end) {
+    while (!isOver && inFlight < rangesInFlight && ahead.length < rangesAhead && asked < end) {
       const range: Range = { from: asked + 1, to: Math.min(end, asked + options.width()) };
       const reading: Reading = { blocks: read(range, lastRead), done: null };
       lastRead = reading.blocks.then(
         blocks => {
           reading.done = blocks;
         },
-        // Told to whoever takes this range.
-        () => {},
+        // Told to whoever takes this range; what lies above it is of no use.
+        () => {
+          isOver = true;
+        },
       );
       ahead.push(reading);
       asked = range.to;
@@ -77,13 +84,17 @@ export async function* readAhead(
   };
   let parent = block;
   ask();
-  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-    const blocks = [...(await next.blocks)];
-    // Where writing is slower than reading, what has been read meanwhile is written together.
-    while (ahead[0]?.done && isSmall([...blocks, ...ahead[0].done])) blocks.push(...ahead.shift()!.done!);
-    ask();
-    if (linkFault(parent, blocks) !== null) return;
-    parent = blocks.at(-1)!;
-    yield blocks;
+  try {
+    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+      const blocks = [...(await next.blocks)];
+      // Where writing is slower than reading, what has been read meanwhile is written together.
+      while (ahead[0]?.done && isSmall([...blocks, ...ahead[0].done])) blocks.push(...ahead.shift()!.done!);
+      ask();
+      if (linkFault(parent, blocks) !== null) return;
+      parent = blocks.at(-1)!;
+      yield blocks;
+    }
+  } finally {
+    isOver = true;
   }
 }
