@@ -47,7 +47,7 @@ const firstPayment = async (florin, dataDir) => {
 /** What somebody who only runs Florin installs: no scripts, no development packages, and the machine's own Node. */
 export const trySmallInstall = async (root, room) => {
   const home = mkdtempSync(join(room, 'small-'));
-  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'bin', 'src']) {
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'bin', 'src', 'web']) {
     cpSync(join(root, name), join(home, name), { recursive: true });
   }
   mkdirSync(join(home, 'contracts'));
