@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../engine/context.ts';
 import { lookAtTargets, parkClosed, type Target } from '../storage/deliveries.ts';
 import type { Loop } from './loop.ts';
@@ -6,7 +7,8 @@ import { createWake } from './wake.ts';
 /** How often targets are looked through when nothing is heard of them; longer where that costs more. */
 const [lookMs, longestMs] = [1_000, 60_000];
 const costFactor = 20;
-const lookSize = 1_000;
+/** Little at a time, and four times as long nothing: whoever is well must not notice that all others are looked through. */
+const [lookSize, breathFactor] = [100, 4];
 const parkSize = 500;
 
 /**
@@ -33,24 +35,28 @@ export const startLooking = (
     }
   };
 
-  const lookThrough = async (): Promise<void> => {
-    let upTo: Target | null = null;
-    do {
+  /** Answers what it took, the pauses left out. */
+  const lookThrough = async (): Promise<number> => {
+    let [upTo, allMs]: [Target | null, number] = [null, 0];
+    for (;;) {
+      const sinceMs = performance.now();
       const seen = await lookAtTargets(db, upTo, lookSize);
       for (const { failing, ...target } of seen.due) hear(target, failing);
       await park(seen.closed);
       upTo = seen.upTo;
-    } while (upTo !== null && !isStopping);
+      const tookMs = performance.now() - sinceMs;
+      allMs += tookMs;
+      if (upTo === null || isStopping) return allMs;
+      await pause(breathFactor * tookMs);
+    }
   };
 
   const run = async (): Promise<void> => {
     let earlierMs = 0;
     while (!isStopping) {
-      const sinceMs = performance.now();
       let restMs = lookMs;
       try {
-        await lookThrough();
-        const tookMs = performance.now() - sinceMs;
+        const tookMs = await lookThrough();
         // One that took long by itself says more of that moment than of what there is to look through.
         restMs = Math.max(lookMs, Math.min(costFactor * Math.min(tookMs, earlierMs), longestMs));
         earlierMs = tookMs;
