@@ -1,18 +1,10 @@
 import { createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createSender, type Outgoing, type SenderOptions } from '../../src/webhooks/send.ts';
+import { describe, expect, it } from 'vitest';
+import { createSender, type Outgoing } from '../../src/webhooks/send.ts';
 import { startOnLoopback } from './receiver.ts';
+import { useSenders } from './senders.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function newSender(options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ ownListeners: () => [], ...options });
-  cleanups.push(sender.close);
-  return sender;
-}
+const { cleanups, newSender } = useSenders();
 
 const body = '{"n":1}';
 const cutOff = 'connection closed before the answer was complete';

@@ -2,20 +2,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createSender, type Outgoing, type SenderOptions } from '../../src/webhooks/send.ts';
+import { describe, expect, it } from 'vitest';
+import type { Outgoing } from '../../src/webhooks/send.ts';
 import { makeCertificate, startOnLoopback, startReceiver } from './receiver.ts';
+import { useSenders } from './senders.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function newSender(options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ ownListeners: () => [], ...options });
-  cleanups.push(sender.close);
-  return sender;
-}
+const { cleanups, newSender } = useSenders();
 
 async function receive(answer: (socket: Socket) => void) {
   const receiver = await startReceiver(answer);

@@ -1,20 +1,11 @@
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EgressError } from '../../src/webhooks/failure.ts';
-import { createSender, type Outgoing, parseRetryAfter, type SenderOptions } from '../../src/webhooks/send.ts';
+import { type Outgoing, parseRetryAfter } from '../../src/webhooks/send.ts';
 import { startReceiver } from './receiver.ts';
+import { useSenders } from './senders.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function newSender(options: Partial<SenderOptions> = {}) {
-  const resolveHost = () => Promise.reject(new Error('no name may be looked up here'));
-  const sender = createSender({ ownListeners: () => [], resolveHost, ...options });
-  cleanups.push(sender.close);
-  return sender;
-}
+const { cleanups, newSender } = useSenders();
 
 async function receive(answer: (socket: Socket) => void, address?: string) {
   const receiver = await startReceiver(answer, address);

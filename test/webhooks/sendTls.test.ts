@@ -1,20 +1,11 @@
 import { createServer } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createSender, type Outgoing, type SenderOptions } from '../../src/webhooks/send.ts';
+import { describe, expect, it } from 'vitest';
+import type { Outgoing } from '../../src/webhooks/send.ts';
 import { makeCertificate, startOnLoopback } from './receiver.ts';
+import { useSenders } from './senders.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function newSender(options: Partial<SenderOptions> = {}) {
-  const resolveHost = () => Promise.reject(new Error('no name may be looked up here'));
-  const sender = createSender({ ownListeners: () => [], resolveHost, ...options });
-  cleanups.push(sender.close);
-  return sender;
-}
+const { cleanups, newSender } = useSenders();
 
 const outgoing = (url: string): Outgoing => ({ url, headers: {}, body: '{}', allowLoopback: true });
 
