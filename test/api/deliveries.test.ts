@@ -1,26 +1,20 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { revealCallbackSecret } from '../../src/engine/accounts.ts';
-import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
+import type { TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { type EventCalls, eventCalls } from './eventCalls.ts';
 import { expectError, until } from './paymentCalls.ts';
-import { type Received, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
+import { type Received, startReceivingFlorin, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
 
 let scene: TestFlorin;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  receiver = await startWebhookReceiver();
-  scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
+  const started = await startReceivingFlorin({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
+  ({ scene, receiver } = started);
+  return started.stop;
 });
-afterAll(async () => {
-  await scene.stop();
-  await receiver.close();
-});
-afterEach(() => {
-  receiver.received.length = 0;
-  receiver.answer = response => response.end();
-});
+afterEach(() => receiver.reset());
 
 const newcomer = async (): Promise<EventCalls> => eventCalls(scene, await scene.account());
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { startTestFlorin } from '../support/florin.ts';
 
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
@@ -8,8 +9,12 @@ export type WebhookReceiver = {
   readonly received: Received[];
   /** What to answer from now on; the rest of the test may decide later, too. */
   answer: (response: ServerResponse, received: Received) => void;
+  /** Forgets what it was sent, and answers 200 again. */
+  reset(): void;
   close(): Promise<void>;
 };
+
+const answerOk: WebhookReceiver['answer'] = response => response.end();
 
 /** A merchant's server on loopback: keeps what it is sent and answers 200 until told otherwise. */
 export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
@@ -27,7 +32,11 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: [],
-    answer: response => response.end(),
+    answer: answerOk,
+    reset() {
+      receiver.received.length = 0;
+      receiver.answer = answerOk;
+    },
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve());
@@ -35,4 +44,18 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
       }),
   };
   return receiver;
+};
+
+/** A whole Florin, and a merchant's server beside it. */
+export const startReceivingFlorin = async (options?: Parameters<typeof startTestFlorin>[0]) => {
+  const receiver = await startWebhookReceiver();
+  const scene = await startTestFlorin(options);
+  return {
+    scene,
+    receiver,
+    async stop() {
+      await scene.stop();
+      await receiver.close();
+    },
+  };
 };

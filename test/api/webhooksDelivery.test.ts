@@ -1,31 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { TestFlorin } from '../support/florin.ts';
-import { startTestFlorin, type TestAccount } from '../support/florin.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TestAccount, TestFlorin } from '../support/florin.ts';
 import { expectError, expectInvalid } from './paymentCalls.ts';
-import { type Received, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
+import { type Received, startReceivingFlorin, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
 
 let scene: TestFlorin;
 let account: TestAccount;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  receiver = await startWebhookReceiver();
-  scene = await startTestFlorin();
+  const started = await startReceivingFlorin();
+  ({ scene, receiver } = started);
+  return started.stop;
 });
 // An account has room for fifty endpoints, and these tests together make more.
 beforeEach(async () => {
   account = await scene.account();
 });
-afterAll(async () => {
-  await scene.stop();
-  await receiver.close();
-});
-afterEach(() => {
-  receiver.received.length = 0;
-  receiver.answer = response => response.end();
-});
+afterEach(() => receiver.reset());
 
 const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   scene.client.call(method, `/v1/webhooks${path}`, { key: account.keys.sandbox, body, headers });

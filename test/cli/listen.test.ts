@@ -27,10 +27,7 @@ afterAll(async () => {
   await receiver.close();
   await rm(room, { recursive: true, force: true });
 });
-beforeEach(() => {
-  receiver.received.length = 0;
-  receiver.answer = response => response.end();
-});
+beforeEach(() => receiver.reset());
 
 const json = async (...args: string[]) => {
   const { code, stdout, stderr } = await run([...args, '--json'], room);
