@@ -23,6 +23,11 @@ export type NewEvent = {
  */
 export const dueAtOnce = (createdAt: string): string => `least(${createdAt}, clock_timestamp())`;
 
+/** Whether the endpoint `w` gets an event, of which `event` is the alias: it is in use, and asks for the type. */
+export const takesEvent = (event: string, type = `${event}.type`): string =>
+  `w.account_id = ${event}.account_id and w.environment = ${event}.environment
+        and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', ${type}]`;
+
 const insertEventsStatement = {
   name: 'events-insert',
   text: `with input as materialized (
@@ -38,8 +43,7 @@ const insertEventsStatement = {
         previous_exception, body, created_at from input
     ), matching as materialized (
       select i.account_id, i.environment, i.id as event_id, i.created_at, w.id as endpoint_id, w.url
-      from input i join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment
-        and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', i.type]
+      from input i join webhook_endpoints w on ${takesEvent('i')}
     ), to_endpoints as (
       insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
       select account_id, environment, delivery_id(event_id, endpoint_id), event_id, endpoint_id, ${dueAtOnce('created_at')},
@@ -80,8 +84,7 @@ const insertSampleStatement = {
       insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
       select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, ${dueAtOnce('e.created_at')},
         e.created_at
-      from written e join webhook_endpoints w on w.account_id = e.account_id and w.environment = e.environment
-        and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', e.type]
+      from written e join webhook_endpoints w on ${takesEvent('e')}
       returning 1
     )
     select count(*)::int as total from sent`,

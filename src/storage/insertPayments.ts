@@ -1,6 +1,6 @@
 import type { Environment } from '../core/environment.ts';
 import type { Queryable } from './database.ts';
-import { dueAtOnce } from './events.ts';
+import { dueAtOnce, takesEvent } from './events.ts';
 
 export type NewPayment = {
   accountId: string;
@@ -86,17 +86,14 @@ const insertPaymentsStatement = {
     insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
     select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, ${dueAtOnce('e.created_at')},
       e.created_at
-    from announced e join webhook_endpoints w on w.account_id = e.account_id and w.environment = e.environment
-      and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', 'payment.created']
+    from announced e join webhook_endpoints w on ${takesEvent('e', `'payment.created'`)}
   ), to_callbacks as (
     insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
     select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url,
       ${dueAtOnce('e.created_at')}, e.created_at
     from announced e join stamped s on s.id = e.payment_id
     where s.callback_url is not null and not exists (
-      select from webhook_endpoints w where w.account_id = e.account_id and w.environment = e.environment
-        and w.deleted_at is null and w.status = 'enabled' and w.url = s.callback_url
-        and w.events && array['*', 'payment.created'])
+      select from webhook_endpoints w where ${takesEvent('e', `'payment.created'`)} and w.url = s.callback_url)
   ), counted as (
     insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
     select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), count(*)
