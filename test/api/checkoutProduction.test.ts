@@ -1,33 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/accounts.ts';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { attributeOf, tokenOf } from './checkoutScene.ts';
-import { type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
-import { startRpcNode } from './rpcNode.ts';
+import { until } from './paymentCalls.ts';
+import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';
 
-const treasury = '0x00000000000000000000000000000000DeaDBeef';
-
-let scene: TestFlorin;
-let node: Awaited<ReturnType<typeof startRpcNode>>;
-let account: TestAccount;
-let calls: PaymentCalls;
+let scene: ProductionScene['scene'];
+let node: ProductionScene['node'];
+let calls: ProductionScene['calls'];
 beforeAll(async () => {
-  node = await startRpcNode(1);
-  scene = await startTestFlorin({
-    configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] } } } },
-    live: { pollMs: 50 },
-  });
-  account = await scene.account();
-  calls = paymentCalls(scene, account, 'production');
-  await setWallet(scene.admin, { accountId: account.id, environment: 'production' }, 'ethereum', { treasury });
-  await until(
-    () => scene.client.call('GET', '/v1/networks/ethereum', { environment: 'production' }),
-    answer => answer.json.status === 'operational',
-  );
-});
-afterAll(async () => {
-  await scene.stop();
-  await node.close();
+  const started = await startProductionScene({ live: { pollMs: 50 } });
+  ({ scene, node, calls } = started);
+  const scope = { accountId: started.account.id, environment: 'production' } as const;
+  await setWallet(scene.admin, scope, 'ethereum', { treasury });
+  return started.stop;
 });
 
 const get = (path: string, environment: 'production' | 'sandbox' = 'production') =>

@@ -1,32 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/accounts.ts';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { expectError, expectInvalid, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
-import { startRpcNode } from './rpcNode.ts';
+import { expectError, expectInvalid, ordinary, paymentCalls, until } from './paymentCalls.ts';
+import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';
 
 const live = { ...ordinary, network: 'ethereum' };
-const treasury = '0x00000000000000000000000000000000DeaDBeef';
 
-let scene: TestFlorin;
-let node: Awaited<ReturnType<typeof startRpcNode>>;
-let account: TestAccount;
-let calls: PaymentCalls;
+let scene: ProductionScene['scene'];
+let account: ProductionScene['account'];
+let calls: ProductionScene['calls'];
 beforeAll(async () => {
-  node = await startRpcNode(1);
-  scene = await startTestFlorin({
-    // The node serves chain 1, so polygon's is the wrong one.
-    configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] }, polygon: { rpcUrls: [node.url] } } } },
-  });
-  account = await scene.account();
-  calls = paymentCalls(scene, account, 'production');
-  await until(
-    () => scene.client.call('GET', '/v1/networks/ethereum', { environment: 'production' }),
-    answer => answer.json.status === 'operational',
-  );
-});
-afterAll(async () => {
-  await scene.stop();
-  await node.close();
+  // The node serves chain 1, so polygon's is the wrong one.
+  const started = await startProductionScene({ alsoOnNode: ['polygon'] });
+  ({ scene, account, calls } = started);
+  return started.stop;
 });
 
 describe('without a wallet', () => {
