@@ -7,10 +7,13 @@ const host = '127.0.0.1';
 const bodyLimitBytes = 2 * 1024 * 1024;
 const batchLimit = 1_000;
 
+/** All of the chain that is served. */
+type Answering = Pick<Chain, 'request'>;
+
 export type RpcServer = { readonly port: number; close(): Promise<void> };
 
 /** Serves the chain over HTTP on loopback. Port 0 picks a free one. */
-export const serveRpc = async (chain: Pick<Chain, 'request'>, port: number): Promise<RpcServer> => {
+export const serveRpc = async (chain: Answering, port: number): Promise<RpcServer> => {
   const server = createServer((request, response) => {
     respond(chain, request, response).catch(() => response.destroy());
   });
@@ -30,11 +33,7 @@ export const serveRpc = async (chain: Pick<Chain, 'request'>, port: number): Pro
   };
 };
 
-const respond = async (
-  chain: Pick<Chain, 'request'>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> => {
+const respond = async (chain: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const refusal = refuse(request);
   if (refusal !== null) return refuseWith(response, refusal);
   const body = await readBody(request);
@@ -71,7 +70,7 @@ const readBody = async (request: IncomingMessage): Promise<string | null> => {
   return sizeBytes > bodyLimitBytes ? null : Buffer.concat(chunks).toString('utf8');
 };
 
-const answerBody = async (chain: Pick<Chain, 'request'>, body: string): Promise<string> => {
+const answerBody = async (chain: Answering, body: string): Promise<string> => {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -87,7 +86,7 @@ const answerBody = async (chain: Pick<Chain, 'request'>, body: string): Promise<
   return `[${answers.join(',')}]`;
 };
 
-const answerCall = async (chain: Pick<Chain, 'request'>, call: unknown): Promise<string> => {
+const answerCall = async (chain: Answering, call: unknown): Promise<string> => {
   if (typeof call !== 'object' || call === null) return failure(null, -32600, 'A request is an object.');
   const { jsonrpc, id, method, params = [] } = call as Record<string, unknown>;
   const isId = typeof id === 'string' || typeof id === 'number' || id === null;
