@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectError } from './paymentCalls.ts';
+import { spend } from './spendLimit.ts';
 
 // A trusted proxy on loopback lets each case come from an address of its own.
 let scene: TestFlorin;
@@ -14,23 +15,6 @@ afterAll(() => scene.stop());
 
 const from = (address: string, path: string, key?: string) =>
   scene.client.call('GET', path, { ...(key ? { key } : {}), headers: { 'x-forwarded-for': address } });
-
-/** Asks until refused, some at a time; how many were let through, and the refusal. Bounded by what the rule can allow. */
-const spend = async (
-  perMinute: number,
-  ask: () => Promise<Answer>,
-): Promise<{ passed: Answer[]; refused: Answer; elapsedSeconds: number }> => {
-  const startedMs = performance.now();
-  const passed: Answer[] = [];
-  for (;;) {
-    const answers = await Promise.all(Array.from({ length: 20 }, ask));
-    const elapsedSeconds = (performance.now() - startedMs) / 1_000;
-    passed.push(...answers.filter(answer => answer.status !== 429));
-    const refused = answers.find(answer => answer.status === 429);
-    if (refused) return { passed, refused, elapsedSeconds };
-    expect(passed.length).toBeLessThanOrEqual(perMinute + (elapsedSeconds * perMinute) / 60 + 1);
-  }
-};
 
 const expectRefusal = (answer: Answer): void => {
   expectError(answer, 429, 'rate_limit_exceeded');
