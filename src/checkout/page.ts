@@ -3,6 +3,7 @@ import { type Html, html, markupOf } from '../core/html.ts';
 import { formatAmount } from '../core/money.ts';
 import type { CheckoutAssets } from './assets.ts';
 import type { SentenceKey } from './catalogue.ts';
+import { contact } from './contact.ts';
 import { documentOf, merchantMark, sandboxBanner } from './frame.ts';
 import { icons } from './icons.ts';
 import type { Language } from './languages.ts';
@@ -57,6 +58,7 @@ ${scene.badge}
 <h1 tabindex="-1">${speech.say(scene.title)}</h1>
 ${scene.leads.map(lead => html`<p class="lead">${speech.say(lead)}</p>`)}
 ${warnings.map(([key, tone]) => notice(speech.say(key), tone))}
+${scene.asks || view.hasStrays ? contact(view, speech) : null}
 ${scene.body}
 </main>`;
 };

@@ -1,6 +1,7 @@
 import { type CheckoutState, type CheckoutView, hasFunds } from '../core/checkoutView.ts';
 import { type Html, html } from '../core/html.ts';
 import type { SentenceKey } from './catalogue.ts';
+import { contact } from './contact.ts';
 import { copyButton } from './copyButton.ts';
 import { details, row, sumOf } from './details.ts';
 import { icons } from './icons.ts';
@@ -14,6 +15,8 @@ export type Scene = {
   readonly title: SentenceKey;
   readonly leads: readonly SentenceKey[];
   readonly badge: Html | null;
+  /** What they say sends the payer to the merchant, so that the way there follows. */
+  readonly asks: boolean;
   readonly body: Html;
 };
 
@@ -63,6 +66,7 @@ const payable =
     title,
     leads,
     badge: null,
+    asks: false,
     body: html`${notice(speech.say('onlyOn'))}${terms(view, speech)}${ways(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
   });
 
@@ -70,6 +74,7 @@ const notPayable: Draw = (view, speech) => ({
   title: 'notPayableTitle',
   leads: ['notPayableLead'],
   badge: badge('calm', icons.stop),
+  asks: true,
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
@@ -78,6 +83,7 @@ const timeUp: Draw = (view, speech) => ({
   title: 'timeUpTitle',
   leads: hasFunds(view) ? ['timeUpLead', 'timeUpFunds'] : ['timeUpLead'],
   badge: badge('calm', icons.clock),
+  asks: false,
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
@@ -85,24 +91,28 @@ const confirming: Draw = (view, speech) => ({
   title: 'confirmingTitle',
   leads: ['confirmingLead'],
   badge: null,
+  asks: false,
   body: html`${progress(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
 const paid =
-  (lead: SentenceKey): Draw =>
+  (lead: SentenceKey, asks: boolean): Draw =>
   (view, speech) => ({
     title: 'completedTitle',
     leads: [lead],
     badge: badge('good', icons.check),
+    asks,
     body: html`${redirect(view, speech)}${receipt(view, speech)}`,
   });
 
+/** Who has sent nothing has nothing to ask: the way to the merchant stands with the help, unless it is above already. */
 const expired: Draw = (view, speech) => ({
   title: 'expiredTitle',
   leads: ['expiredLead'],
   badge: badge('calm', icons.clock),
+  asks: false,
   body: html`<dl class="facts">${row(speech.text('expiredAt'), speech.time(view.expiresAtMs))}</dl>
-<section class="help"><h2>${speech.text('alreadySent')}</h2><p>${speech.say('alreadySentHelp')}</p></section>
+<section class="help"><h2>${speech.text('alreadySent')}</h2><p>${speech.say('alreadySentHelp')}</p>${view.hasStrays ? null : contact(view, speech)}</section>
 ${details(view, speech)}${wayBack(view, speech)}`,
 });
 
@@ -115,6 +125,7 @@ const expiredWithFunds: Draw = (view, speech) => ({
   title: 'expiredWithFundsTitle',
   leads: [lateLead(view), 'askMerchant'],
   badge: badge('bad', icons.clock),
+  asks: true,
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
@@ -123,6 +134,7 @@ const canceled: Draw = (view, speech) => ({
   title: 'canceledTitle',
   leads: hasFunds(view) ? ['canceledLead', 'canceledFunds', 'askMerchant'] : ['canceledLead'],
   badge: badge('calm', icons.stop),
+  asks: hasFunds(view),
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
@@ -130,6 +142,7 @@ const reversed: Draw = (view, speech) => ({
   title: 'reversedTitle',
   leads: ['reversedLead'],
   badge: badge('bad', icons.back),
+  asks: true,
   body: html`${details(view, speech)}${wayBack(view, speech)}`,
 });
 
@@ -139,8 +152,8 @@ export const scenes: Readonly<Record<CheckoutState, Draw>> = {
   notPayable,
   timeUp,
   confirming,
-  completed: paid('completedLead'),
-  overpaid: paid('overpaidLead'),
+  completed: paid('completedLead', false),
+  overpaid: paid('overpaidLead', true),
   expired,
   expiredWithFunds,
   canceled,

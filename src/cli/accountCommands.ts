@@ -4,6 +4,7 @@ import { isPermission, type Permission, permissions } from '../core/permissions.
 import { type Plan, plans } from '../core/plans.ts';
 import { slugs } from '../core/registry/backings.ts';
 import {
+  type AccountChange,
   createAccount,
   createKey,
   endKey,
@@ -11,8 +12,8 @@ import {
   revealCallbackSecret,
   rotateKey,
   rotationOverlaps,
-  setCheckoutOrigins,
   setWallet,
+  updateAccount,
 } from '../engine/accounts.ts';
 import { listAccounts } from '../storage/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/keys.ts';
@@ -42,6 +43,36 @@ const keyView = ({ id, accountId, environment, name, hint, scopes, ipAllow, crea
   id, accountId, environment, name, hint, scopes, ipAllow, createdAt, expiresAt, revokedAt, successorId,
 }); // biome-ignore format: one list
 
+type UpdateOptions = Common & {
+  environment: Environment;
+  checkoutOrigin?: string[] | boolean;
+  supportContact?: string | boolean;
+};
+
+/** What an option was given, or nothing for its opposite; undefined where neither is there. */
+const givenOr = <Given, Nothing>(
+  option: Given | boolean | undefined,
+  nothing: Nothing,
+): Given | Nothing | undefined => {
+  if (option === false) return nothing;
+  return option === true ? undefined : option;
+};
+
+const changeOf = ({ checkoutOrigin, supportContact }: UpdateOptions): AccountChange => {
+  const change = { checkoutOrigins: givenOr(checkoutOrigin, []), supportContact: givenOr(supportContact, null) };
+  if (Object.values(change).every(each => each === undefined)) {
+    throw new Error('Give --checkout-origin, --support-contact, or one of them with --no- before it.');
+  }
+  return change;
+};
+
+const sentencesOf = (checkout: string, { checkoutOrigins, supportContact }: AccountChange): string => {
+  const sentences: string[] = [];
+  if (checkoutOrigins) sentences.push(`${checkout} may be framed by ${checkoutOrigins.join(', ') || 'nobody'}.`);
+  if (supportContact !== undefined) sentences.push(`${checkout} shows ${supportContact ?? 'no contact'}.`);
+  return sentences.join('\n');
+};
+
 const addAccounts = (program: Command): void => {
   const accounts = program.command('accounts').description('Manage accounts.');
   common(accounts.command('create').description('Create an account.'))
@@ -61,16 +92,14 @@ const addAccounts = (program: Command): void => {
     .addOption(environmentOption())
     .option('--checkout-origin <origin...>', 'Origins whose pages may frame the checkout, in place of those before.')
     .option('--no-checkout-origin', 'Nobody may frame the checkout.')
-    .action((id: string, options: Common & { environment: Environment; checkoutOrigin?: string[] | boolean }) =>
+    .option('--support-contact <contact>', 'An e-mail address or https URL where payers ask about money that is stuck.')
+    .option('--no-support-contact', 'Payers are shown no contact.')
+    .action((id: string, options: UpdateOptions) =>
       withAdmin(options, async admin => {
-        const { environment, checkoutOrigin } = options;
-        if (checkoutOrigin === undefined || checkoutOrigin === true) {
-          throw new Error('Give --checkout-origin or --no-checkout-origin.');
-        }
+        const { environment } = options;
         const scope = { accountId: id, environment };
-        const checkoutOrigins = await setCheckoutOrigins(admin, scope, checkoutOrigin || []);
-        const who = checkoutOrigins.length === 0 ? 'nobody' : checkoutOrigins.join(', ');
-        print(options, { ...scope, checkoutOrigins }, `The ${environment} checkout of ${id} may be framed by ${who}.`);
+        const changed = await updateAccount(admin, scope, changeOf(options));
+        print(options, { ...scope, ...changed }, sentencesOf(`The ${environment} checkout of ${id}`, changed));
       }),
     );
   common(accounts.command('list').description('List accounts.')).action((options: Common) =>

@@ -11,6 +11,8 @@ export type CheckoutView = {
   readonly status: PaymentStatus;
   readonly exception: PaymentException | null;
   readonly merchantName: string;
+  /** Where a payer may ask about money that is stuck: an e-mail address or the https address of a page. */
+  readonly supportContact: string | null;
   readonly description: string | null;
   readonly amount: string;
   readonly amountReceived: string;

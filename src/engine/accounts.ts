@@ -7,6 +7,7 @@ import { FlorinError, invalid } from '../core/errors.ts';
 import { type Permission, permissions } from '../core/permissions.ts';
 import type { Plan } from '../core/plans.ts';
 import { slugs } from '../core/registry/backings.ts';
+import { readSupportContact } from '../core/supportContact.ts';
 import {
   type AccountRow,
   firstAccount,
@@ -15,6 +16,7 @@ import {
   readAccount,
   readCallbackSecret,
   updateCheckoutOrigins,
+  updateSupportContact,
 } from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertKey, type KeyRow, lockKey, revokeKey, succeedKey } from '../storage/keys.ts';
@@ -26,6 +28,8 @@ import { callbackSecretContext } from './webhookSecrets.ts';
 
 /** What managing accounts needs; the command line has no more than this. */
 export type AdminContext = Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>;
+/** What one step of that needs, alone or within a transaction. */
+type Step = { readonly db: Queryable };
 
 const noSuchAccount = (id: string): FlorinError => new FlorinError('not_found', `No account has the id ${id}.`);
 const noSuchKey = (id: string): FlorinError => new FlorinError('not_found', `No key has the id ${id}.`);
@@ -70,7 +74,7 @@ export const createAccount = (
 };
 
 /** The account named, or the first one when none is. */
-export const resolveAccount = async (context: AdminContext, id: string | null): Promise<AccountRow> => {
+export const resolveAccount = async (context: Step, id: string | null): Promise<AccountRow> => {
   const account = id === null ? await firstAccount(context.db) : await readAccount(context.db, id);
   if (!account) throw id === null ? new FlorinError('not_found', 'There is no account yet.') : noSuchAccount(id);
   return account;
@@ -169,11 +173,7 @@ const longestOrigin = 300;
 const mostOrigins = 20;
 
 /** Says whose pages may show the checkout in a frame: these, and none that were named before. */
-export const setCheckoutOrigins = async (
-  context: AdminContext,
-  scope: Scope,
-  given: readonly string[],
-): Promise<string[]> => {
+export const setCheckoutOrigins = async (context: Step, scope: Scope, given: readonly string[]): Promise<string[]> => {
   await resolveAccount(context, scope.accountId);
   const refused = given.find(text => originOf(text) === null);
   if (refused !== undefined) {
@@ -187,6 +187,36 @@ export const setCheckoutOrigins = async (
   await updateCheckoutOrigins(context.db, scope, origins);
   return origins;
 };
+
+/** Says where payers ask about money that is stuck; null takes it back. */
+export const setSupportContact = async (context: Step, scope: Scope, given: string | null): Promise<string | null> => {
+  await resolveAccount(context, scope.accountId);
+  const contact = given === null ? null : readSupportContact(given);
+  if (given !== null && contact === null) {
+    throw invalid(
+      'supportContact',
+      `${given} is not a contact. Write an e-mail address, or https:// and the address of a page, of at most 300 characters.`,
+    );
+  }
+  const text = contact?.text ?? null;
+  await updateSupportContact(context.db, scope, text);
+  return text;
+};
+
+export type AccountChange = {
+  readonly checkoutOrigins?: readonly string[] | undefined;
+  readonly supportContact?: string | null | undefined;
+};
+
+/** All that is named, or nothing of it where a part is refused. Answers with what was set. */
+export const updateAccount = (context: AdminContext, scope: Scope, change: AccountChange): Promise<AccountChange> =>
+  context.db.transaction(async db => {
+    const { checkoutOrigins, supportContact } = change;
+    return {
+      ...(checkoutOrigins && { checkoutOrigins: await setCheckoutOrigins({ db }, scope, checkoutOrigins) }),
+      ...(supportContact !== undefined && { supportContact: await setSupportContact({ db }, scope, supportContact) }),
+    };
+  });
 
 /** The secret that signs what goes to callbackUrl. */
 export const revealCallbackSecret = async (context: AdminContext, scope: Scope): Promise<string> => {

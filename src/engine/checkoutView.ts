@@ -98,6 +98,7 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
     status,
     exception,
     merchantName: row.merchantName,
+    supportContact: row.supportContact,
     description,
     amount: formatAmount(amount, decimals),
     amountReceived: formatAmount(payment.amountReceived, decimals),

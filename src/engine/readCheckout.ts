@@ -34,8 +34,11 @@ const maxItems = 200;
 const maxKeptBytes = 16 * 1024 * 1024;
 
 /** With what the map and the objects themselves need. */
-const keptBytes = (_id: string, { view }: Checkout): number =>
-  3_000 + 2 * (view.description?.length ?? 0) + 2 * (view.redirectUrl?.length ?? 0) + 400 * view.transactions.length;
+const keptBytes = (_id: string, { view }: Checkout): number => {
+  const texts = [view.description, view.redirectUrl, view.supportContact];
+  const characters = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return 3_000 + 2 * characters + 400 * view.transactions.length;
+};
 
 type Placed = Pick<CheckoutView, 'environment' | 'status'> & { readonly slug: string; readonly expiresAtMs: number };
 

@@ -73,6 +73,14 @@ export const updateCheckoutOrigins = async (db: Queryable, scope: Scope, origins
   await db.query(updateOriginsStatement, [scope.accountId, scope.environment, origins]);
 };
 
+const updateContactStatement = {
+  name: 'account-support-contact',
+  text: `update account_settings set support_contact = $3 where account_id = $1 and environment = $2`,
+};
+export const updateSupportContact = async (db: Queryable, scope: Scope, contact: string | null): Promise<void> => {
+  await db.query(updateContactStatement, [scope.accountId, scope.environment, contact]);
+};
+
 export type WalletRow = {
   network: string;
   kind: 'forwarder' | 'xpub';

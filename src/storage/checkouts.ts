@@ -11,6 +11,8 @@ export type CheckoutRow = ShownPayment & {
   readonly merchantName: string;
   /** Origins that may show the page in a frame. */
   readonly origins: readonly string[];
+  /** An e-mail address or the https address of a page. */
+  readonly supportContact: string | null;
 };
 
 const wantedColumns = (wanted: readonly WantedCheckout[]): string[][] => [
@@ -18,7 +20,7 @@ const wantedColumns = (wanted: readonly WantedCheckout[]): string[][] => [
   wanted.map(({ id }) => id),
 ];
 
-/** The payment's, and with it those of the rows that name the merchant and say who may frame the page. */
+/** The payment's, and with it those of the rows that name the merchant, how he is asked and who may frame the page. */
 const checkoutVersion = `a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text || ${rowVersion}`;
 
 /** Row by row: no plan may read the whole table, whatever is known of it. */
@@ -34,7 +36,8 @@ const findWanted = (columns: string): string => `select wanted.position::int, fo
 const readCheckoutsStatement = {
   name: 'checkouts-read',
   text: findWanted(
-    `${checkoutVersion}, a.name as "merchantName", s.checkout_origins as origins, ${shownPaymentColumns}`,
+    `${checkoutVersion}, a.name as "merchantName", s.checkout_origins as origins,
+      s.support_contact as "supportContact", ${shownPaymentColumns}`,
   ),
 };
 /** Many pages' payments in one round trip; null where there is none in that environment. */

@@ -19,7 +19,13 @@ const assets = checkoutAssets();
 /** Everything that a merchant or a payer can write, all of it hostile at once. */
 const pageWith = (state: CheckoutState, text: string): string =>
   renderPage(
-    { ...crowded(state), merchantName: text, description: text, redirectUrl: text },
+    {
+      ...crowded(state),
+      merchantName: text,
+      description: text,
+      redirectUrl: text,
+      supportContact: `https://acme.example/${text}`,
+    },
     { language: languages[0]!, nowMs, assets },
   );
 

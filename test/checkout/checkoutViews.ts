@@ -29,6 +29,7 @@ const waiting: CheckoutView = {
   status: 'pending',
   exception: null,
   merchantName: 'Acme',
+  supportContact: null,
   description: 'Order 1042: two tickets, Saturday evening',
   amount: '25.00',
   amountReceived: '0.00',
@@ -128,5 +129,6 @@ export const crowded = (state: CheckoutState): CheckoutView =>
     environment: 'sandbox',
     simulateToken: 'b4b6c2a0d8e14f7a9c3b5d7e9f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c',
     hasStrays: true,
+    supportContact: 'help@acme.example',
     network: { ...views[state].network, isSlow: true },
   });

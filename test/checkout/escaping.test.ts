@@ -35,6 +35,11 @@ const texts: Readonly<Record<string, Change>> = {
 
 const addresses: Readonly<Record<string, Change>> = {
   redirectUrl: (view, redirectUrl) => ({ ...view, redirectUrl }),
+  supportContact: (view, supportContact) => ({ ...view, supportContact }),
+  'a page of supportContact': (view, text) => ({ ...view, supportContact: `https://acme.example/${text}` }),
+  'a query of supportContact': (view, text) => ({ ...view, supportContact: `https://acme.example/?q=${text}#${text}` }),
+  'a name of supportContact': (view, text) => ({ ...view, supportContact: `${text}@acme.example` }),
+  'a host of supportContact': (view, text) => ({ ...view, supportContact: `help@${text}` }),
   paymentUri: (view, paymentUri) => ({ ...view, paymentUri }),
   'transactions.explorerUrl': (view, explorerUrl) => ({
     ...view,
@@ -70,7 +75,7 @@ test('what the merchant wrote is shown as it was written', () => {
   }
 });
 
-const allowed = /^(?:https:\/\/|ethereum:|assets\/|$)/;
+const allowed = /^(?:https:\/\/|ethereum:|mailto:[A-Za-z0-9_%.-]+@[a-z0-9.-]+\?subject=|assets\/|$)/;
 
 const isWrong = ({ name, attributes }: Element): boolean =>
   [...attributes].some(
@@ -80,7 +85,7 @@ const isWrong = ({ name, attributes }: Element): boolean =>
   ) ||
   (name === 'script' && attributes.get('src') !== `assets/${assets.script.name}`);
 
-test.each(Object.keys(addresses))('%s leads nowhere but over https or into a wallet', field => {
+test.each(Object.keys(addresses))('%s leads nowhere but over https, into a wallet or to mail', field => {
   for (const state of shown) {
     for (const text of hostileTexts) {
       expect(elementsOf(pageOf(addresses[field]!(crowded(state), text))).filter(isWrong), text).toEqual([]);

@@ -17,10 +17,14 @@ const foreign = (language: Language): string => {
   return [...Object.values(other.words).join(' ')].slice(0, 1000).join('');
 };
 
-/** The longest description, and more transactions than are shown. */
+/** The longest description and contact, and more transactions than are shown. */
 const largest = (state: CheckoutState, language: Language): CheckoutView => ({
   ...crowded(state),
   description: foreign(language),
+  supportContact: `https://acme.example/${createHash('sha512').update(language.tag).digest('hex').repeat(3)}`.slice(
+    0,
+    300,
+  ),
   transactions: Array.from({ length: 12 }, (_, index) => {
     const hash = `0x${createHash('sha256').update(String(index)).digest('hex')}`;
     return { hash, amount: '1.25', status: 'confirmed' as const, explorerUrl: `https://basescan.org/tx/${hash}` };

@@ -82,6 +82,30 @@ describe('accounts', () => {
     expect(stderr[2]).toContain('No account');
   });
 
+  test('update says where payers ask, in one environment, and takes it back', async () => {
+    const { id } = await json('accounts', 'create', '--name', 'Asked');
+    const update = (...args: string[]) => json('accounts', 'update', id, ...args);
+    const sandbox = { accountId: id, environment: 'sandbox', supportContact: 'help@acme.example' };
+    expect(await update('--support-contact', 'help@Acme.example')).toEqual(sandbox);
+    const both = ['--support-contact', 'https://acme.example/help', '--checkout-origin', 'https://shop.example'];
+    expect(await update('--environment', 'production', ...both)).toMatchObject({
+      checkoutOrigins: ['https://shop.example'],
+      supportContact: 'https://acme.example/help',
+    });
+    expect(await update('--no-support-contact')).toEqual({ ...sandbox, supportContact: null });
+    const { stdout } = await florin('accounts', 'update', id, '--no-support-contact', '--no-checkout-origin');
+    expect(stdout).toBe(`The sandbox checkout of ${id} may be framed by nobody.
+The sandbox checkout of ${id} shows no contact.\n`);
+    const stderr = await Promise.all([
+      refused('accounts', 'update', id, '--support-contact', 'javascript:alert(1)'),
+      refused('accounts', 'update', id, '--support-contact'),
+      refused('accounts', 'update', `acct_${'0'.repeat(26)}`, '--no-support-contact'),
+    ]);
+    expect(stderr[0]).toContain('javascript:alert(1) is not a contact');
+    expect(stderr[1]).toContain('--support-contact');
+    expect(stderr[2]).toContain('No account');
+  });
+
   test('refusals', async () => {
     const stderr = await Promise.all([
       refused('accounts', 'create'),

@@ -102,6 +102,7 @@ export const ar: Catalogue = {
   lateInPartLead: 'وصل {received}، جزء منه بعد انتهاء الوقت.',
   tooLittleLead: 'لم يصل قبل انتهاء الوقت سوى {received} من أصل {amount}.',
   askMerchant: 'لا ترسل المزيد. اطلب من {merchant} قبول المبلغ أو إعادته، مع ذكر معرّف الدفعة.',
+  contact: 'التواصل مع {merchant}',
 
   canceledTitle: 'أُلغيت هذه الدفعة',
   canceledLead: 'ألغاها {merchant}. لا ترسل شيئًا الآن.',

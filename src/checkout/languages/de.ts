@@ -105,6 +105,7 @@ export const de: Catalogue = {
   tooLittleLead: 'Nur {received} von {amount} sind rechtzeitig angekommen.',
   askMerchant:
     'Senden Sie nichts mehr. Bitten Sie {merchant}, das Geld anzunehmen oder zurückzugeben, und nennen Sie die Zahlungs-ID.',
+  contact: '{merchant} kontaktieren',
 
   canceledTitle: 'Diese Zahlung wurde storniert',
   canceledLead: '{merchant} hat sie zurückgezogen. Senden Sie jetzt nichts mehr.',

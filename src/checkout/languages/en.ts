@@ -96,6 +96,7 @@ export const en = {
   lateInPartLead: '{received} arrived, part of it after the time was up.',
   tooLittleLead: 'Only {received} of {amount} arrived before the time was up.',
   askMerchant: 'Do not send more. Ask {merchant} to accept or return it, and give them the payment ID.',
+  contact: 'Contact {merchant}',
 
   canceledTitle: 'This payment was canceled',
   canceledLead: '{merchant} has called it off. Do not send now.',

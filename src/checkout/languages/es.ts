@@ -104,6 +104,7 @@ export const es: Catalogue = {
   lateInPartLead: '{received} han llegado, una parte después de acabarse el tiempo.',
   tooLittleLead: 'Solo han llegado a tiempo {received} de {amount}.',
   askMerchant: 'No envíes más. Pide a {merchant} que lo acepte o lo devuelva, y dale el ID del pago.',
+  contact: 'Contactar con {merchant}',
 
   canceledTitle: 'Este pago se ha cancelado',
   canceledLead: '{merchant} lo ha anulado. No envíes nada ahora.',

@@ -107,6 +107,7 @@ export const fr: Catalogue = {
   tooLittleLead: 'Seuls {received} sur {amount} sont arrivés à temps.',
   askMerchant:
     'N’envoyez rien de plus. Demandez à {merchant} d’accepter ou de rendre cette somme, en donnant l’identifiant du paiement.',
+  contact: 'Contacter {merchant}',
 
   canceledTitle: 'Ce paiement a été annulé',
   canceledLead: '{merchant} l’a annulé. N’envoyez rien maintenant.',

@@ -101,6 +101,7 @@ export const ja: Catalogue = {
   lateInPartLead: '{received} が届きましたが、一部は期限後です。',
   tooLittleLead: '期限までに届いたのは {amount} のうち {received} だけです。',
   askMerchant: 'これ以上送らないでください。支払いIDを伝えて、受け入れまたは返金を {merchant} に依頼してください。',
+  contact: '{merchant} に問い合わせる',
 
   canceledTitle: 'この支払いは取り消されました',
   canceledLead: '{merchant} が取り消しました。今から送らないでください。',

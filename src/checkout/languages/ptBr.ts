@@ -103,6 +103,7 @@ export const ptBr: Catalogue = {
   lateInPartLead: '{received} chegaram, uma parte depois do fim do prazo.',
   tooLittleLead: 'Só {received} de {amount} chegaram dentro do prazo.',
   askMerchant: 'Não envie mais nada. Peça a {merchant} que aceite ou devolva o dinheiro e informe o ID do pagamento.',
+  contact: 'Falar com {merchant}',
 
   canceledTitle: 'Este pagamento foi cancelado',
   canceledLead: '{merchant} cancelou o pagamento. Não envie nada agora.',

@@ -105,6 +105,7 @@ export const ru: Catalogue = {
   tooLittleLead: 'До окончания срока поступило только {received} из {amount}.',
   askMerchant:
     'Больше ничего не отправляйте. Попросите продавца ({merchant}) принять или вернуть деньги и назовите номер платежа.',
+  contact: 'Связаться с продавцом ({merchant})',
 
   canceledTitle: 'Этот платёж отменён',
   canceledLead: 'Продавец ({merchant}) отменил его. Ничего не отправляйте.',

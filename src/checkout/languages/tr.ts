@@ -99,6 +99,7 @@ export const tr: Catalogue = {
   tooLittleLead: 'Süre dolmadan {amount} tutarının yalnızca {received} kadarı ulaştı.',
   askMerchant:
     'Daha fazla göndermeyin. {merchant} ile iletişime geçin, ödeme numarasını verin ve paranın kabul edilmesini veya iadesini isteyin.',
+  contact: '{merchant} ile iletişime geç',
 
   canceledTitle: 'Bu ödeme iptal edildi',
   canceledLead: '{merchant} ödemeyi iptal etti. Şimdi göndermeyin.',

@@ -93,6 +93,7 @@ export const zhHans: Catalogue = {
   lateInPartLead: '{received} 已到账，其中一部分在截止时间之后。',
   tooLittleLead: '应付 {amount}，截止时间之前仅到账 {received}。',
   askMerchant: '请不要再发送。请联系 {merchant} 接受或退还这笔款项，并提供付款编号。',
+  contact: '联系 {merchant}',
 
   canceledTitle: '此付款已取消',
   canceledLead: '{merchant} 已取消此付款。请不要再发送。',
