@@ -52,6 +52,7 @@ const walletWay = (
 <ul data-wallets></ul>
 <p data-wallet-none hidden>${speech.say('walletNone')}</p>
 <p data-wallet-status role="status"></p>
+<div data-wallet-apps hidden><p class="hint">${speech.say('walletApps')}</p><ul></ul></div>
 ${walletLink(view, speech)}
 </section>`;
 

@@ -243,6 +243,7 @@ const showWallets = (section: HTMLElement): void => {
   }
   showIf(list, hasWallets());
   showIf(one('[data-wallet-none]', section), !hasWallets());
+  showWalletApps(section);
   // What was sent has arrived and is not all: the rest may be asked for.
   if (sent && isListed(sent)) {
     keepSent(null);

@@ -37,6 +37,7 @@ export const ar: Catalogue = {
   qrCode: 'رمز QR',
   address: 'العنوان',
   walletLead: 'اختر محفظتك وأكّد الدفع فيها.',
+  walletApps: 'افتح هذه الصفحة في تطبيق محفظتك:',
   walletOpen: 'فتح في تطبيق محفظة',
   walletNone: 'لم يُعثر على محفظة في هذا المتصفح. افتح الدفعة في تطبيق محفظة، أو امسح رمز QR، أو انسخ العنوان.',
   walletConnecting: 'يجري الاتصال بمحفظتك…',

@@ -31,6 +31,7 @@ export const de: Catalogue = {
   qrCode: 'QR-Code',
   address: 'Adresse',
   walletLead: 'Wählen Sie Ihre Wallet und bestätigen Sie die Zahlung dort.',
+  walletApps: 'Öffnen Sie diese Seite in Ihrer Wallet-App:',
   walletOpen: 'In einer Wallet-App öffnen',
   walletNone:
     'In diesem Browser wurde keine Wallet gefunden. Öffnen Sie die Zahlung in einer Wallet-App, scannen Sie den QR-Code oder kopieren Sie die Adresse.',

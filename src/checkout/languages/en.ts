@@ -29,6 +29,7 @@ export const en = {
   qrCode: 'QR code',
   address: 'Address',
   walletLead: 'Choose your wallet and confirm the payment there.',
+  walletApps: 'Open this page in your wallet app:',
   walletOpen: 'Open in a wallet app',
   walletNone:
     'No wallet was found in this browser. Open the payment in a wallet app, scan the QR code, or copy the address.',

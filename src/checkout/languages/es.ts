@@ -34,6 +34,7 @@ export const es: Catalogue = {
   qrCode: 'Código QR',
   address: 'Dirección',
   walletLead: 'Elige tu monedero y confirma el pago en él.',
+  walletApps: 'Abre esta página en tu aplicación de monedero:',
   walletOpen: 'Abrir en una aplicación de monedero',
   walletNone:
     'No se ha encontrado ningún monedero en este navegador. Abre el pago en una aplicación de monedero, escanea el código QR o copia la dirección.',

@@ -35,6 +35,7 @@ export const fr: Catalogue = {
   qrCode: 'Code QR',
   address: 'Adresse',
   walletLead: 'Choisissez votre portefeuille et confirmez-y le paiement.',
+  walletApps: 'Ouvrez cette page dans votre application de portefeuille :',
   walletOpen: 'Ouvrir dans une application de portefeuille',
   walletNone:
     'Aucun portefeuille n’a été trouvé dans ce navigateur. Ouvrez le paiement dans une application de portefeuille, scannez le code QR ou copiez l’adresse.',

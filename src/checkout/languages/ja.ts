@@ -31,6 +31,7 @@ export const ja: Catalogue = {
   qrCode: 'QRコード',
   address: 'アドレス',
   walletLead: 'ウォレットを選び、そこで支払いを承認してください。',
+  walletApps: 'このページをウォレットアプリで開く：',
   walletOpen: 'ウォレットアプリで開く',
   walletNone:
     'このブラウザーにウォレットが見つかりません。ウォレットアプリで開くか、QRコードを読み取るか、アドレスをコピーしてください。',

@@ -34,6 +34,7 @@ export const ptBr: Catalogue = {
   qrCode: 'Código QR',
   address: 'Endereço',
   walletLead: 'Escolha sua carteira e confirme o pagamento nela.',
+  walletApps: 'Abra esta página no seu aplicativo de carteira:',
   walletOpen: 'Abrir em um aplicativo de carteira',
   walletNone:
     'Nenhuma carteira foi encontrada neste navegador. Abra o pagamento em um aplicativo de carteira, leia o código QR ou copie o endereço.',

@@ -30,6 +30,7 @@ export const tr: Catalogue = {
   qrCode: 'QR kodu',
   address: 'Adres',
   walletLead: 'Cüzdanınızı seçin ve ödemeyi orada onaylayın.',
+  walletApps: 'Bu sayfayı cüzdan uygulamanızda açın:',
   walletOpen: 'Bir cüzdan uygulamasında aç',
   walletNone:
     'Bu tarayıcıda cüzdan bulunamadı. Ödemeyi bir cüzdan uygulamasında açın, QR kodunu okutun veya adresi kopyalayın.',

@@ -30,6 +30,7 @@ export const zhHans: Catalogue = {
   qrCode: '二维码',
   address: '地址',
   walletLead: '选择您的钱包，并在钱包中确认付款。',
+  walletApps: '在您的钱包应用中打开此页面：',
   walletOpen: '在钱包应用中打开',
   walletNone: '此浏览器中未找到钱包。请在钱包应用中打开此付款、扫描二维码或复制地址。',
   walletConnecting: '正在连接您的钱包…',
