@@ -7,12 +7,14 @@ import type { Scene } from './scene.ts';
 export const startBare = async (
   scene: Scene,
   body: string | Buffer,
+  headers: Readonly<Record<string, string>> = { 'content-type': 'application/json; charset=utf-8' },
 ): Promise<{ port: number; pid: number; stop(): void }> => {
-  const bodyFile = join(scene.dataDir, 'bare-body');
+  const [headFile, bodyFile] = [join(scene.dataDir, 'bare-head'), join(scene.dataDir, 'bare-body')];
+  await writeFile(headFile, JSON.stringify(headers));
   await writeFile(bodyFile, body);
   const child = fork(
     new URL('./bareServer.ts', import.meta.url),
-    [join(scene.dataDir, 'tls', 'server.pem'), bodyFile],
+    [join(scene.dataDir, 'tls', 'server.pem'), headFile, bodyFile],
     {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     },

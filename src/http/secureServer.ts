@@ -105,9 +105,19 @@ const complaintByCode: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
 };
 
+/** Of the pairs as they were written: the parsed headers have one Host at most, and all of them apart are dear to make. */
+const countHosts = ({ rawHeaders }: IncomingMessage): number => {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+};
+
 /** What makes a request one that is not served, whatever it asks for. */
 export const complain = (request: IncomingMessage): string | null => {
-  const hosts = request.headersDistinct.host?.length ?? 0;
+  const hosts = countHosts(request);
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) return 'A request has exactly one Host header.';
   if (request.headers.upgrade !== undefined) return 'Upgrade is not supported.';
   if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1)

@@ -10,7 +10,7 @@ import { type Authentication, type AuthenticationOptions, createAuthentication }
 import { type Body, readFormBody, readJsonBody } from './body.ts';
 import { createClientAddress } from './clientAddress.ts';
 import type { Reply, Route } from './route.ts';
-import { describeInvalid } from './validation.ts';
+import { describeInvalid, prepareInput } from './validation.ts';
 
 export type ServerOptions = AuthenticationOptions & {
   routes: readonly Route[];
@@ -76,14 +76,6 @@ const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => 
 
 const unsupported = (): FlorinError =>
   new FlorinError('unsupported_media_type', 'Send the body as application/json in UTF-8, without compression.');
-
-/** Numbers in query strings: only plain digits count, so that "1e1" and "0x10" stay text and fail validation. */
-const readQueryNumbers = (query: Record<string, unknown>): void => {
-  for (const name of ['limit', 'offset']) {
-    const text = query[name];
-    if (typeof text === 'string' && /^\d{1,16}$/.test(text)) query[name] = Number(text);
-  }
-};
 
 /** What goes on beside an answer: the log, and the line that is kept of its request. */
 type Notes = { readonly log: Log; readonly note: (reply: FastifyReply) => void };
@@ -173,12 +165,7 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
         done(error as Error);
       }
     },
-    preValidation: (request, _reply, done) => {
-      if (route.query) readQueryNumbers(request.query as Record<string, unknown>);
-      // Absent is allowed; null is a body, and of the wrong type.
-      if (route.bodyOptional && request.body === undefined) request.body = {};
-      done();
-    },
+    ...(route.query || route.bodyOptional ? { preValidation: prepareInput(route) } : {}),
     handler: async (request: Carrier, reply) => {
       const answer = await route.handle({
         environment: request[stateKey]!.environment,

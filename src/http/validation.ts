@@ -1,4 +1,6 @@
+import type { preValidationHookHandler } from 'fastify';
 import { type FlorinError, invalid } from '../core/errors.ts';
+import type { Route } from './route.ts';
 
 /** The part of ajv's error that is used here. */
 type AjvError = { keyword: string; instancePath: string; params: Record<string, unknown>; message?: string };
@@ -37,3 +39,21 @@ export const describeInvalid = (errors: readonly AjvError[]): FlorinError => {
   const param = printable(dotted(error.instancePath, last));
   return invalid(param, sentence(param ?? (last === undefined ? 'The request body' : 'A parameter'), error));
 };
+
+/** Numbers in query strings: only plain digits count, so that "1e1" and "0x10" stay text and fail validation. */
+const readQueryNumbers = (query: Record<string, unknown>): void => {
+  for (const name of ['limit', 'offset']) {
+    const text = query[name];
+    if (typeof text === 'string' && /^\d{1,16}$/.test(text)) query[name] = Number(text);
+  }
+};
+
+/** What must be done to a request of this route before it is validated. */
+export const prepareInput =
+  (route: Route): preValidationHookHandler =>
+  (request, _reply, done) => {
+    if (route.query) readQueryNumbers(request.query as Record<string, unknown>);
+    // Absent is allowed; null is a body, and of the wrong type.
+    if (route.bodyOptional && request.body === undefined) request.body = {};
+    done();
+  };

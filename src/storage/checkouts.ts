@@ -23,9 +23,12 @@ const wantedColumns = (wanted: readonly WantedCheckout[]): string[][] => [
 /** The payment's, and with it those of the rows that name the merchant, how he is asked and who may frame the page. */
 const checkoutVersion = `a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text || ${rowVersion}`;
 
-/** Row by row: no plan may read the whole table, whatever is known of it. */
+/**
+ * Row by row: no plan may read the whole table, whatever is known of it. The first array hides its length, or every batch
+ * would be planned anew.
+ */
 const findWanted = (columns: string): string => `select wanted.position::int, found.*
-    from unnest($1::environment[], $2::text[]) with ordinality as wanted(environment, id, position)
+    from unnest((select $1::environment[]), $2::text[]) with ordinality as wanted(environment, id, position)
       cross join lateral (
         select ${columns} from payments p
           join accounts a on a.id = p.account_id

@@ -65,6 +65,7 @@ describe.sequential('florin start', () => {
     const output = server.stdout();
     expect(output).toMatch(/^Florin is ready$/m);
     expect(output).toContain(firstRunFile());
+    expect(server.stderr()).not.toContain('Warning');
     expect(output + server.stderr(), 'secrets are for terminals').not.toMatch(/sk_(test|live)_\w/);
     expect((await stat(firstRunFile())).mode & 0o777).toBe(0o600);
     for (const [environment, url] of Object.entries(server.urls)) {
