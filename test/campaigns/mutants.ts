@@ -24,7 +24,20 @@ if (values.help) {
   process.exit(0);
 }
 
-const wide = ['api', 'chains', 'cli', 'core', 'deliveries', 'engine', 'local', 'storage', 'watch', 'workers'];
+const wide = [
+  'api',
+  'chains',
+  'checkout',
+  'cli',
+  'core',
+  'deliveries',
+  'engine',
+  'http',
+  'local',
+  'storage',
+  'watch',
+  'workers',
+];
 const root = new URL('../../', import.meta.url).pathname;
 const left = new Set(['node_modules', '.git', 'data']);
 

@@ -99,3 +99,26 @@ test('a payment whose network is not there any more cannot be paid', async () =>
   const { view } = await reader.read({ environment: 'sandbox', id });
   expect(view).toMatchObject({ status: 'pending', isPayable: false, baseUnits: '10000' });
 });
+
+test('nothing more is asked for where less is enough', async () => {
+  const { id, address: to } = await newPayment();
+  await quiet.tamper(id, 'tolerance_bps = 100');
+  await chain.feed([[{ to, amount: 9_990n }]]);
+  expect(await viewOf(id)).toMatchObject({ status: 'confirming', isPayable: false, baseUnits: '0' });
+});
+
+test('what is missing of an expired payment is told, and not to be paid any more', async () => {
+  const { id, address: to } = await newPayment();
+  await endTimeAfterNewest(id);
+  await quiet.caughtUp();
+  await chain.feed([[{ to, amount: 1n }]]);
+  expect(await viewOf(id)).toMatchObject({ status: 'expired', isPayable: false, baseUnits: '9999' });
+});
+
+test('payers are sent back over https alone', async () => {
+  const { id } = await newPayment();
+  await quiet.tamper(id, `redirect_url = 'http://127.0.0.1/thanks'`);
+  expect((await viewOf(id)).redirectUrl).toBe(null);
+  await quiet.tamper(id, `redirect_url = 'https://127.0.0.1/thanks'`);
+  expect((await viewOf(id)).redirectUrl).toBe('https://127.0.0.1/thanks');
+});

@@ -42,3 +42,25 @@ test('what somebody has open is as it is now, and only where it is', async () =>
   const [elsewhere] = await reader.readAll([{ ...page, environment: 'production', known }]);
   expect(elsewhere).toMatchObject({ code: 'not_found' });
 });
+
+test('a page is another once its time is up, though nothing was written', async () => {
+  let nowMs = quiet.context.clock.nowMs();
+  const reader = createCheckoutReader({ ...quiet.context, clock: { ...quiet.context.clock, nowMs: () => nowMs } });
+  const page = await newPage();
+  const before = await reader.read(page);
+  expect(await reader.read(page)).toBe(before);
+  nowMs = before.view.expiresAtMs;
+  const after = await reader.read(page);
+  expect(after.view.version).not.toBe(before.view.version);
+});
+
+test('a page is another once its merchant has a new name', async () => {
+  const reader = createCheckoutReader(quiet.context);
+  const page = await newPage();
+  const before = await reader.read(page);
+  await quiet.context.db.script(
+    `update accounts set name = 'Renamed' where id = (select account_id from payments where id = '${page.id}')`,
+  );
+  const after = await reader.read(page);
+  expect([before.view.merchantName, after.view.merchantName]).toEqual(['Test', 'Renamed']);
+});

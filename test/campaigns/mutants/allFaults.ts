@@ -1,5 +1,6 @@
 import { accessFaults } from './accessFaults.ts';
 import { chainFaults } from './chainFaults.ts';
+import { checkoutFaults } from './checkoutFaults.ts';
 import { delivererFaults } from './delivererFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
 import { deliveryLogFaults } from './deliveryLogFaults.ts';
@@ -15,4 +16,5 @@ export const allFaults: readonly Fault[] = [
   ...deliveryLogFaults,
   ...deliveryFaults,
   ...delivererFaults,
+  ...checkoutFaults,
 ];
