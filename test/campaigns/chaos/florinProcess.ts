@@ -53,6 +53,15 @@ const watchReady = (child: ChildProcess, exited: Promise<unknown>, output: () =>
     void exited.then(how => reject(new Error(`Florin ended before it was ready: ${JSON.stringify(how)}\n${output()}`)));
   });
 
+const living = new Set<number>();
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A campaign that is ended from outside takes along what it has started. */
+const endAll = (): void => {
+  for (const pid of living) sendSignal(pid, 'SIGTERM');
+  process.exit(1);
+};
+
 export const launchFlorin = (
   dataDir: string,
   nodeOptions: readonly string[] = [],
@@ -74,11 +83,18 @@ export const launchFlorin = (
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: null, signal: null }));
   });
+  const pid = child.pid!;
+  if (living.size === 0) for (const signal of endings) process.on(signal, endAll);
+  living.add(pid);
+  void exited.then(() => {
+    living.delete(pid);
+    if (living.size === 0) for (const signal of endings) process.off(signal, endAll);
+  });
   const output = (): string => written;
   const ready = watchReady(child, exited, output);
   // One that is killed on purpose before it is ready is no failure of whoever does not wait for it.
   ready.catch(() => {});
-  return { pid: child.pid!, ready, exited, output };
+  return { pid, ready, exited, output };
 };
 
 /** A promise with an end: `null` when the time is over first. */
