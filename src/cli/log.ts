@@ -47,8 +47,17 @@ const collectLines = (isOn: boolean, write: (text: string) => void) => {
   };
 };
 
+const lastWriteMs = 1_000;
+
+export type Logs = {
+  readonly log: Log;
+  readonly access: (line: AccessLine) => void;
+  /** Writes what is left, or gives up: whoever read it may be gone, and the process is to end all the same. */
+  readonly flush: () => Promise<void>;
+};
+
 /** Buffered, because a write for each request would cost a fifth of the request; flushed every second and at the end. */
-export const createLog = (level: LogLevel): { log: Log; access: (line: AccessLine) => void; flush: () => void } => {
+export const createLog = (level: LogLevel): Logs => {
   const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 1_000 });
   const log = pino(
     {
@@ -65,7 +74,15 @@ export const createLog = (level: LogLevel): { log: Log; access: (line: AccessLin
     access: access.add,
     flush() {
       access.flush();
-      destination.flushSync();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const patience = setTimeout(resolve, lastWriteMs);
+      destination.once('error', () => resolve());
+      destination.flush(() => resolve());
+      return promise.finally(() => {
+        clearTimeout(patience);
+        // At the exit the library would try again, for ever where nobody reads any more.
+        destination.flushSync = () => {};
+      });
     },
   };
 };

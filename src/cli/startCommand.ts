@@ -61,6 +61,8 @@ export const addStartCommand = (program: Command): void => {
   addConfigOptions(command).action(async (flags: Record<string, string>) => {
     const config = await loadConfig({ flags });
     const { log, access, flush } = createLog(config.logLevel);
+    // Whoever read it may have gone; that is no reason to end.
+    process.stdout.on('error', () => {});
     // Only a start needs all of Florin; the other commands are ready in half the time without it.
     const { startFlorin } = await import('./florin.ts');
     try {
@@ -76,7 +78,7 @@ export const addStartCommand = (program: Command): void => {
       await stopped;
       console.log('Florin has stopped');
     } finally {
-      flush();
+      await flush();
     }
   });
 };

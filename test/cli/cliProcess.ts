@@ -14,6 +14,8 @@ export type CliProcess = {
   stdout(): string;
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
+  /** Reads nothing more of what it writes: its next write fails. */
+  leave(): void;
   readonly ended: Promise<Ended>;
 };
 
@@ -44,6 +46,10 @@ export const launch = (args: readonly string[], room: string, env: Record<string
     stdout: () => stdout,
     stderr: () => stderr,
     kill: signal => void child.kill(signal),
+    leave() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
     ended: new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('close', code => resolve({ code, stdout, stderr }));

@@ -126,6 +126,13 @@ describe.sequential('florin start', () => {
     expect((await call('GET', '/v1/webhooks')).json.pagination.total).toBe(1);
   });
 
+  test('ends with 0 where nobody reads what it writes any more', async () => {
+    server.leave();
+    server.kill('SIGTERM');
+    expect(await server.ended).toMatchObject({ code: 0 });
+    server = await startServer(room, { args: portsOf(server) });
+  });
+
   test('a second signal, not of the same moment, ends it at once', async () => {
     const { answer, release } = await startRunningRequest();
     let isOver = false;
