@@ -20,3 +20,12 @@ test.each(states)('a page that is %s unpacks to what it is, at each time', state
     expect(gunzipSync(pages.packedMain(view, language)).equals(pages.main(view, language))).toBe(true);
   }
 });
+
+test('a page is made again once it is of another version', () => {
+  const pages = createCheckoutPages(checkoutAssets(), () => nowMs);
+  const [language] = languages;
+  const view = crowded('waiting');
+  expect(pages.page(view, language!).toString()).not.toContain('Renamed');
+  const renamed = { ...view, merchantName: 'Renamed', version: 'another' };
+  expect(pages.page(renamed, language!).toString()).toContain('Renamed');
+});
