@@ -3,6 +3,7 @@ import { FlorinError, invalid } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import type { EventType } from '../core/payment/states.ts';
 import {
+  announceEndpoint,
   countEndpointsLocked,
   deleteEndpoint,
   type EndpointChange,
@@ -82,6 +83,7 @@ export const changeEndpoint = async (
   if (change.url !== undefined) checkUrl(context, scope, change.url);
   const row = isId('endpoint', id) ? await updateEndpoint(context.db, scope, id, change) : null;
   if (!row) throw noSuchEndpoint();
+  if (change.status === 'enabled' || change.url !== undefined) await announceEndpoint(context.db, scope, id);
   return renderEndpoint(row);
 };
 

@@ -167,7 +167,7 @@ const replayStatement = {
       on conflict (account_id, environment, id) do update set ${anew}
     )
     select count(*)::int as total, max(id) as "lastId",
-      pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $7::text)) from sent`,
+      pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $7::text, 'now')) from sent`,
 };
 export type ReplayRange = {
   readonly endpointId: string;

@@ -1,5 +1,6 @@
 import type { Scope } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
+import { deliveriesChannel } from './deliveries.ts';
 
 export type EndpointRow = Row & {
   id: string;
@@ -102,6 +103,15 @@ export const updateEndpoint = async (
     change.status ?? null,
   ]);
   return rows[0] ?? null;
+};
+
+const announceStatement = {
+  name: 'endpoint-announce',
+  text: `select pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $3::text, 'now'))`,
+};
+/** Somebody has seen to it: what is due to it does not wait any more until a pause is over. */
+export const announceEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
+  await db.query(announceStatement, [scope.accountId, scope.environment, id]);
 };
 
 const rotateStatement = {
