@@ -97,12 +97,14 @@ describe('how far nodes agree', () => {
 
 describe('how high nodes call blocks of ours final', () => {
   /** Nodes by their head and what they call final, each on our branch or on the other one. */
-  const finalized = async (...nodes: readonly (readonly [head: Promise<Sighting>, final: Promise<Sighting>])[]) => {
+  type Seen = readonly [head: Promise<Sighting>, final: Promise<Sighting>];
+  const finalized = (...nodes: readonly Seen[]) => finalizedAt(block, ...nodes);
+  const finalizedAt = async (at: Block, ...nodes: readonly Seen[]) => {
     const sightings = nodes.map(async ([seen, final]) => {
       const { head } = await final;
       return { ...(await seen), safe: head, finalized: head };
     });
-    const tags = await agreement.tagsOf(await Promise.all(sightings), block);
+    const tags = await agreement.tagsOf(await Promise.all(sightings), at);
     expect(tags.safe).toBe(tags.finalized);
     return tags.finalized;
   };
@@ -126,6 +128,14 @@ describe('how high nodes call blocks of ours final', () => {
   test('not another block, by one whose head is so old that it is on our branch', async () => {
     expect(await finalized([ours(), ours(36)], [ours(fork), theirs(36)])).toBe(null);
     expect(await finalized([ours(fork), theirs(36)], [ours(fork), theirs(36)])).toBe(null);
+  });
+
+  test('above what we have, by those alone whose heads are not older than what they call final', async () => {
+    const at = await headerAt(30);
+    expect(await finalizedAt(at, [ours(), ours(36)], [ours(), ours(36)])).toBe(36);
+    // Our newest block was left by the chain between the answers to the one question and to the other.
+    expect(await finalizedAt(at, [ours(30), theirs(36)], [ours(30), theirs(36)])).toBe(null);
+    expect(await finalizedAt(at, [ours(31), theirs(36)], [ours(31), theirs(31)])).toBe(null);
   });
 
   test('not one that cannot say whether it is on our branch', async () => {

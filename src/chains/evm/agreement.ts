@@ -56,13 +56,22 @@ export const createAgreement = (
     return (await stored(head.number))?.hash === head.hash;
   };
 
-  /** How high a tag of the node goes on our branch. Its head may be an old one, and the tag one of now. */
+  /**
+   * How high a tag of the node goes on our branch. Its head may be an old one, and the tag one of now: the two are answers
+   * to two questions, and the chain may have left our branch in between. Above what we have, where its block cannot be
+   * held against ours, it counts only by a head that has it, too.
+   */
   const meant = async (sighting: Sighting, tagged: Block | null, block: Block): Promise<number | null> => {
     if (tagged === null || !(await isOnOurBranch(sighting, block))) return null;
-    const ours = tagged.number <= block.number ? await stored(tagged.number) : null;
+    const { head } = sighting;
+    if (tagged.number > block.number) {
+      const isBehind = head.number < tagged.number || (head.number === tagged.number && head.hash !== tagged.hash);
+      return isBehind ? null : tagged.number;
+    }
+    const ours = await stored(tagged.number);
     // Finality may lag by more blocks than are kept, but so far below no branch is followed.
     if (ours !== null && ours.hash !== tagged.hash) return null;
-    return Math.min(tagged.number, sighting.head.number);
+    return Math.min(tagged.number, head.number);
   };
 
   /** How many of the nodes have our block; one that cannot say has not. */

@@ -186,8 +186,15 @@ const nodes: Fault[] = [
   {
     name: 'what is final above the head of a node is so by its word',
     file: 'src/chains/evm/agreement.ts',
-    find: 'return Math.min(tagged.number, sighting.head.number);',
+    find: 'return Math.min(tagged.number, head.number);',
     replace: 'return tagged.number;',
+    tests: chains('agreement'),
+  },
+  {
+    name: 'a head that is older than what is final speaks for our newest block',
+    file: 'src/chains/evm/agreement.ts',
+    find: 'return isBehind ? null : tagged.number;',
+    replace: 'return isBehind ? Math.min(tagged.number, head.number) : tagged.number;',
     tests: chains('agreement'),
   },
   {
