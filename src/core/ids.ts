@@ -13,6 +13,7 @@ export const idPrefixes = {
   delivery: 'dlv_',
   key: 'key_',
   account: 'acct_',
+  person: 'usr_',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

@@ -1,0 +1,126 @@
+/** Home, payments, settlement. The environment is a query parameter of each, `?environment=sandbox|production`. */
+
+/** A payment as the API shows it. */
+export type PaymentObject = Record<string, unknown> & { id: string; status: string };
+
+export type TimelineEntry = {
+  at: string;
+  kind: 'created' | 'state' | 'transfer' | 'stray' | 'delivery' | 'action' | 'sweep';
+  /** One plain sentence. */
+  title: string;
+  /** An event, delivery, transaction or audit row to look at. */
+  refs: { eventId?: string; deliveryId?: string; txHash?: string; explorerUrl?: string | null; actor?: string };
+  detail: Record<string, unknown>;
+};
+
+/** A count or sum per day (UTC), oldest first, every day of the range present. */
+export type Home = {
+  days: string[];
+  /** Completed sums by token of a network, in its units as a decimal string for each day. */
+  volumes: { currency: string; network: string; total: string; perDay: string[]; count: number }[];
+  /** Of the payments made on each day: how many, and how many of them are completed now. */
+  conversion: { created: number[]; completed: number[] };
+  /** Milliseconds; null where there is none yet. */
+  speed: {
+    detectP50: number | null;
+    detectP95: number | null;
+    completeP50: number | null;
+    completeP95: number | null;
+    sample: number;
+  };
+  webhooks: {
+    endpoints: { id: string; url: string; status: string; succeeded: number; failed: number; waiting: number; parked: number }[];
+    callbacks: { succeeded: number; failed: number; waiting: number; parked: number };
+  };
+  networks: {
+    slug: string;
+    name: string;
+    status: string;
+    latestBlock: number | null;
+    lagSeconds: number | null;
+    checkedAt: string | null;
+  }[];
+  openNow: number;
+  /** Payments that a person should look at: underpaid, late, reversed. */
+  attention: { status: string; exception: string; count: number }[];
+};
+
+export type GoLive = {
+  steps: {
+    key: 'wallet' | 'webhook' | 'secondFactor' | 'https' | 'network' | 'liveKey';
+    done: boolean;
+    title: string;
+    help: string;
+  }[];
+  ready: boolean;
+};
+
+export type UnsweptRow = {
+  network: string;
+  caip2: string;
+  chainId: number | null;
+  currency: string;
+  contractAddress: string | null;
+  treasury: string;
+  /** Decimal, and how many payments hold it. Confirmed funds alone. */
+  amount: string;
+  payments: number;
+  /** Estimated for a batch of all of them, in units of gas and of the native coin; null where the node does not say. */
+  gas: { units: string; costNative: string | null; nativeCurrency: string } | null;
+};
+
+export type SweepPlan = {
+  /** One transaction a batch, to be signed by any wallet: the forwarders pay the treasury whoever sends it. */
+  transactions: { chainId: number; to: string; data: string; value: '0x0'; payments: string[]; gas: string | null }[];
+  amount: string;
+  currency: string;
+};
+export type SweepRow = {
+  id: string;
+  network: string;
+  currency: string;
+  txHash: string | null;
+  status: 'sent' | 'landed' | 'failed';
+  payments: number;
+  amount: string;
+  createdAt: string;
+  landedAt: string | null;
+  by: string | null;
+};
+
+export type MoneyApi = {
+  'GET /home': { query: { days?: number }; answer: Home };
+  'GET /go-live': { answer: GoLive };
+  'GET /payments': {
+    query: {
+      status?: string;
+      currency?: string;
+      network?: string;
+      exception?: string;
+      from?: string;
+      to?: string;
+      /** An id, address, transaction or externalId, exactly. */
+      search?: string;
+      limit?: number;
+      offset?: number;
+    };
+    answer: { data: PaymentObject[]; pagination: { limit: number; offset: number; total: number } };
+  };
+  /** A file, not JSON; same filters. */
+  'GET /payments.csv': { query: Record<string, string>; answer: never };
+  'GET /payments/:id': { answer: { payment: PaymentObject; timeline: TimelineEntry[] } };
+  'POST /payments': {
+    body: { amount: string; currency: string; network: string; description?: string };
+    answer: PaymentObject;
+  };
+  'POST /payments/:id/cancel': { answer: PaymentObject };
+  'POST /payments/:id/resolve': { answer: PaymentObject };
+  /** Sandbox on the local chain. */
+  'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
+  'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[] } };
+  'POST /settlement/plan': { body: { network: string; currency: string }; answer: SweepPlan };
+  'POST /settlement/sweeps': {
+    body: { network: string; currency: string; txHash: string; payments: string[] };
+    answer: SweepRow;
+  };
+};

@@ -1,0 +1,39 @@
+import type { Role } from './roles.ts';
+
+export type Member = {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  hasSecondFactor: boolean;
+  lastSeenAt: string | null;
+  createdAt: string;
+};
+export type Invitation = { id: string; email: string; role: Role; createdAt: string; expiresAt: string };
+
+export type AuditRow = {
+  id: string;
+  at: string;
+  environment: 'sandbox' | 'production' | null;
+  /** A person, the command line, or Florin itself. */
+  actor: { kind: 'person' | 'operator' | 'system'; id: string | null; name: string };
+  /** What was done, as a stable word: `key.created`, `wallet.change_requested`, `secret.revealed`. */
+  action: string;
+  /** What it was done to: an id or a network. */
+  subject: string | null;
+  detail: Record<string, unknown>;
+  address: string | null;
+};
+
+export type TeamApi = {
+  'GET /team': { answer: { members: Member[]; invitations: Invitation[] } };
+  /** The link is shown once; there is no mail. */
+  'POST /team/invitations': { body: { email: string; role: Role }; answer: Invitation & { link: string } };
+  'DELETE /team/invitations/:id': { answer: { done: true } };
+  'PATCH /team/:id': { body: { role: Role }; answer: Member };
+  'DELETE /team/:id': { answer: { done: true } };
+  'GET /audit': {
+    query: { action?: string; actor?: string; before?: string; limit?: number };
+    answer: { data: AuditRow[]; next: string | null };
+  };
+};
