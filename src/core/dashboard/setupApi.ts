@@ -30,7 +30,10 @@ export type Delivery = {
   eventId: string;
   eventType: string;
   paymentId: string | null;
-  status: string;
+  /** Null for a payment's callbackUrl. */
+  endpointId: string | null;
+  url: string;
+  status: 'scheduled' | 'succeeded' | 'parked';
   attempts: number;
   nextAttemptAt: string | null;
   createdAt: string;
@@ -38,14 +41,15 @@ export type Delivery = {
   parkedReason: string | null;
 };
 export type Attempt = {
+  /** Counts up from 1; the latest comes first. */
   number: number;
   startedAt: string;
   durationMs: number;
   statusCode: number | null;
   error: string | null;
+  url: string;
   requestHeaders: Record<string, string>;
-  requestBody: string;
-  responseHeaders: Record<string, string> | null;
+  /** The first 16 KiB of the receiver's answer. What was sent is the delivery's `body`, every time. */
   responseBody: string | null;
 };
 
@@ -56,7 +60,10 @@ export type Wallet = {
   version: number;
   createdAt: string;
   verifiedAt: string | null;
-  /** First addresses derived from it, to be held against one's own wallet. */
+  /**
+   * The first five receiving addresses of an extended public key, to be held against one's own wallet. Empty for a
+   * treasury: each payment gets a forwarder of its own, and what is in one's own wallet is the treasury itself.
+   */
   sampleAddresses: string[];
   pending: WalletChange | null;
 };
@@ -72,7 +79,7 @@ export type WalletChange = {
 
 export type Branding = {
   displayName: string | null;
-  /** #rrggbb, with enough contrast against white text or it is refused. */
+  /** #rrggbb. Shown in the nearest shade that can be read, with black or white on it, in light and in dark. */
   accentColor: string | null;
   /** A picture of at most 64 KiB as a data: URL (PNG, JPEG, WebP); never SVG. */
   logo: string | null;
@@ -116,9 +123,11 @@ export type SetupApi = {
   'POST /webhooks/:id/test': { body: { type: string }; answer: TestResult };
   'POST /webhooks/:id/replay': { body: { from: string; to: string }; answer: { scheduled: number } };
   'GET /webhooks/:id/deliveries': {
-    query: { status?: string; limit?: number; offset?: number };
-    answer: { data: Delivery[]; pagination: { limit: number; offset: number; total: number } };
+    /** A log that only grows is read from page to page: `cursor` is the page's `nextCursor` before. */
+    query: { status?: 'scheduled' | 'succeeded' | 'parked'; limit?: number; cursor?: string };
+    answer: { data: Delivery[]; pagination: { limit: number; hasMore: boolean; nextCursor: string | null } };
   };
+  /** `body` is what every attempt has sent. The latest fifty attempts are shown. */
   'GET /deliveries/:id': { answer: { delivery: Delivery; attempts: Attempt[]; body: string } };
   'POST /deliveries/:id/resend': { answer: Delivery };
   'GET /wallets': { answer: { data: (Wallet | { network: string; kind: null; pending: WalletChange | null })[] } };
@@ -132,7 +141,8 @@ export type SetupApi = {
     body: { network: string; treasury?: string; xpub?: string };
     answer: { wallet: Wallet | null; pending: WalletChange | null };
   };
-  'POST /wallets/:network/verify': { answer: Wallet };
+  /** The person has found the addresses, or the treasury, in a wallet of their own. Names the version that they saw. */
+  'POST /wallets/:network/verify': { body: { version: number }; answer: Wallet };
   'POST /wallet-changes/:id/stop': { answer: Done };
   /** Of both environments: announced on every page. */
   'GET /announcements': { answer: { walletChanges: (WalletChange & { environment: 'sandbox' | 'production' })[] } };
