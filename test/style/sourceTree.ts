@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const skipped = new Set(['node_modules', '.git', 'data', 'coverage', 'artefacts']);
+const skipped = new Set(['node_modules', '.git', 'data', 'coverage', 'artefacts', 'built']);
 
 export type SourceFile = {
   /** From the root of the repository, with forward slashes. */
@@ -36,7 +36,7 @@ export const allFiles: readonly SourceFile[] = walk(root)
   .filter(path => ours.test(relative(root, path).replaceAll('\\', '/')) && !binary.test(path))
   .map(read);
 
-export const codeFiles = allFiles.filter(file => /\.(?:ts|js|mjs)$/.test(file.path));
+export const codeFiles = allFiles.filter(file => /\.(?:tsx?|js|mjs)$/.test(file.path));
 export const sourceFiles = codeFiles.filter(file => file.path.startsWith('src/'));
 
 const trees = new Map<string, ts.SourceFile>();

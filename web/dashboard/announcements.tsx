@@ -1,0 +1,26 @@
+import type { ReactElement } from 'react';
+import { useAnswer } from './asking.ts';
+import { Time } from './kit/time.tsx';
+import { PlaceLink } from './link.tsx';
+import { hrefIn } from './place.ts';
+
+const everyMs = 60_000;
+
+/** Of both environments, on every page: a change of where money goes that nobody meant has to be seen in time. */
+export const Announcements = (): ReactElement | null => {
+  const { data } = useAnswer('GET /announcements', {}, { everyMs: () => everyMs });
+  if (!data || data.walletChanges.length === 0) return null;
+  return (
+    <section className="announcements" aria-label="Announcements">
+      {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt }) => (
+        <p key={id} className="announcement">
+          <span>
+            {requestedBy} asked to change the {environment === 'sandbox' ? 'test' : 'live'} wallet of{' '}
+            <strong>{network}</strong>. It takes effect at <Time at={takesEffectAt} />.
+          </span>
+          <PlaceLink href={hrefIn(environment, '/wallets')}>Look at it</PlaceLink>
+        </p>
+      ))}
+    </section>
+  );
+};

@@ -1,0 +1,1 @@
+"use strict";(()=>{var s=["system","light","dark"],r="florin.theme",t=()=>{try{let e=localStorage.getItem(r);return s.find(m=>m===e)??"system"}catch{return"system"}},o=e=>{document.documentElement.dataset.theme=e};o(t());})();

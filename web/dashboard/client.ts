@@ -1,0 +1,144 @@
+import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/dashboard/dashboardApi.ts';
+import type { Environment } from '../../src/core/environment.ts';
+import { environmentHere, here, navigate, outsideHref } from './place.ts';
+
+/** An answer that is not what was asked for. Without a status, there was no answer. */
+export class CallError extends Error {
+  readonly status: number | null;
+  readonly code: string;
+  readonly param: string | null;
+  readonly requestId: string | null;
+
+  constructor(
+    status: number | null,
+    { code, message, param, requestId }: { code: string; message: string; param?: string; requestId?: string },
+  ) {
+    super(message);
+    this.name = 'CallError';
+    this.status = status;
+    this.code = code;
+    this.param = param ?? null;
+    this.requestId = requestId ?? null;
+  }
+}
+
+type ParamsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamsIn<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+type Given<Name extends DashboardCallName> = (ParamsIn<Name> extends never
+  ? { params?: undefined }
+  : { params: Record<ParamsIn<Name>, string> }) &
+  (BodyOf<Name> extends undefined ? { body?: undefined } : { body: BodyOf<Name> }) & {
+    query?: QueryOf<Name> | undefined;
+    /** Where the address does not say, or says another by now. */
+    environment?: Environment;
+    signal?: AbortSignal;
+  };
+export type CallOptions<Name extends DashboardCallName> =
+  Record<never, never> extends Given<Name> ? [options?: Given<Name>] : [options: Given<Name>];
+
+type AnyOptions = {
+  params?: Record<string, string>;
+  query?: object;
+  body?: unknown;
+  environment?: Environment;
+  signal?: AbortSignal;
+};
+
+export const apiBase = '/dashboard/api';
+
+/** Also for links to files. */
+export const callPath = (path: string, { params = {}, query = {}, environment }: AnyOptions = {}): string => {
+  const filled = path.replace(/:([a-zA-Z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams({ environment: environment ?? environmentHere() });
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  return `${apiBase}${filled}?${search}`;
+};
+
+const noAnswer = { code: 'no_answer', message: 'Florin did not answer. Look at your connection and try again.' };
+
+const errorIn = async (answer: Response): Promise<CallError> => {
+  const unreadable = {
+    code: 'internal_error',
+    message: `Florin answered with status ${answer.status} and no explanation.`,
+  };
+  try {
+    const { error } = (await answer.json()) as { error?: ConstructorParameters<typeof CallError>[1] };
+    return new CallError(answer.status, error ?? unreadable);
+  } catch {
+    return new CallError(answer.status, unreadable);
+  }
+};
+
+const ask = async (name: string, options: AnyOptions): Promise<Response> => {
+  const [method, path] = name.split(' ') as [string, string];
+  const hasBody = options.body !== undefined;
+  try {
+    return await fetch(callPath(path, options), {
+      method,
+      credentials: 'same-origin',
+      headers: { accept: 'application/json', ...(hasBody ? { 'content-type': 'application/json' } : {}) },
+      ...(hasBody ? { body: JSON.stringify(options.body) } : {}),
+      ...(options.signal ? { signal: options.signal } : {}),
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new CallError(null, noAnswer);
+  }
+};
+
+let prove: (() => Promise<boolean>) | null = null;
+/** The dialog that asks who is there. One at a time; answers whether proof was given. */
+export const answerProofWith = (handler: typeof prove): void => {
+  prove = handler;
+};
+
+let forget: () => void = () => {};
+/** What to do when the session has ended: what was read in it must not stay on the screen. */
+export const onSignedOut = (handler: () => void): void => {
+  forget = handler;
+};
+
+const wayBack = (): string => {
+  const { environment } = here();
+  return environment === null ? '' : `?next=${encodeURIComponent(location.pathname + location.search)}`;
+};
+
+/** Calls that answer 401 by themselves: a wrong password is not an ended session. */
+const isSigningIn = (name: string): boolean => /^POST \/(?:sign-in|setup|invitation|prove)\b/.test(name);
+
+const read = async (answer: Response): Promise<unknown> => {
+  try {
+    return await answer.json();
+  } catch {
+    throw new CallError(null, noAnswer);
+  }
+};
+
+const needsProof = (error: CallError): boolean => error.status === 403 && error.param === 'proof';
+
+export const call = async <Name extends DashboardCallName>(
+  name: Name,
+  ...[given]: CallOptions<Name>
+): Promise<AnswerOf<Name>> => {
+  // Read once: the repeated call after a proof goes where the first one went.
+  const options: AnyOptions = { ...(given as AnyOptions), environment: given?.environment ?? environmentHere() };
+  let answer = await ask(name, options);
+  if (answer.ok) return (await read(answer)) as AnswerOf<Name>;
+  let error = await errorIn(answer);
+  if (needsProof(error) && prove !== null && (await prove())) {
+    answer = await ask(name, options);
+    if (answer.ok) return (await read(answer)) as AnswerOf<Name>;
+    error = await errorIn(answer);
+  }
+  if (error.status === 401 && !isSigningIn(name)) {
+    const next = wayBack();
+    forget();
+    navigate(outsideHref(`/sign-in${next}`), { isReplacing: true });
+  }
+  throw error;
+};

@@ -1,0 +1,61 @@
+import { type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Icon } from './icon.tsx';
+
+/**
+ * The browser's own: it keeps the focus inside, closes on Escape, and gives the focus back to what opened it. What is
+ * inside is made anew each time it opens, so nothing typed is left behind.
+ */
+export const Dialog = ({
+  isOpen,
+  onClose,
+  title,
+  children,
+  isWide = false,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  children: ReactNode;
+  isWide?: boolean;
+}): ReactElement => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current!;
+    if (isOpen && !element.open) element.showModal();
+    if (!isOpen && element.open) element.close();
+  }, [isOpen]);
+  useEffect(() => {
+    const element = dialog.current!;
+    return () => element.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={isWide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={event => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={() => isOpen && onClose()}
+    >
+      {isOpen && (
+        <>
+          <div className="dialog-head">
+            <h2 id={id}>{title}</h2>
+            <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+              <Icon name="close" />
+            </button>
+          </div>
+          <div className="dialog-body">{children}</div>
+        </>
+      )}
+    </dialog>
+  );
+};
+
+/** The row of buttons at the end of a form or dialog: the main one first for who reads, last for who looks. */
+export const Buttons = ({ children }: { children: ReactNode }): ReactElement => (
+  <div className="buttons">{children}</div>
+);

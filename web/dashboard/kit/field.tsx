@@ -1,0 +1,112 @@
+import {
+  type InputHTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react';
+import { useFieldError } from './form.tsx';
+
+type Around = { label: ReactNode; hint?: ReactNode; error?: string | null; isLabelHidden?: boolean };
+type Tied = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined };
+
+/** Label above, hint and error below, tied to the control for who cannot see them. */
+const Labelled = ({
+  label,
+  hint,
+  error,
+  name,
+  isLabelHidden = false,
+  children,
+}: Around & { name: string | undefined; children: (tied: Tied) => ReactNode }): ReactElement => {
+  const id = useId();
+  const refused = useFieldError(name);
+  const wrong = error ?? refused;
+  const describedBy = [hint ? `${id}-hint` : '', wrong ? `${id}-error` : ''].filter(Boolean).join(' ');
+  return (
+    <div className="field">
+      <label htmlFor={id} className={isLabelHidden ? 'quiet-label' : undefined}>
+        {label}
+      </label>
+      {children({ id, 'aria-describedby': describedBy || undefined, 'aria-invalid': wrong ? true : undefined })}
+      {hint && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {wrong && (
+        <p className="field-error" id={`${id}-error`}>
+          {wrong}
+        </p>
+      )}
+    </div>
+  );
+};
+
+const inner = <Props extends Around>({
+  label,
+  hint,
+  error,
+  isLabelHidden,
+  ...rest
+}: Props): Omit<Props, keyof Around> => rest;
+
+export const Field = (props: Around & InputHTMLAttributes<HTMLInputElement>): ReactElement => (
+  <Labelled {...props} name={props.name}>
+    {tied => <input autoComplete="off" {...inner(props)} {...tied} />}
+  </Labelled>
+);
+
+export const TextArea = (props: Around & TextareaHTMLAttributes<HTMLTextAreaElement>): ReactElement => (
+  <Labelled {...props} name={props.name}>
+    {tied => <textarea rows={3} {...inner(props)} {...tied} />}
+  </Labelled>
+);
+
+export const Select = ({
+  options,
+  ...props
+}: Around &
+  SelectHTMLAttributes<HTMLSelectElement> & {
+    options: readonly { value: string; label: string }[];
+  }): ReactElement => (
+  <Labelled {...props} name={props.name}>
+    {tied => (
+      <select {...inner(props)} {...tied}>
+        {options.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Labelled>
+);
+
+export const Checkbox = ({
+  label,
+  hint,
+  ...rest
+}: { label: ReactNode; hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>): ReactElement => {
+  const id = useId();
+  return (
+    <div className="checkbox">
+      <input type="checkbox" id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+};
+
+/** Several checkboxes or radio buttons that answer one question. */
+export const Choices = ({ legend, children }: { legend: ReactNode; children: ReactNode }): ReactElement => (
+  <fieldset className="choices">
+    <legend>{legend}</legend>
+    {children}
+  </fieldset>
+);

@@ -1,0 +1,99 @@
+import { createContext, type ReactElement, type ReactNode, use, useRef, useState } from 'react';
+import { CallError } from '../client.ts';
+import { Button, type ButtonKind } from './button.tsx';
+import { ErrorBox } from './states.tsx';
+
+export type FormState = { readonly isBusy: boolean; readonly error: CallError | null; readonly isFieldError: boolean };
+export const FormContext = createContext<FormState>({ isBusy: false, error: null, isFieldError: false });
+
+export type Values = {
+  /** Trimmed. Fields of the form by name; '' where there is none. */
+  text(name: string): string;
+  /** As it was typed: passwords. */
+  exact(name: string): string;
+  all(name: string): string[];
+  has(name: string): boolean;
+};
+
+const valuesOf = (data: FormData): Values => {
+  const exact = (name: string): string => String(data.get(name) ?? '');
+  return {
+    exact,
+    text: name => exact(name).trim(),
+    all: name => data.getAll(name).map(String),
+    has: name => data.has(name),
+  };
+};
+
+const asCallError = (error: unknown): CallError =>
+  error instanceof CallError
+    ? error
+    : new CallError(null, { code: 'failed', message: error instanceof Error ? error.message : String(error) });
+
+/** The field an error speaks of: `ipAllow.0` and `ipAllow[0]` are about `ipAllow`. */
+const fieldOf = (param: string | null): string => (param ?? '').split(/[.[]/)[0]!;
+
+/**
+ * Fields keep what was typed themselves. What the server refuses is shown at the field that it names, which gets the
+ * focus, or above the buttons.
+ */
+export const Form = ({
+  onSubmit,
+  children,
+  label,
+  className = 'form',
+}: {
+  onSubmit: (values: Values, form: HTMLFormElement) => Promise<unknown> | unknown;
+  children: ReactNode;
+  label?: string;
+  className?: string;
+}): ReactElement => {
+  const [state, setState] = useState<FormState>({ isBusy: false, error: null, isFieldError: false });
+  const isRunning = useRef(false);
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setState({ isBusy: true, error: null, isFieldError: false });
+    try {
+      await onSubmit(valuesOf(new FormData(form)), form);
+      setState({ isBusy: false, error: null, isFieldError: false });
+    } catch (thrown) {
+      const error = asCallError(thrown);
+      const field = error.param === null ? null : form.elements.namedItem(fieldOf(error.param));
+      setState({ isBusy: false, error, isFieldError: field !== null });
+      if (field instanceof HTMLElement) field.focus();
+    } finally {
+      isRunning.current = false;
+    }
+  };
+  return (
+    <form
+      className={className}
+      aria-label={label}
+      onSubmit={event => {
+        event.preventDefault();
+        void submit(event.currentTarget);
+      }}
+    >
+      <FormContext value={state}>{children}</FormContext>
+    </form>
+  );
+};
+
+/** What went wrong and belongs to no field. */
+export const FormError = (): ReactElement | null => {
+  const { error, isFieldError } = use(FormContext);
+  return error === null || isFieldError ? null : <ErrorBox error={error} />;
+};
+
+export const Submit = ({ children, kind = 'primary' }: { children: ReactNode; kind?: ButtonKind }): ReactElement => (
+  <Button type="submit" kind={kind} isBusy={use(FormContext).isBusy}>
+    {children}
+  </Button>
+);
+
+/** The sentence for a field, if the server refused that one. */
+export const useFieldError = (name: string | undefined): string | null => {
+  const { error, isFieldError } = use(FormContext);
+  return error !== null && isFieldError && name !== undefined && fieldOf(error.param) === name ? error.message : null;
+};

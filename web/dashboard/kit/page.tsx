@@ -1,0 +1,81 @@
+import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { hasNavigated } from '../place.ts';
+
+/** A page's heading gets the focus when somebody comes from another page: that is how it is read aloud. */
+export const Page = ({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}): ReactElement => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (hasNavigated()) heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <>
+      <title>{`${title} · Florin`}</title>
+      <div className="page-head">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead && <p className="page-lead">{lead}</p>}
+        </div>
+        {actions && <div className="page-actions">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+};
+
+export const Card = ({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title?: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}): ReactElement => (
+  <section className="card">
+    {title && (
+      <div className="card-head">
+        <div>
+          <h2>{title}</h2>
+          {lead && <p className="card-lead">{lead}</p>}
+        </div>
+        {actions && <div className="page-actions">{actions}</div>}
+      </div>
+    )}
+    {children}
+  </section>
+);
+
+/** Names and values, one below the other when narrow. */
+export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }): ReactElement => (
+  <dl className="facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** A sentence that a person should read before going on. */
+export const Notice = ({
+  tone = 'info',
+  children,
+}: {
+  tone?: 'info' | 'care' | 'good';
+  children: ReactNode;
+}): ReactElement => <div className={`notice notice-${tone}`}>{children}</div>;

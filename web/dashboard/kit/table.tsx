@@ -1,0 +1,53 @@
+import type { ReactElement, ReactNode } from 'react';
+
+export type Column<Row> = {
+  readonly head: string;
+  readonly cell: (row: Row) => ReactNode;
+  readonly align?: 'end';
+  /** A column of buttons: its head is for who cannot see it. */
+  readonly isActions?: boolean;
+};
+
+/** At narrow width each row becomes a card, with the heads beside its cells. */
+export const Table = <Row,>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+}: {
+  /** Read aloud, not shown: the heading above says it to who sees it. */
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+}): ReactElement => (
+  <table className="table">
+    <caption className="quiet">{caption}</caption>
+    <thead>
+      <tr>
+        {columns.map(({ head, align, isActions }) => (
+          <th key={head} scope="col" className={align === 'end' ? 'end' : undefined}>
+            {isActions ? <span className="quiet">{head}</span> : head}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(row => (
+        <tr key={keyOf(row)}>
+          {columns.map(({ head, cell, align, isActions }) => (
+            <td
+              key={head}
+              data-head={isActions ? undefined : head}
+              className={
+                [align === 'end' ? 'end' : '', isActions ? 'actions' : ''].filter(Boolean).join(' ') || undefined
+              }
+            >
+              {cell(row)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);

@@ -1,0 +1,43 @@
+import type { ReactElement } from 'react';
+
+const absolute = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+export const relativeTo = (atMs: number, nowMs: number): string => {
+  const differenceMs = atMs - nowMs;
+  const [unit, size] = units.find(([, each]) => Math.abs(differenceMs) >= each) ?? units[3];
+  return relative.format(Math.round(differenceMs / size), unit);
+};
+
+/** The person's own clock, to the second; how long ago it was on hovering. */
+export const Time = ({ at, none = '—' }: { at: string | null; none?: string }): ReactElement => {
+  if (at === null) return <span>{none}</span>;
+  const atMs = Date.parse(at);
+  return (
+    <time dateTime={at} title={relativeTo(atMs, Date.now())}>
+      {absolute.format(atMs)}
+    </time>
+  );
+};
+
+/** Milliseconds as a person would say them. */
+export const durationText = (ms: number | null): string => {
+  if (ms === null) return '—';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  return `${(ms / 3_600_000).toFixed(1)} h`;
+};

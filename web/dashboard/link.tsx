@@ -1,0 +1,27 @@
+import type { AnchorHTMLAttributes, MouseEvent, ReactElement } from 'react';
+import { hrefIn, navigate, useEnvironment } from './place.ts';
+
+type Attributes = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'>;
+
+/** A click with a modifier, or of another button, is the browser's. */
+const isPlainClick = (event: MouseEvent): boolean =>
+  event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+
+/** To a page of the environment that is shown. */
+export const Link = ({ to, ...rest }: Attributes & { to: string }): ReactElement => (
+  <PlaceLink href={hrefIn(useEnvironment(), to)} {...rest} />
+);
+
+/** To any page of the app, without loading it anew. */
+export const PlaceLink = ({ href, onClick, ...rest }: Attributes & { href: string }): ReactElement => (
+  <a
+    href={href}
+    onClick={event => {
+      onClick?.(event);
+      if (event.defaultPrevented || !isPlainClick(event)) return;
+      event.preventDefault();
+      navigate(href);
+    }}
+    {...rest}
+  />
+);

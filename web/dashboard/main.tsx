@@ -1,0 +1,17 @@
+import './style/dashboard.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { queries } from './asking.ts';
+import { onSignedOut } from './client.ts';
+
+onSignedOut(() => queries.clear());
+
+createRoot(document.getElementById('app')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,58 @@
+import { type ComponentType, lazy } from 'react';
+import type { Action } from '../../src/core/dashboard/roles.ts';
+import type { IconName } from './kit/icon.tsx';
+
+type Params = Readonly<Record<string, string>>;
+/** Each page is its own file of the bundle, and its default export. Parts of the path are its props. */
+export type PageOf = ComponentType<{ params: Params }>;
+
+export type Route = {
+  /** Below the environment: `/payments/:id`. */
+  readonly path: string;
+  readonly Page: PageOf;
+  /** Who may not do this does not see the page. */
+  readonly action: Action | null;
+  /** In the sidebar; null for pages that others lead to. */
+  readonly menu: {
+    readonly label: string;
+    readonly icon: IconName;
+    readonly group: 'money' | 'build' | 'account';
+  } | null;
+};
+
+const page = (load: () => Promise<{ default: PageOf }>): PageOf => lazy(load) as unknown as PageOf;
+
+export const routes: readonly Route[] = [
+  {
+    path: '/',
+    Page: page(() => import('./pages/home.tsx')),
+    action: 'payments.read',
+    menu: { label: 'Home', icon: 'home', group: 'money' },
+  },
+  {
+    path: '/payments',
+    Page: page(() => import('./pages/payments.tsx')),
+    action: 'payments.read',
+    menu: { label: 'Payments', icon: 'payments', group: 'money' },
+  },
+];
+
+export const matchRoute = (path: string): { route: Route; params: Params } | null => {
+  const parts = path.split('/');
+  for (const route of routes) {
+    const wanted = route.path.split('/');
+    if (wanted.length !== parts.length) continue;
+    const isMatch = wanted.every((part, index) => part.startsWith(':') || part === parts[index]);
+    if (!isMatch) continue;
+    const named = wanted.flatMap((part, index) =>
+      part.startsWith(':') ? [[part.slice(1), decodeURIComponent(parts[index]!)] as const] : [],
+    );
+    return { route, params: Object.fromEntries(named) };
+  }
+  return null;
+};
+
+/** Pages without an environment and without the frame around. */
+export const outsidePages: Readonly<Record<string, PageOf>> = {
+  '/sign-in': page(() => import('./pages/signIn.tsx')),
+};

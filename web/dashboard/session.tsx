@@ -1,0 +1,28 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, use } from 'react';
+import type { Action } from '../../src/core/dashboard/roles.ts';
+import type { SessionState, SignedIn } from '../../src/core/dashboard/sessionApi.ts';
+import { type CallError, call } from './client.ts';
+
+export const sessionKey = ['GET /session'] as const;
+
+export const useSessionState = () =>
+  useQuery<SessionState, CallError>({ queryKey: sessionKey, queryFn: () => call('GET /session'), staleTime: 30_000 });
+
+export const SessionContext = createContext<SignedIn | null>(null);
+
+/** Of who is signed in. Only below the shell. */
+export const useSession = (): SignedIn => {
+  const session = use(SessionContext);
+  if (session === null) throw new Error('this page is shown to people who are signed in');
+  return session;
+};
+
+/** Whether this person's role allows it. The server refuses by itself; this only hides. */
+export const useMay = (action: Action): boolean => useSession().actions.includes(action);
+
+/** After signing in, or after a change of one's own account. */
+export const useKeepSession = (): ((session: SignedIn) => void) => {
+  const client = useQueryClient();
+  return session => client.setQueryData(sessionKey, session);
+};
