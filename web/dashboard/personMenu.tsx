@@ -5,6 +5,7 @@ import { say } from './kit/announce.tsx';
 import { Icon } from './kit/icon.tsx';
 import { Link } from './link.tsx';
 import { navigate, outsideHref, usePlace } from './place.ts';
+import { roleNames } from './roleNames.ts';
 import { useSession } from './session.tsx';
 import { keepTheme, keptTheme, type Theme, themes } from './theme.ts';
 
@@ -73,7 +74,7 @@ export const PersonMenu = (): ReactElement => {
         <p>
           <strong>{person.name}</strong>
           <span className="muted">{person.email}</span>
-          <span className="muted">{person.role.charAt(0).toUpperCase() + person.role.slice(1)}</span>
+          <span className="muted">{roleNames[person.role]}</span>
         </p>
         <Link to="/account">My account</Link>
         <ThemeSwitch />

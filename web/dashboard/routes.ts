@@ -35,6 +35,7 @@ export const routes: readonly Route[] = [
     action: 'payments.read',
     menu: { label: 'Payments', icon: 'payments', group: 'money' },
   },
+  { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 
 export const matchRoute = (path: string): { route: Route; params: Params } | null => {
@@ -55,4 +56,6 @@ export const matchRoute = (path: string): { route: Route; params: Params } | nul
 /** Pages without an environment and without the frame around. */
 export const outsidePages: Readonly<Record<string, PageOf>> = {
   '/sign-in': page(() => import('./pages/signIn.tsx')),
+  '/setup': page(() => import('./pages/setup.tsx')),
+  '/invitation': page(() => import('./pages/invitation.tsx')),
 };

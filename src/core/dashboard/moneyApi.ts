@@ -88,7 +88,20 @@ export type SweepRow = {
   by: string | null;
 };
 
+/** What payments can be made in, in this environment. */
+export type PayableNetwork = {
+  slug: string;
+  name: string;
+  caip2: string;
+  chainId: number | null;
+  status: string;
+  explorerUrl: string | null;
+  nativeCurrency: { symbol: string; decimals: number };
+  currencies: { symbol: string; name: string; decimals: number; minAmount: string }[];
+};
+
 export type MoneyApi = {
+  'GET /networks': { answer: { data: PayableNetwork[] } };
   'GET /home': { query: { days?: number }; answer: Home };
   'GET /go-live': { answer: GoLive };
   'GET /payments': {

@@ -34,6 +34,26 @@ export const Page = ({
   );
 };
 
+/** Without the shell around: one card in the middle. */
+export const OutsidePage = ({
+  title,
+  lead,
+  children,
+}: {
+  title: string;
+  lead?: ReactNode;
+  children: ReactNode;
+}): ReactElement => (
+  <div className="outside-card">
+    <span className="brand-mark" aria-hidden="true">
+      F
+    </span>
+    <Page title={title} lead={lead}>
+      {children}
+    </Page>
+  </div>
+);
+
 export const Card = ({
   title,
   lead,

@@ -1,19 +1,11 @@
-import { startAuthentication } from '@simplewebauthn/browser';
 import { type ReactElement, useEffect, useRef, useState } from 'react';
 import type { Person } from '../../../src/core/dashboard/sessionApi.ts';
 import { answerProofWith, call } from '../client.ts';
+import { proveByPasskey } from '../passkeys.ts';
 import { Button } from './button.tsx';
 import { Buttons, Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
 import { Form, FormError, Submit } from './form.tsx';
-
-type Json = Record<string, unknown>;
-
-const proveByPasskey = async (): Promise<void> => {
-  const options = await call('POST /prove/passkey/options');
-  const response = await startAuthentication({ optionsJSON: options as never });
-  await call('POST /prove', { body: { response: response as unknown as Json } });
-};
 
 /** Opened by a call that the server wants a fresh proof for. Who closes it has not given one. */
 export const StepUp = ({ person }: { person: Person }): ReactElement => {

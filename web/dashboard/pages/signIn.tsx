@@ -1,6 +1,159 @@
-import type { ReactElement } from 'react';
-import { Page } from '../kit/page.tsx';
+import { browserSupportsWebAuthnAutofill, WebAuthnAbortService } from '@simplewebauthn/browser';
+import { type ReactElement, useEffect, useState } from 'react';
+import type { SignedIn } from '../../../src/core/dashboard/sessionApi.ts';
+import { call } from '../client.ts';
+import { Button } from '../kit/button.tsx';
+import { Field } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { OutsidePage } from '../kit/page.tsx';
+import { askPasskey, canUsePasskeys } from '../passkeys.ts';
+import { base, navigate, usePlace } from '../place.ts';
+import { useKeepSession, useSessionState } from '../session.tsx';
+
+/** Only ways back into the app: the address comes from whoever made the link. */
+const safeNext = (next: string | null): string => {
+  if (!next?.startsWith(`${base}/`)) return base;
+  const { origin, pathname, search } = new URL(next, location.origin);
+  return origin === location.origin && pathname.startsWith(`${base}/`) ? pathname + search : base;
+};
+
+const byPasskey = async (isFromAutofill: boolean): Promise<SignedIn> => {
+  const options = await call('POST /sign-in/passkey/options');
+  const response = await askPasskey(options, { isFromAutofill });
+  return call('POST /sign-in/passkey', { body: { response } });
+};
+
+/** Where the browser can, passkeys are offered in the field of the email itself. */
+const useAutofilledPasskey = (onSignedIn: (session: SignedIn) => void, isWanted: boolean): void => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is asked for once, when the page is opened.
+  useEffect(() => {
+    if (!isWanted) return;
+    let isGone = false;
+    const offer = async (): Promise<void> => {
+      if (!(await browserSupportsWebAuthnAutofill()) || isGone) return;
+      const session = await byPasskey(true);
+      if (!isGone) onSignedIn(session);
+    };
+    // What fails here was never asked for; the button says what is wrong.
+    offer().catch(() => {});
+    return () => {
+      isGone = true;
+      WebAuthnAbortService.cancelCeremony();
+    };
+  }, [isWanted]);
+};
+
+type Given = { email: string; password: string };
+
+const CodeForm = ({
+  given,
+  onSignedIn,
+  onBack,
+}: {
+  given: Given;
+  onSignedIn: (session: SignedIn) => void;
+  onBack: () => void;
+}): ReactElement => {
+  const [isRecovery, setRecovery] = useState(false);
+  return (
+    <Form
+      onSubmit={async values => {
+        const answer = await call('POST /sign-in', { body: { ...given, code: values.text('code') } });
+        if (answer.state === 'signed-in') onSignedIn(answer);
+      }}
+    >
+      <Field
+        key={String(isRecovery)}
+        label={isRecovery ? 'Recovery code' : 'Code from your authenticator'}
+        name="code"
+        inputMode={isRecovery ? 'text' : 'numeric'}
+        autoComplete={isRecovery ? 'off' : 'one-time-code'}
+        spellCheck={false}
+        hint={isRecovery ? 'Each recovery code works once.' : 'Six digits.'}
+        autoFocus
+        required
+      />
+      <FormError />
+      <Submit>Sign in</Submit>
+      <div className="row outside-links">
+        <button type="button" className="link-button" onClick={() => setRecovery(!isRecovery)}>
+          {isRecovery ? 'Use a code from my authenticator' : 'Use a recovery code'}
+        </button>
+        <button type="button" className="link-button" onClick={onBack}>
+          Back
+        </button>
+      </div>
+    </Form>
+  );
+};
+
+const PasswordForm = ({
+  onSignedIn,
+  onCodeNeeded,
+}: {
+  onSignedIn: (session: SignedIn) => void;
+  onCodeNeeded: (given: Given) => void;
+}): ReactElement => (
+  <Form
+    label="Password"
+    onSubmit={async values => {
+      const given = { email: values.text('email'), password: values.exact('password') };
+      const answer = await call('POST /sign-in', { body: given });
+      if (answer.state === 'signed-in') onSignedIn(answer);
+      else onCodeNeeded(given);
+    }}
+  >
+    <Field label="Email" name="email" type="email" autoComplete="username webauthn" required />
+    <Field label="Password" name="password" type="password" autoComplete="current-password" required />
+    <FormError />
+    <Submit kind="plain">Continue</Submit>
+  </Form>
+);
+
+const NoOwner = ({ onRetry }: { onRetry: () => unknown }): ReactElement => (
+  <OutsidePage
+    title="Nobody owns this Florin yet"
+    lead="When it starts, Florin prints a setup link. Open that link to make the first account."
+  >
+    <p className="muted">The link works once. A new one is printed each time Florin starts without an owner.</p>
+    <Button onClick={() => void onRetry()}>I have done that</Button>
+  </OutsidePage>
+);
 
 export default function SignIn(): ReactElement {
-  return <Page title="Sign in">{null}</Page>;
+  const { query } = usePlace();
+  const session = useSessionState();
+  const keepSession = useKeepSession();
+  const [given, setGiven] = useState<Given | null>(null);
+  const next = safeNext(query.get('next'));
+  const state = session.data?.state;
+  const onSignedIn = (signedIn: SignedIn): void => {
+    keepSession(signedIn);
+    navigate(next, { isReplacing: true });
+  };
+  useAutofilledPasskey(onSignedIn, state === 'signed-out');
+  useEffect(() => {
+    if (state === 'signed-in') navigate(next, { isReplacing: true });
+  }, [state, next]);
+  if (state === 'no-owner') return <NoOwner onRetry={session.refetch} />;
+  if (given !== null)
+    return (
+      <OutsidePage title="One more step" lead="Your password is right. Prove it with your second factor.">
+        <CodeForm given={given} onSignedIn={onSignedIn} onBack={() => setGiven(null)} />
+      </OutsidePage>
+    );
+  return (
+    <OutsidePage title="Sign in">
+      {canUsePasskeys() && (
+        <>
+          <Form label="Passkey" onSubmit={async () => onSignedIn(await byPasskey(false))}>
+            <Submit>Sign in with a passkey</Submit>
+            <FormError />
+          </Form>
+          <p className="divider">or with a password</p>
+        </>
+      )}
+      <PasswordForm onSignedIn={onSignedIn} onCodeNeeded={setGiven} />
+    </OutsidePage>
+  );
 }

@@ -1,1 +1,0 @@
-import{p as m,r as n}from"./chunk-Y4KHEDV2.js";import{b as o,d as t,o as r}from"./chunk-DUINVML4.js";var e=o(t(),1);function f(){let p=n("GET /home",{query:{days:30}});return(0,e.jsx)(r,{title:"Home",children:(0,e.jsx)(m,{of:p,children:({openNow:a})=>(0,e.jsxs)("p",{children:[a," payments are open."]})})})}export{f as default};

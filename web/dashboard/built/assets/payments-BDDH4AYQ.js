@@ -1,1 +1,0 @@
-import{p as n,r as o}from"./chunk-Y4KHEDV2.js";import{b as e,d as m,o as r}from"./chunk-DUINVML4.js";var t=e(m(),1);function s(){let a=o("GET /payments",{query:{limit:20}});return(0,t.jsx)(r,{title:"Payments",children:(0,t.jsx)(n,{of:a,children:({pagination:p})=>(0,t.jsxs)("p",{children:[p.total," payments."]})})})}export{s as default};

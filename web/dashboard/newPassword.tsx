@@ -1,0 +1,31 @@
+import type { ReactElement } from 'react';
+import { CallError } from './client.ts';
+import { Field } from './kit/field.tsx';
+import type { Values } from './kit/form.tsx';
+
+export const NewPassword = (): ReactElement => (
+  <>
+    <Field
+      label="Password"
+      name="password"
+      type="password"
+      autoComplete="new-password"
+      minLength={12}
+      maxLength={200}
+      hint="At least 12 characters. A few words that only you would put together are good."
+      required
+    />
+    <Field label="The same again" name="again" type="password" autoComplete="new-password" maxLength={200} required />
+  </>
+);
+
+/** The password, if it was typed twice alike. */
+export const samePassword = (values: Values): string => {
+  const password = values.exact('password');
+  if (password === values.exact('again')) return password;
+  throw new CallError(null, {
+    code: 'invalid_request',
+    message: 'The two passwords are not the same.',
+    param: 'again',
+  });
+};

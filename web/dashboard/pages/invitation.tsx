@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactElement, useState } from 'react';
+import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import { type CallError, call } from '../client.ts';
+import { Field } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { Facts, OutsidePage } from '../kit/page.tsx';
+import { Answer } from '../kit/states.tsx';
+import { NewPassword, samePassword } from '../newPassword.tsx';
+import { hrefIn, navigate } from '../place.ts';
+import { roleNames } from '../roleNames.ts';
+import { useKeepSession } from '../session.tsx';
+
+export default function Invitation(): ReactElement {
+  const [token] = useState(() => location.hash.slice(1));
+  const keepSession = useKeepSession();
+  const check = useQuery<AnswerOf<'POST /invitation/check'>, CallError>({
+    queryKey: ['POST /invitation/check', token],
+    queryFn: () => call('POST /invitation/check', { body: { token } }),
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+  return (
+    <OutsidePage title="Join the team">
+      <Answer of={check} lines={6}>
+        {({ accountName, email, role }) => (
+          <Form
+            onSubmit={async values => {
+              const body = { token, name: values.text('name'), password: samePassword(values) };
+              keepSession(await call('POST /invitation', { body }));
+              navigate(hrefIn('sandbox', '/account'), { isReplacing: true });
+            }}
+          >
+            <Facts
+              facts={[
+                ['Account', accountName],
+                ['Email', email],
+                ['Role', roleNames[role]],
+              ]}
+            />
+            <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
+            <Field label="Your name" name="name" autoComplete="name" maxLength={100} required />
+            <NewPassword />
+            <FormError />
+            <Submit>Join</Submit>
+          </Form>
+        )}
+      </Answer>
+      {check.isError && <p>An invitation works once and for a limited time. Ask who invited you for a new one.</p>}
+    </OutsidePage>
+  );
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactElement, useState } from 'react';
+import { type CallError, call } from '../client.ts';
+import { Field } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { OutsidePage } from '../kit/page.tsx';
+import { Answer } from '../kit/states.tsx';
+import { PlaceLink } from '../link.tsx';
+import { NewPassword, samePassword } from '../newPassword.tsx';
+import { hrefIn, navigate, outsideHref } from '../place.ts';
+import { useKeepSession } from '../session.tsx';
+
+/** Behind the #, which browsers send to nobody. */
+const tokenHere = (): string => location.hash.slice(1);
+
+export default function Setup(): ReactElement {
+  const [token] = useState(tokenHere);
+  const keepSession = useKeepSession();
+  const check = useQuery<{ accountName: string }, CallError>({
+    queryKey: ['POST /setup/check', token],
+    queryFn: () => call('POST /setup/check', { body: { token } }),
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+  return (
+    <OutsidePage title="Set up Florin" lead="You become the owner of this installation.">
+      <Answer of={check} lines={6}>
+        {({ accountName }) => (
+          <Form
+            onSubmit={async values => {
+              const password = samePassword(values);
+              const body = { token, name: values.text('name'), email: values.text('email'), password };
+              keepSession(await call('POST /setup', { body }));
+              // The link has done its work, and does not stay in the history.
+              navigate(hrefIn('sandbox', '/start'), { isReplacing: true });
+            }}
+          >
+            <p>
+              Account: <strong>{accountName}</strong>
+            </p>
+            <Field label="Your name" name="name" autoComplete="name" maxLength={100} required />
+            <Field
+              label="Email"
+              name="email"
+              type="email"
+              autoComplete="username"
+              hint="You sign in with it. Florin sends no mail."
+              required
+            />
+            <NewPassword />
+            <FormError />
+            <Submit>Create the owner</Submit>
+          </Form>
+        )}
+      </Answer>
+      {check.isError && (
+        <p>
+          A setup link works once. <PlaceLink href={outsideHref('/sign-in')}>Sign in</PlaceLink> if you have an account,
+          or start Florin again for a new link.
+        </p>
+      )}
+    </OutsidePage>
+  );
+}

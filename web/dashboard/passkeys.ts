@@ -1,0 +1,47 @@
+import { startAuthentication, startRegistration, WebAuthnError } from '@simplewebauthn/browser';
+import { CallError, call } from './client.ts';
+
+type Json = Record<string, unknown>;
+
+export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === 'function';
+
+const failed = (message: string): CallError => new CallError(null, { code: 'passkey_failed', message });
+
+/** The browser tells little, so that a page cannot learn who is here; the sentence says what a person can do. */
+const asCallError = (error: unknown): unknown => {
+  if (error instanceof CallError) return error;
+  const cause = error instanceof WebAuthnError ? error.cause : error;
+  const name = cause instanceof Error ? cause.name : '';
+  if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED')
+    return failed('This device already has a passkey of your account.');
+  if (name === 'NotAllowedError') return failed('No passkey was given. It was cancelled, or the time was up.');
+  if (name === 'SecurityError') return failed('Passkeys do not work at this address. They need HTTPS and a host name.');
+  return failed('The passkey could not be used. Try again, or sign in another way.');
+};
+
+/** Answers what the authenticator signed, for the server to verify. */
+export const askPasskey = async (options: Json, { isFromAutofill = false } = {}): Promise<Json> => {
+  try {
+    const given = await startAuthentication({
+      optionsJSON: options as never,
+      useBrowserAutofill: isFromAutofill,
+      verifyBrowserAutofillInput: false,
+    });
+    return given as unknown as Json;
+  } catch (error) {
+    throw asCallError(error);
+  }
+};
+
+export const makePasskey = async (options: Json): Promise<Json> => {
+  try {
+    return (await startRegistration({ optionsJSON: options as never })) as unknown as Json;
+  } catch (error) {
+    throw asCallError(error);
+  }
+};
+
+export const proveByPasskey = async (): Promise<void> => {
+  const response = await askPasskey(await call('POST /prove/passkey/options'));
+  await call('POST /prove', { body: { response } });
+};

@@ -1,0 +1,10 @@
+import type { Role } from '../../src/core/dashboard/roles.ts';
+
+export const roleNames: Readonly<Record<Role, string>> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  developer: 'Developer',
+  finance: 'Finance',
+  support: 'Support',
+  viewer: 'Viewer',
+};
