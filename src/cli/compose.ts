@@ -208,11 +208,13 @@ export const makeDataDir = async (config: Config): Promise<void> => {
  * that serves what this one delivers, the proxy before it, and the local chain, whose node takes orders from anybody.
  */
 export const knownListeners = (
-  { hosts, ports, publicUrls }: Pick<Config, 'hosts' | 'ports' | 'publicUrls'>,
+  { hosts, ports, publicUrls, dashboard }: Pick<Config, 'hosts' | 'ports' | 'publicUrls' | 'dashboard'>,
   chainUrl: string | null,
 ): { address: string; port: number }[] => {
-  const named = Object.values(publicUrls).flatMap(url => (url === null ? [] : [Number(new URL(url).port || 443)]));
-  const all = [...new Set([...Object.values(ports), ...named])];
+  const named = [...Object.values(publicUrls), dashboard.url].flatMap(url =>
+    url === null ? [] : [Number(new URL(url).port || 443)],
+  );
+  const all = [...new Set([...Object.values(ports), ...(dashboard.port === null ? [] : [dashboard.port]), ...named])];
   const served = hosts.flatMap(address => all.map(port => ({ address, port })));
   if (chainUrl === null) return served;
   const { hostname, port } = new URL(chainUrl);

@@ -24,6 +24,8 @@ export type Config = {
   readonly publicUrls: Readonly<Record<Environment, string | null>>;
   /** Without a trailing slash; null means the environment's own address + /checkout. */
   readonly checkoutUrl: string | null;
+  /** An origin of its own, and a port: null where it has none. */
+  readonly dashboard: { readonly url: string | null; readonly port: number | null };
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Null means the embedded server. */
@@ -115,6 +117,20 @@ export const settings = {
     help: "Address of the checkout pages. Default: each environment's own address and /checkout.",
     parse: parseCheckoutUrl,
   }),
+  dashboardUrl: setting({
+    flag: '--dashboard-url <url>',
+    variable: 'FLORIN_DASHBOARD_URL',
+    fallback: null,
+    help: 'An address at which there is the dashboard and nothing else. Default: it is at the address of production.',
+    parse: parseOrigin,
+  }),
+  dashboardPort: setting({
+    flag: '--dashboard-port <port>',
+    variable: 'FLORIN_DASHBOARD_PORT',
+    fallback: null,
+    help: 'A port of its own for the dashboard; 0 picks a free one.',
+    parse: parsePort,
+  }),
   trustedProxies: setting({
     variable: 'FLORIN_TRUSTED_PROXIES',
     fallback: null,
@@ -181,8 +197,9 @@ type SettingName = keyof typeof settings;
 type Value<N extends SettingName> = NonNullable<ReturnType<(typeof settings)[N]['parse']>>;
 type Values = { readonly [N in SettingName]: Value<N> | null };
 
+type FlagName = 'dataDir' | 'host' | 'port' | 'sandboxPort' | 'dashboardUrl' | 'dashboardPort';
 /** Flags win over the environment. The names are those that commander derives from the table's flags. */
-export type Flags = { readonly [N in 'dataDir' | 'host' | 'port' | 'sandboxPort']?: string | undefined };
+export type Flags = { readonly [N in FlagName]?: string | undefined };
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
 
@@ -201,6 +218,7 @@ export async function loadConfig({ flags = {}, env = process.env, cwd = process.
     ports: { production: port!, sandbox: sandboxPort! },
     publicUrls: { production: publicUrl, sandbox: sandboxPublicUrl },
     checkoutUrl: values.checkoutUrl,
+    dashboard: { url: values.dashboardUrl, port: values.dashboardPort },
     trustedProxies: values.trustedProxies ?? [],
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     masterKey: values.masterKey,
@@ -262,6 +280,16 @@ function contradictions(values: Values, set: (name: SettingName) => boolean): st
     'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL must not be the same address',
   );
 
+  const { dashboardUrl, dashboardPort } = values;
+  check(
+    dashboardUrl !== null && [publicUrl, sandboxPublicUrl].includes(dashboardUrl),
+    'FLORIN_DASHBOARD_URL must be an address of its own; unset it where the dashboard is at the address of production',
+  );
+  check(
+    dashboardPort !== null && dashboardPort !== 0 && [port, sandboxPort].includes(dashboardPort),
+    'FLORIN_DASHBOARD_PORT must be a port of its own; unset it where the Host header decides',
+  );
+
   const does = (role: Role): boolean => values.roles?.includes(role) ?? false;
   check(
     does('deliver') && !does('api') && !set('sandboxPublicUrl'),
@@ -271,7 +299,11 @@ function contradictions(values: Values, set: (name: SettingName) => boolean): st
   for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
     check(wide && !set(name), `${settings[name].variable} is needed when Florin listens on more than loopback`);
   }
-  const exposed = wide || [publicUrl, sandboxPublicUrl].some(url => url !== null && !isLoopbackUrl(url));
+  check(
+    wide && set('dashboardPort') && !set('dashboardUrl'),
+    'FLORIN_DASHBOARD_URL is needed when the dashboard has a port of its own on more than loopback',
+  );
+  const exposed = wide || [publicUrl, sandboxPublicUrl, dashboardUrl].some(url => url !== null && !isLoopbackUrl(url));
   // Behind a trusted proxy the public certificate is the proxy's.
   check(
     exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestListener } from 'node:http';
 import { createDevPayer } from '../chains/evm/devPayer.ts';
 import { type Environment, environments } from '../core/environment.ts';
-import { type FlorinError, invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/callers.ts';
-import type { Context, Deliver, EnvironmentSettings } from '../engine/context.ts';
+import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/createPayment.ts';
 import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
@@ -14,17 +12,15 @@ import { noticeRestore } from '../engine/noticeRestore.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
 import { createCheckoutSite } from '../http/checkoutRoutes.ts';
-import { createClientAddress } from '../http/clientAddress.ts';
+import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
+import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { deliveryRoutes } from '../http/deliveryRoutes.ts';
-import { createHostEnvironment } from '../http/hostEnvironment.ts';
-import { createListener, type Listener } from '../http/listener.ts';
 import type { LiveLimits } from '../http/liveCheckouts.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
-import { refuseRequest } from '../http/refusal.ts';
 import type { Route } from '../http/route.ts';
 import { sandboxRoutes } from '../http/sandboxRoutes.ts';
-import { type AccessLine, createRequestHandler, type Incoming } from '../http/server.ts';
+import { type AccessLine, createRequestHandler } from '../http/server.ts';
 import { systemRoutes } from '../http/systemRoutes.ts';
 import { webhookRoutes } from '../http/webhookRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
@@ -39,9 +35,10 @@ import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { type FirstRun, prepareFirstRun } from './firstRun.ts';
-import { portProblem, refuseTakenPorts } from './refuseTakenPorts.ts';
+import { listen } from './listeners.ts';
+import { refuseTakenPorts } from './refuseTakenPorts.ts';
 import { createStack, type Stack } from './stack.ts';
 import { startDelivering } from './startDelivering.ts';
 import { startLocalChain } from './startLocalChain.ts';
@@ -49,6 +46,8 @@ import { localCaip2, watchedChains } from './watchedChains.ts';
 
 export type Florin = {
   readonly urls: Readonly<Record<Environment, string>>;
+  /** The dashboard's origin. */
+  readonly dashboardUrl: string;
   readonly caPath: string | null;
   readonly firstRun: FirstRun | null;
   /** The dev chain's process, where one runs. */
@@ -57,6 +56,9 @@ export type Florin = {
   readonly notices: readonly string[];
   stop(): Promise<void>;
 };
+
+/** Known once everything is bound. */
+type Urls = Record<Environment | 'dashboard', string>;
 
 const listConnections = 4;
 
@@ -79,48 +81,6 @@ const createDeliver =
     });
     return { delivered, statusCode, durationMs, error };
   };
-
-const unknownHost = (): FlorinError =>
-  invalid(undefined, 'The Host header names neither environment. Use the address of production or of the sandbox.');
-
-/** One listener an environment, or one for both when they share a port and the Host header decides. */
-const listen = async (
-  config: Config,
-  handler: RequestListener,
-  options: { tls: { key: string; cert: string }; requestId: () => string; log: Log },
-): Promise<{ listeners: Listener[]; ports: Record<Environment, number> }> => {
-  const listeners: Listener[] = [];
-  const clientAddress = createClientAddress(config.trustedProxies);
-  // A trusted proxy that ends TLS may speak plain HTTP to us, as long as it vouches for the client's side.
-  const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
-  const bind = async (port: number, environmentOf: (request: Incoming) => Environment | null): Promise<number> => {
-    const tagged: RequestListener = (request, response) => {
-      const environment = environmentOf(request);
-      if (environment === null) return refuseRequest(request, response, unknownHost(), options.requestId());
-      (request as Incoming).environment = environment;
-      handler(request, response);
-    };
-    const listener = createListener({ ...options, handler: tagged, servePlain });
-    listeners.push(listener);
-    try {
-      return await listener.listen(port, config.hosts);
-    } catch (error) {
-      await Promise.all(listeners.map(each => each.close()));
-      const problem = portProblem(error, port);
-      throw problem === null ? error : new ConfigError([problem]);
-    }
-  };
-  const { production, sandbox } = config.ports;
-  if (production === sandbox && production !== 0) {
-    const { publicUrls } = config;
-    const environmentOf = createHostEnvironment({ production: publicUrls.production!, sandbox: publicUrls.sandbox! });
-    const port = await bind(production, request => environmentOf(request.headers.host));
-    return { listeners, ports: { production: port, sandbox: port } };
-  }
-  const ports = { production: 0, sandbox: 0 };
-  for (const environment of environments) ports[environment] = await bind(config.ports[environment], () => environment);
-  return { listeners, ports };
-};
 
 /**
  * Brings everything up in order, and takes down whatever is up when a step fails. The addresses are settings of payments
@@ -147,7 +107,7 @@ export const startFlorin = async (
     const { chain, notices } = await startLocalChain(config, log, admin.db);
     if (chain) stack.push('dev chain', () => chain.stop());
 
-    const urls: Record<Environment, string> = { production: '', sandbox: '' };
+    const urls: Urls = { production: '', sandbox: '', dashboard: '' };
     const networks = networksOf(config, chain?.rpcUrl ?? null);
     const settings = environmentSettings(config, urls);
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
@@ -165,6 +125,7 @@ export const startFlorin = async (
       networks: createNetworkDirectory(admin.db, networks, monotonicMs),
       localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
       environments: settings,
+      dashboard: dashboardSettings(config, urls),
       deliver: createDeliver(sender, settings),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       log,
@@ -179,12 +140,27 @@ export const startFlorin = async (
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
     const devChainPid = () => chain?.pid() ?? null;
-    return { urls, caPath: tls.caPath, firstRun, devChainPid, notices, stop: stack.unwind };
+    return {
+      urls,
+      dashboardUrl: urls.dashboard,
+      caPath: tls.caPath,
+      firstRun,
+      devChainPid,
+      notices,
+      stop: stack.unwind,
+    };
   } catch (error) {
     await stack.unwind();
     throw error;
   }
 };
+
+const dashboardSettings = ({ dashboard }: Config, urls: Readonly<Urls>): DashboardSettings => ({
+  get url() {
+    return urls.dashboard;
+  },
+  isAlone: dashboard.url !== null || dashboard.port !== null,
+});
 
 const environmentSettings = (
   config: Config,
@@ -223,7 +199,7 @@ const startApi = async (parts: {
   config: Config;
   context: Context;
   tls: { key: string; cert: string };
-  urls: Record<Environment, string>;
+  urls: Urls;
   bound: { address: string; port: number }[];
   access: (line: AccessLine) => void;
   live: Partial<LiveLimits>;
@@ -253,13 +229,16 @@ const startApi = async (parts: {
     ),
   ];
   const checkout = createCheckoutSite(context, parts.live);
+  const limiter = createRateLimiter(monotonicMs);
+  const dashboard = createDashboardSite(context, allDashboardRoutes(context), limiter);
   const requestId = createRequestIds();
   const isStrict = { production: false, sandbox: false };
   const server = await createRequestHandler({
-    routes: [...documented, ...checkout.routes],
+    routes: [...documented, ...checkout.routes, ...dashboard.routes],
+    arrive: dashboard.arrive,
     errorPage: checkout.errorPage,
     callers: createCallers(context.db, monotonicMs),
-    limiter: createRateLimiter(monotonicMs),
+    limiter,
     parseKey: parseApiKey,
     nowMs: context.clock.nowMs,
     publicUrl: environment => urls[environment],
@@ -269,12 +248,20 @@ const startApi = async (parts: {
     requestId,
     log,
   });
-  const { listeners, ports } = await listen(config, server.handler, { tls, requestId, log });
+  const { listeners, ports } = await listen(config, server.handler, {
+    tls,
+    dashboardUrl: () => (context.dashboard.isAlone ? urls.dashboard : ''),
+    requestId,
+    log,
+  });
   for (const environment of environments) {
     urls[environment] = config.publicUrls[environment] ?? `https://localhost:${ports[environment]}`;
     isStrict[environment] = !isLoopbackHost(new URL(urls[environment]).hostname);
     for (const address of config.hosts) parts.bound.push({ address, port: ports[environment] });
   }
+  const { dashboard: port } = ports;
+  urls.dashboard = config.dashboard.url ?? (port === null ? urls.production : `https://localhost:${port}`);
+  if (port !== null) parts.bound.push(...config.hosts.map(address => ({ address, port })));
   stack.push('listeners', async () => {
     isStopping = true;
     // Open pages would keep their connections until the deadline.

@@ -13,7 +13,9 @@ const faults: Readonly<Record<string, string>> = {
 /** Why a port cannot be listened on, for people; null where the fault is another one. */
 export const portProblem = (error: unknown, port: number): string | null => {
   const fault = faults[codeOf(error)];
-  return fault === undefined ? null : `Port ${port} ${fault}. Choose others with --port and --sandbox-port.`;
+  return fault === undefined
+    ? null
+    : `Port ${port} ${fault}. Choose others with --port, --sandbox-port and --dashboard-port.`;
 };
 
 const problemOf = async (port: number, hosts: readonly string[]): Promise<string | null> => {
@@ -27,10 +29,10 @@ const problemOf = async (port: number, hosts: readonly string[]): Promise<string
 };
 
 /** Tries the ports that will be needed, all of them, while nothing has been started that would have to be stopped. */
-export const refuseTakenPorts = async ({ roles, ports, hosts }: Config): Promise<void> => {
+export const refuseTakenPorts = async ({ roles, ports, dashboard, hosts }: Config): Promise<void> => {
   if (!roles.includes('api')) return;
   const problems: string[] = [];
-  for (const port of new Set([ports.production, ports.sandbox])) {
+  for (const port of new Set([ports.production, ports.sandbox, dashboard.port ?? 0])) {
     const problem = port === 0 ? null : await problemOf(port, hosts);
     if (problem !== null) problems.push(problem);
   }

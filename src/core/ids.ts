@@ -14,6 +14,9 @@ export const idPrefixes = {
   key: 'key_',
   account: 'acct_',
   person: 'usr_',
+  session: 'ses_',
+  passkey: 'psk_',
+  invitation: 'inv_',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

@@ -14,6 +14,14 @@ export type EnvironmentSettings = {
   readonly allowLoopback: boolean;
 };
 
+/** Where the dashboard is reached. */
+export type DashboardSettings = {
+  /** An origin, without a trailing slash. */
+  readonly url: string;
+  /** It shares its origin with nothing else. */
+  readonly isAlone: boolean;
+};
+
 export type DeliveryOutcome = {
   delivered: boolean;
   statusCode: number | null;
@@ -49,6 +57,7 @@ export type Context = {
   readonly networks: NetworkDirectory;
   readonly localChain: LocalChain | null;
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;
+  readonly dashboard: DashboardSettings;
   readonly deliver: Deliver;
   /** A reason to refuse a webhook or callback address, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;

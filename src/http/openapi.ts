@@ -67,6 +67,8 @@ const parametersOf = (route: Route): Operation['parameters'] => {
 };
 
 /** The errors a route can answer with, by status. */
+const needsKey = ({ access }: Route): boolean => access !== 'public' && access !== 'probe';
+
 const codesOf = (route: Route): ErrorCode[] => {
   const codes: ErrorCode[] = [
     'invalid_request',
@@ -75,7 +77,7 @@ const codesOf = (route: Route): ErrorCode[] => {
     'internal_error',
     'service_unavailable',
   ];
-  if (route.access !== 'public' && route.access !== 'probe') codes.push('unauthorized', 'permission_denied');
+  if (needsKey(route)) codes.push('unauthorized', 'permission_denied');
   if (route.path.includes(':')) codes.push('not_found');
   if (route.method === 'POST') codes.push('conflict', 'idempotency_in_progress', 'idempotency_mismatch');
   if (route.method === 'POST' || route.method === 'PATCH') codes.push('payload_too_large', 'unsupported_media_type');
@@ -104,7 +106,7 @@ const operationOf = (route: Route): Operation => ({
   operationId: operationId(route),
   summary: route.summary,
   tags: [route.tag],
-  ...(route.access === 'public' || route.access === 'probe' ? {} : { security: [{ apiKey: [route.access] }] }),
+  ...(needsKey(route) ? { security: [{ apiKey: [String(route.access)] }] } : {}),
   parameters: parametersOf(route),
   ...(route.body
     ? { requestBody: { required: !route.bodyOptional, content: { 'application/json': { schema: route.body } } } }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Environment, Scope } from '../core/environment.ts';
 import type { Permission } from '../core/permissions.ts';
@@ -37,6 +37,9 @@ export type ReplyStream = {
   drop(): void;
 };
 
+/** Lets a request in, or throws its refusal: before anything of it but its head was looked at. */
+export type Admission = (request: FastifyRequest, reply: FastifyReply, address: string) => Promise<void>;
+
 /** One row of the API: what is served, documented and tested comes from the same table. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -47,9 +50,9 @@ export type Route = {
   /** The body is one that a browser makes from a form, and no other. */
   readonly takesForm?: boolean;
   readonly summary: string;
-  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System' | 'Checkout';
-  /** A permission, `public` (limited by client address), or `probe` (not limited: monitors call it). */
-  readonly access: Permission | 'public' | 'probe';
+  readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System' | 'Checkout' | 'Dashboard';
+  /** A permission, `public` (limited by client address), or `probe` (not limited: monitors call it); or checks of its own. */
+  readonly access: Permission | 'public' | 'probe' | Admission;
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly bodyOptional?: boolean;

@@ -20,6 +20,8 @@ export type ServerOptions = AuthenticationOptions & {
   access: (line: AccessLine) => void;
   /** Whether answers ask browsers to use HTTPS only; not on loopback names. */
   strictTransport: (environment: Environment) => boolean;
+  /** What an address says to a request before any route does: headers, a refusal, or an answer in place of all others. */
+  arrive: (request: FastifyRequest, reply: FastifyReply, environment: Environment) => Reply | null;
   /** An error as a page, at addresses that people open; null everywhere else. */
   errorPage: (request: FastifyRequest, error: FlorinError, cause: unknown) => Reply | null;
 };
@@ -136,6 +138,19 @@ const refuseUnknown = (routes: readonly Route[]) => {
   };
 };
 
+const admit = (
+  access: Route['access'],
+  authentication: Authentication,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  state: State,
+): Caller | null | Promise<Caller | null> => {
+  if (access === 'probe') return null;
+  if (access === 'public') return authentication.admitPublic(request, reply, state);
+  if (typeof access === 'function') return access(request, reply, state.address).then(() => null);
+  return authentication.require(request, reply, state, access);
+};
+
 const register = (app: FastifyInstance, route: Route, authentication: Authentication, notes: Notes): void => {
   app.route({
     method: methodsOf(route),
@@ -153,12 +168,7 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
         done();
       };
       try {
-        const caller =
-          route.access === 'probe'
-            ? null
-            : route.access === 'public'
-              ? authentication.admitPublic(request, reply, state)
-              : authentication.require(request, reply, state, route.access);
+        const caller = admit(route.access, authentication, request, reply, state);
         if (caller instanceof Promise) caller.then(admitted, done);
         else admitted(caller);
       } catch (error) {
@@ -265,7 +275,9 @@ export const createRequestHandler = async (
       done(new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.'));
       return;
     }
-    done();
+    const answer = options.arrive(request, reply, environment);
+    if (answer) sendReply(notes, reply, answer);
+    else done();
   });
   app.addHook('onResponse', (_request, reply, done) => {
     notes.note(reply);

@@ -42,7 +42,7 @@ export const describeInvalid = (errors: readonly AjvError[]): FlorinError => {
 
 /** Numbers in query strings: only plain digits count, so that "1e1" and "0x10" stay text and fail validation. */
 const readQueryNumbers = (query: Record<string, unknown>): void => {
-  for (const name of ['limit', 'offset']) {
+  for (const name of ['limit', 'offset', 'days']) {
     const text = query[name];
     if (typeof text === 'string' && /^\d{1,16}$/.test(text)) query[name] = Number(text);
   }

@@ -49,8 +49,9 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     grant usage on schema public to ${name};
     grant select, insert, update on all tables in schema public to ${name};
     revoke delete on all tables in schema public from ${name};
-    grant delete on blocks, deliveries, idempotency_keys, payment_deltas to ${name};
-    revoke update on accounts, wallets, events, delivery_attempts, payment_deltas from ${name};
+    grant delete on blocks, deliveries, idempotency_keys, payment_deltas, recovery_codes, passkeys, passkey_challenges,
+      sessions, access_links, sign_in_failures to ${name};
+    revoke update on accounts, wallets, events, delivery_attempts, payment_deltas, audit_log from ${name};
     grant usage on all sequences in schema public to ${name};
     revoke insert, update, delete on schema_migrations from ${name};`);
 };

@@ -39,6 +39,23 @@ export type WalletSeal = {
   readonly destination: string;
 };
 
+/** What a row of the audit log is authenticated with: itself, its place, and the row before it. */
+export type AuditSeal = {
+  readonly accountId: string;
+  readonly sequence: bigint;
+  readonly previousHash: Uint8Array;
+  readonly atMs: number;
+  readonly environment: Environment | null;
+  readonly actorKind: string;
+  readonly actorId: string | null;
+  readonly actorName: string;
+  readonly action: string;
+  readonly subject: string | null;
+  /** JSON, as it is stored. */
+  readonly detail: string;
+  readonly address: string | null;
+};
+
 export type Vault = {
   /** The salt of a receiving address: 32 bytes, recoverable from the master key alone, and not guessable without it. */
   salt(scope: Scope, index: bigint): Uint8Array;
@@ -46,6 +63,8 @@ export type Vault = {
   verifyPaymentMac(fields: PaymentSeal, mac: Uint8Array): boolean;
   walletMac(fields: WalletSeal): Buffer;
   verifyWalletMac(fields: WalletSeal, mac: Uint8Array): boolean;
+  auditHash(fields: AuditSeal): Buffer;
+  verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
   /** What a checkout page carries to pretend that its own payment is paid; worth nothing for any other. */
   simulateToken(paymentId: string): string;
   verifySimulateToken(paymentId: string, token: string): boolean;
@@ -104,6 +123,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const saltKey = subkey(masterKey, 'salts');
   const paymentKey = subkey(masterKey, 'payments');
   const walletKey = subkey(masterKey, 'wallets');
+  const auditKey = subkey(masterKey, 'audit');
   const simulateKey = subkey(masterKey, 'simulations');
   // Nonces are random: one key is good for 2^32 seals, far beyond the number of secrets and kept answers.
   const sealKey = subkey(masterKey, 'seals');
@@ -127,6 +147,22 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const walletMac = (fields: WalletSeal): Buffer =>
     hmac(walletKey, [fields.accountId, fields.environment, fields.network, fields.kind, fields.destination]);
 
+  const auditHash = (fields: AuditSeal): Buffer =>
+    hmac(auditKey, [
+      fields.accountId,
+      fields.sequence,
+      Buffer.from(fields.previousHash).toString('hex'),
+      BigInt(fields.atMs),
+      fields.environment,
+      fields.actorKind,
+      fields.actorId,
+      fields.actorName,
+      fields.action,
+      fields.subject,
+      fields.detail,
+      fields.address,
+    ]);
+
   const simulateToken = (paymentId: string): string => hmac(simulateKey, [paymentId]).toString('base64url');
 
   return {
@@ -135,6 +171,8 @@ export const createVault = (masterKey: MasterKey): Vault => {
     verifyPaymentMac: (fields, mac) => equal(paymentMac(fields), mac),
     walletMac,
     verifyWalletMac: (fields, mac) => equal(walletMac(fields), mac),
+    auditHash,
+    verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
     simulateToken,
     // As text: several spellings of base64 decode to the same bytes, and one token is enough.
     verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),

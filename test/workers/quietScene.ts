@@ -50,6 +50,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       localChain: null,
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },
+      dashboard: { url: settings.publicUrl, isAlone: false },
       deliver: unreachable,
       refuseUrl: unreachable,
       log,

@@ -1,0 +1,68 @@
+import type { RequestListener } from 'node:http';
+import { type Environment, environments } from '../core/environment.ts';
+import { type FlorinError, invalid } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { createClientAddress } from '../http/clientAddress.ts';
+import { createHostEnvironment, isHostOf } from '../http/hostEnvironment.ts';
+import { createListener, type Listener } from '../http/listener.ts';
+import { refuseRequest } from '../http/refusal.ts';
+import type { Incoming } from '../http/server.ts';
+import { type Config, ConfigError } from './config.ts';
+import { portProblem } from './refuseTakenPorts.ts';
+
+const unknownHost = (): FlorinError =>
+  invalid(undefined, 'The Host header names neither environment. Use the address of production or of the sandbox.');
+
+export type Ports = Record<Environment, number> & { dashboard: number | null };
+
+type EnvironmentOf = (request: Incoming) => Environment | null;
+
+/**
+ * One listener an environment, or one for both when they share a port and the Host header decides; and one for the
+ * dashboard where it has a port of its own. `dashboardUrl` is known once that is bound.
+ */
+export const listen = async (
+  config: Config,
+  handler: RequestListener,
+  options: { tls: { key: string; cert: string }; dashboardUrl: () => string; requestId: () => string; log: Log },
+): Promise<{ listeners: Listener[]; ports: Ports }> => {
+  const listeners: Listener[] = [];
+  const clientAddress = createClientAddress(config.trustedProxies);
+  // A trusted proxy that ends TLS may speak plain HTTP to us, as long as it vouches for the client's side.
+  const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
+  const bind = async (port: number, environmentOf: EnvironmentOf): Promise<number> => {
+    const tagged: RequestListener = (request, response) => {
+      const environment = environmentOf(request);
+      if (environment === null) return refuseRequest(request, response, unknownHost(), options.requestId());
+      (request as Incoming).environment = environment;
+      handler(request, response);
+    };
+    const listener = createListener({ ...options, handler: tagged, servePlain });
+    listeners.push(listener);
+    try {
+      return await listener.listen(port, config.hosts);
+    } catch (error) {
+      await Promise.all(listeners.map(each => each.close()));
+      const problem = portProblem(error, port);
+      throw problem === null ? error : new ConfigError([problem]);
+    }
+  };
+  const isForDashboard = ({ headers }: Incoming): boolean => isHostOf(options.dashboardUrl(), headers.host);
+  const ports: Ports = { production: 0, sandbox: 0, dashboard: null };
+  const { production, sandbox } = config.ports;
+  if (production === sandbox && production !== 0) {
+    const { publicUrls } = config;
+    const named = createHostEnvironment({ production: publicUrls.production!, sandbox: publicUrls.sandbox! });
+    const port = await bind(production, request =>
+      isForDashboard(request) ? 'production' : named(request.headers.host),
+    );
+    Object.assign(ports, { production: port, sandbox: port });
+  } else {
+    for (const environment of environments)
+      ports[environment] = await bind(config.ports[environment], () => environment);
+  }
+  if (config.dashboard.port !== null) {
+    ports.dashboard = await bind(config.dashboard.port, request => (isForDashboard(request) ? 'production' : null));
+  }
+  return { listeners, ports };
+};

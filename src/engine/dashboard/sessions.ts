@@ -1,0 +1,122 @@
+import type { Role } from '../../core/dashboard/roles.ts';
+import { FlorinError } from '../../core/errors.ts';
+import {
+  endSession,
+  endSessions,
+  findSession,
+  insertSession,
+  listSessions,
+  proveSession,
+  type SessionRow,
+  touchSession,
+} from '../../storage/dashboard/sessions.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { generateToken, hashToken } from '../../vault/tokens.ts';
+import type { Context } from '../context.ts';
+import { personActor, recordAudit } from './audit.ts';
+
+/** Who is asking, as of this request: role and session are read anew for each, so that what is taken away is gone at once. */
+export type SignedInPerson = {
+  readonly personId: string;
+  readonly accountId: string;
+  readonly role: Role;
+  readonly name: string;
+  readonly email: string;
+  readonly sessionId: string;
+  /** Until when sensitive steps need no new proof; null where one is needed now. */
+  readonly provenUntil: Date | null;
+};
+
+/** Where a request came from, as it is shown in the list of sessions and in the audit log. */
+export type Visit = { readonly address: string; readonly device: string };
+
+const idleSeconds = 12 * 3600;
+export const sessionSeconds = 7 * 86_400;
+const provenSeconds = 600;
+/** A session's last use is written down this often at most. */
+const staleSeconds = 60;
+
+/**
+ * A new session under a token that nobody has seen before, whatever the browser had. Whoever just signed in has proven
+ * enough for the next few minutes.
+ */
+export const openSession = async (
+  context: Pick<Context, 'ids' | 'clock'>,
+  tx: Queryable,
+  person: { readonly accountId: string; readonly id: string },
+  visit: Visit,
+): Promise<{ token: string; sessionId: string }> => {
+  const { token, hash } = generateToken();
+  const { id } = context.ids.next('session', context.clock.nowMs());
+  await insertSession(tx, {
+    accountId: person.accountId,
+    personId: person.id,
+    id,
+    tokenHash: hash,
+    livesSeconds: sessionSeconds,
+    provenSeconds,
+    address: visit.address.slice(0, 64),
+    device: visit.device.slice(0, 200),
+  });
+  return { token, sessionId: id };
+};
+
+export const findSignedIn = async (context: Pick<Context, 'db'>, token: string): Promise<SignedInPerson | null> => {
+  const hash = hashToken(token);
+  const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
+  if (!owner) return null;
+  if (owner.isStale) await touchSession(context.db, owner);
+  const { sessionId, personId, accountId, role, name, email, provenUntil } = owner;
+  return { sessionId, personId, accountId, role, name, email, provenUntil };
+};
+
+const noSuchSession = (): FlorinError => new FlorinError('not_found', 'You have no such session.');
+
+/** Sensitive steps need no new proof for a few minutes from now. The caller has verified it. */
+export const markProven = async (tx: Queryable, person: SignedInPerson): Promise<Date> => {
+  const until = await proveSession(tx, person, provenSeconds);
+  if (!until) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
+  return until;
+};
+
+export const listOwnSessions = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<SessionRow[]> =>
+  listSessions(context.db, person.accountId, person.personId, idleSeconds);
+
+export const endOwnSession = (
+  context: Pick<Context, 'db' | 'vault'>,
+  person: SignedInPerson,
+  id: string,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    if (!(await endSession(tx, person.accountId, person.personId, id))) throw noSuchSession();
+    const action = id === person.sessionId ? 'session.signed_out' : 'session.ended';
+    const actor = personActor(person);
+    await recordAudit(context, tx, {
+      accountId: person.accountId,
+      environment: null,
+      actor,
+      action,
+      subject: id,
+      detail: {},
+      address,
+    });
+  });
+
+export const endOtherSessions = (
+  context: Pick<Context, 'db' | 'vault'>,
+  person: SignedInPerson,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId);
+    await recordAudit(context, tx, {
+      accountId: person.accountId,
+      environment: null,
+      actor: personActor(person),
+      action: 'session.others_ended',
+      subject: person.personId,
+      detail: { sessions: ended },
+      address,
+    });
+  });

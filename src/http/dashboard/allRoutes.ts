@@ -1,0 +1,6 @@
+import type { Context } from '../../engine/context.ts';
+import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
+import { sessionRoutes } from './sessionRoutes.ts';
+
+/** Every call of the dashboard; each area adds its own. */
+export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [...sessionRoutes(context)];

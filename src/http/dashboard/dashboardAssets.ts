@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
+import { FlorinError } from '../../core/errors.ts';
+import type { Reply } from '../route.ts';
+
+const folder = new URL('../../../web/dashboard/built/', import.meta.url);
+
+const contentTypes: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  woff2: 'font/woff2',
+};
+
+const gzipWish = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
+type File = { readonly contentType: string; readonly body: Buffer; readonly packedBody: Buffer };
+
+const readFile = (name: string): File => {
+  const body = readFileSync(new URL(name, folder));
+  const contentType = contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+  return { contentType, body, packedBody: gzipSync(body, { level: 9 }) };
+};
+
+const forEver = 'public, max-age=31536000, immutable';
+
+/** The app's page and what it loads, read and packed at the start, once. */
+export const loadDashboardAssets = () => {
+  const assets = existsSync(new URL('assets/', folder)) ? readdirSync(new URL('assets/', folder)) : [];
+  const files = new Map(assets.map(name => [name, readFile(`assets/${name}`)]));
+  const page = existsSync(new URL('index.html', folder)) ? readFile('index.html') : null;
+
+  const serve = (file: File, request: FastifyRequest, headers: Readonly<Record<string, string>>): Reply => {
+    const { contentType, body, packedBody } = file;
+    const all = { ...headers, vary: 'Accept-Encoding' };
+    if (!gzipWish.test(String(request.headers['accept-encoding'] ?? ''))) return { body, contentType, headers: all };
+    return { body: packedBody, contentType, headers: { ...all, 'content-encoding': 'gzip' } };
+  };
+
+  return {
+    /** The same for every address of the app, which finds out by itself what to show. */
+    page(request: FastifyRequest): Reply {
+      if (!page) throw new FlorinError('not_found', 'This copy of Florin has no dashboard: run npm run build.');
+      return serve(page, request, {});
+    },
+    /** Names change with contents, so that each is fetched once. */
+    asset(request: FastifyRequest, name: string): Reply {
+      const file = files.get(name);
+      if (!file) throw new FlorinError('not_found', 'There is no such file.');
+      return serve(file, request, { 'cache-control': forEver });
+    },
+  };
+};

@@ -1,0 +1,126 @@
+import { type TObject, Type } from 'typebox';
+import type { DashboardCallName } from '../../core/dashboard/dashboardApi.ts';
+import { type Environment, environments } from '../../core/environment.ts';
+import { FlorinError } from '../../core/errors.ts';
+import type { Context } from '../../engine/context.ts';
+import type { RateLimiter } from '../../engine/rateLimiter.ts';
+import { isHostOf } from '../hostEnvironment.ts';
+import type { Call, Reply, Route } from '../route.ts';
+import type { ServerOptions } from '../server.ts';
+import { loadDashboardAssets } from './dashboardAssets.ts';
+import { createGate, type Gate } from './dashboardGate.ts';
+import { dashboardHeaders } from './dashboardHeaders.ts';
+import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
+import { deviceOf } from './device.ts';
+
+const root = '/dashboard';
+const isBelow = /^\/dashboard(?:[/?]|$)/;
+
+const nothingHere = (): FlorinError => new FlorinError('not_found', 'There is nothing at this path.');
+
+const environmentQuery = { environment: Type.Optional(Type.Union(environments.map(each => Type.Literal(each)))) };
+
+/** Every call may say which environment it means. */
+const querySchema = (row: DashboardRoute | PublicRoute): NonNullable<Route['query']> => {
+  const given = row.query as TObject | undefined;
+  return Type.Object({ ...given?.properties, ...environmentQuery }, { additionalProperties: false });
+};
+
+const isReply = (answer: unknown): answer is { reply: Reply } =>
+  typeof answer === 'object' && answer !== null && 'reply' in answer;
+
+/** Calls of the app as rows of the server. */
+const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
+  const [method, path] = row.name.split(' ') as [Route['method'], string];
+  const handle = async (call: Call): Promise<Reply> => {
+    const { environment = 'sandbox', ...query } = call.query as { environment?: Environment };
+    const shared = {
+      params: call.params,
+      query: query as never,
+      body: call.body?.value as never,
+      address: call.address,
+      visit: { address: call.address, device: deviceOf(call.request.headers['user-agent']) },
+      requestId: call.requestId,
+    };
+    const person = gate.personOf(call.request);
+    const answering = (): Promise<unknown> => {
+      if (row.action === 'public') return row.handle({ ...shared, person });
+      if (!person) throw new Error('this call has nobody behind it');
+      return row.handle({ ...shared, person, environment, scope: { accountId: person.accountId, environment } });
+    };
+    const answer = await answering();
+    return isReply(answer) ? answer.reply : { body: JSON.stringify(answer) };
+  };
+  return {
+    method,
+    path: `${root}/api${path}`,
+    summary: row.name,
+    tag: 'Dashboard',
+    access: gate.admission(row),
+    query: querySchema(row),
+    ...(row.body ? { body: row.body } : {}),
+    handle,
+  };
+};
+
+const wantsPage = (accept: string | undefined): boolean => accept === undefined || /text\/html|\*\/\*/i.test(accept);
+
+const pageRoutes = (): Route[] => {
+  const assets = loadDashboardAssets();
+  const show = { method: 'GET', alsoHead: true, tag: 'Dashboard', access: 'public' } as const;
+  const page = ({ request, params }: Call): Reply => {
+    const isFile = /^(?:api|assets)(?:\/|$)/.test(params['*'] ?? '');
+    if (isFile || !wantsPage(request.headers.accept)) throw nothingHere();
+    return assets.page(request);
+  };
+  return [
+    { ...show, path: root, summary: 'The dashboard', handle: page },
+    { ...show, path: `${root}/*`, summary: 'The dashboard', handle: page },
+    {
+      ...show,
+      path: `${root}/assets/:name`,
+      summary: 'Its script and style',
+      handle: ({ request, params }) => assets.asset(request, params.name!),
+    },
+  ];
+};
+
+/** Each name once: the second of two would never be asked. */
+const refuseDoubles = (rows: readonly { readonly name: DashboardCallName }[]): void => {
+  const names = rows.map(row => row.name);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined) throw new Error(`the dashboard has two routes ${double}`);
+};
+
+/** The dashboard's app and its own interface, and at which address they are. */
+export const createDashboardSite = (
+  context: Context,
+  rows: readonly (DashboardRoute | PublicRoute)[],
+  limiter: RateLimiter,
+): { routes: Route[]; arrive: ServerOptions['arrive'] } => {
+  refuseDoubles(rows);
+  const gate = createGate(context, limiter);
+  const redirect = (location: string): Reply => ({ status: 302, body: '', headers: { location } });
+
+  /** On an origin of its own it is there alone, and nowhere else. */
+  const arriveAlone = (isOurs: boolean, isForUs: boolean, path: string): Reply | null => {
+    if (isForUs && path === '/') return redirect(root);
+    if (isForUs !== isOurs) throw nothingHere();
+    return null;
+  };
+
+  return {
+    routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
+    arrive(request, reply, environment) {
+      const { url, method, headers } = request;
+      const isOurs = isBelow.test(url);
+      const { dashboard } = context;
+      const isForUs = dashboard.isAlone && isHostOf(dashboard.url, headers.host);
+      if (isOurs || isForUs) reply.headers(dashboardHeaders);
+      if (dashboard.isAlone) return arriveAlone(isOurs, isForUs, url.split('?', 1)[0]!);
+      if (!isOurs || environment === 'production') return null;
+      if (method !== 'GET' && method !== 'HEAD') throw nothingHere();
+      return redirect(`${dashboard.url}${url}`);
+    },
+  };
+};

@@ -1,0 +1,119 @@
+import type { Role } from '../../core/dashboard/roles.ts';
+import type { Queryable } from '../database.ts';
+
+export type SessionRow = {
+  id: string;
+  createdAt: Date;
+  lastSeenAt: Date;
+  address: string;
+  device: string;
+};
+
+const insertStatement = {
+  name: 'session-insert',
+  text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
+    insert into sessions (account_id, person_id, id, token_hash, expires_at, proven_until, address, device)
+    values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5),
+      case when $6 > 0 then clock_timestamp() + make_interval(secs => $6) end, $7, $8)`,
+};
+export const insertSession = async (
+  tx: Queryable,
+  session: {
+    accountId: string;
+    personId: string;
+    id: string;
+    tokenHash: Buffer;
+    livesSeconds: number;
+    provenSeconds: number;
+    address: string;
+    device: string;
+  },
+): Promise<void> => {
+  const { accountId, personId, id, tokenHash, livesSeconds, provenSeconds, address, device } = session;
+  await tx.query(insertStatement, [accountId, personId, id, tokenHash, livesSeconds, provenSeconds, address, device]);
+};
+
+/** Whom a session belongs to. `isProven` is by the database's clock. */
+export type SessionOwner = {
+  sessionId: string;
+  personId: string;
+  accountId: string;
+  role: Role;
+  name: string;
+  email: string;
+  provenUntil: Date | null;
+  isStale: boolean;
+};
+
+const findStatement = {
+  name: 'session-find',
+  text: `select s.id as "sessionId", p.id as "personId", p.account_id as "accountId", p.role, p.name, p.email,
+      case when s.proven_until > clock_timestamp() then s.proven_until end as "provenUntil",
+      s.last_seen_at < clock_timestamp() - make_interval(secs => $3) as "isStale"
+    from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id
+    where s.token_hash = $1 and s.expires_at > clock_timestamp() and p.removed_at is null
+      and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)`,
+};
+/** Null where it ended, was unused for too long, or never was. */
+export const findSession = async (
+  db: Queryable,
+  tokenHash: Buffer,
+  times: { idleSeconds: number; staleSeconds: number },
+): Promise<SessionOwner | null> =>
+  (await db.query<SessionOwner>(findStatement, [tokenHash, times.idleSeconds, times.staleSeconds]))[0] ?? null;
+
+const touchStatement = {
+  name: 'session-touch',
+  text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
+    update sessions set last_seen_at = clock_timestamp() where account_id = $1 and person_id = $2 and id = $3`,
+};
+export const touchSession = async (db: Queryable, owner: SessionOwner): Promise<void> => {
+  await db.query(touchStatement, [owner.accountId, owner.personId, owner.sessionId]);
+};
+
+const proveStatement = {
+  name: 'session-prove',
+  text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $4)
+    where account_id = $1 and person_id = $2 and id = $3 returning proven_until as "provenUntil"`,
+};
+/** Null where the session is gone. */
+export const proveSession = async (
+  tx: Queryable,
+  session: { accountId: string; personId: string; sessionId: string },
+  seconds: number,
+): Promise<Date | null> => {
+  const values = [session.accountId, session.personId, session.sessionId, seconds];
+  return (await tx.query<{ provenUntil: Date }>(proveStatement, values))[0]?.provenUntil ?? null;
+};
+
+const listStatement = {
+  name: 'session-list',
+  text: `select id, created_at as "createdAt", last_seen_at as "lastSeenAt", address, device from sessions
+    where account_id = $1 and person_id = $2 and expires_at > clock_timestamp()
+      and last_seen_at > clock_timestamp() - make_interval(secs => $3) order by last_seen_at desc, id limit 100`,
+};
+export const listSessions = (
+  db: Queryable,
+  accountId: string,
+  personId: string,
+  idleSeconds: number,
+): Promise<SessionRow[]> => db.query<SessionRow>(listStatement, [accountId, personId, idleSeconds]);
+
+const endStatement = {
+  name: 'session-end',
+  text: `delete from sessions where account_id = $1 and person_id = $2 and id = $3 returning id`,
+};
+export const endSession = async (tx: Queryable, accountId: string, personId: string, id: string): Promise<boolean> =>
+  (await tx.query(endStatement, [accountId, personId, id])).length > 0;
+
+const endAllStatement = {
+  name: 'session-end-all',
+  text: `delete from sessions where account_id = $1 and person_id = $2 and ($3::text is null or id <> $3) returning id`,
+};
+/** All of the person's, but for one where one is named; answers how many there were. */
+export const endSessions = async (
+  tx: Queryable,
+  accountId: string,
+  personId: string,
+  keptId: string | null,
+): Promise<number> => (await tx.query(endAllStatement, [accountId, personId, keptId])).length;

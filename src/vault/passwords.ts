@@ -1,0 +1,74 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** As OWASP asks of argon2id at least: 19 MiB, two passes, one lane. */
+const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const tagLength = 32;
+
+const mostAtATime = 2;
+const mostWaiting = 20;
+
+/** More people sign in than there is room for; the message is for them. */
+export class TooManyPasswords extends Error {
+  readonly code = 'too_many_passwords';
+}
+
+/** Each takes memory and a core for a while: a flood of sign-ins must not take the machine from payments. */
+let running = 0;
+const waiting: (() => void)[] = [];
+
+const enter = (): Promise<void> | undefined => {
+  if (running < mostAtATime) {
+    running += 1;
+    return;
+  }
+  if (waiting.length >= mostWaiting) throw new TooManyPasswords('Too many people are signing in.');
+  return new Promise(resolve => waiting.push(resolve));
+};
+
+const leave = (): void => {
+  const next = waiting.shift();
+  // The place passes on, so nobody who comes later gets in between.
+  if (next) next();
+  else running -= 1;
+};
+
+type Cost = { readonly memory: number; readonly passes: number; readonly parallelism: number };
+
+const derive = async (password: string, nonce: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> => {
+  await enter();
+  try {
+    // One person's keyboard composes accents where another's sends them whole.
+    const message = password.normalize('NFKC');
+    return await new Promise<Buffer>((resolve, reject) => {
+      const parameters = { message, nonce, memory, passes, parallelism, tagLength };
+      argon2('argon2id', parameters, (error, key) => (error ? reject(error) : resolve(key)));
+    });
+  } finally {
+    leave();
+  }
+};
+
+/** The usual text form, whose parameters may change while old hashes go on to be read. */
+export const hashPassword = async (password: string): Promise<string> => {
+  const nonce = randomBytes(16);
+  const key = await derive(password, nonce, cost);
+  const text = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${text(nonce)}$${text(key)}`;
+};
+
+const form = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,86})\$([A-Za-z0-9+/]{43})$/;
+
+/** What an unknown person's password is held against, so that refusing it takes as long. */
+const nobody = { nonce: Buffer.alloc(16, 1), key: Buffer.alloc(tagLength, 1) };
+
+/** Without a hash it is wrong, after the same work. */
+export const verifyPassword = async (password: string, hash: string | null): Promise<boolean> => {
+  const parts = hash === null ? null : form.exec(hash);
+  if (!parts) {
+    await derive(password, nobody.nonce, cost);
+    return false;
+  }
+  const [, memory, passes, parallelism, nonce, key] = parts;
+  const settings = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return timingSafeEqual(await derive(password, Buffer.from(nonce!, 'base64'), settings), Buffer.from(key!, 'base64'));
+};
