@@ -35,6 +35,20 @@ export const routes: readonly Route[] = [
     action: 'payments.read',
     menu: { label: 'Payments', icon: 'payments', group: 'money' },
   },
+  {
+    path: '/keys',
+    Page: page(() => import('./pages/keys.tsx')),
+    action: 'keys.read',
+    menu: { label: 'API keys', icon: 'keys', group: 'build' },
+  },
+  {
+    path: '/webhooks',
+    Page: page(() => import('./pages/webhooks.tsx')),
+    action: 'webhooks.read',
+    menu: { label: 'Webhooks', icon: 'webhooks', group: 'build' },
+  },
+  { path: '/webhooks/:id', Page: page(() => import('./pages/webhook.tsx')), action: 'webhooks.read', menu: null },
+  { path: '/deliveries/:id', Page: page(() => import('./pages/delivery.tsx')), action: 'deliveries.read', menu: null },
   { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 

@@ -29,7 +29,15 @@ export type Home = {
     sample: number;
   };
   webhooks: {
-    endpoints: { id: string; url: string; status: string; succeeded: number; failed: number; waiting: number; parked: number }[];
+    endpoints: {
+      id: string;
+      url: string;
+      status: string;
+      succeeded: number;
+      failed: number;
+      waiting: number;
+      parked: number;
+    }[];
     callbacks: { succeeded: number; failed: number; waiting: number; parked: number };
   };
   networks: {

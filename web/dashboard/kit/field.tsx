@@ -84,15 +84,13 @@ export const Select = ({
   </Labelled>
 );
 
-export const Checkbox = ({
-  label,
-  hint,
-  ...rest
-}: { label: ReactNode; hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>): ReactElement => {
+type Chosen = { label: ReactNode; hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>;
+
+const Choice = ({ label, hint, type, ...rest }: Chosen): ReactElement => {
   const id = useId();
   return (
     <div className="checkbox">
-      <input type="checkbox" id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
+      <input type={type} id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
       <label htmlFor={id}>{label}</label>
       {hint && (
         <p className="field-hint" id={`${id}-hint`}>
@@ -102,6 +100,9 @@ export const Checkbox = ({
     </div>
   );
 };
+
+export const Checkbox = (props: Chosen): ReactElement => <Choice {...props} type="checkbox" />;
+export const Radio = (props: Chosen): ReactElement => <Choice {...props} type="radio" />;
 
 /** Several checkboxes or radio buttons that answer one question. */
 export const Choices = ({ legend, children }: { legend: ReactNode; children: ReactNode }): ReactElement => (

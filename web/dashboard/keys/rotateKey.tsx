@@ -1,0 +1,69 @@
+import { type ReactElement, useState } from 'react';
+import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { Buttons, Dialog } from '../kit/dialog.tsx';
+import { Choices, Radio } from '../kit/field.tsx';
+import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
+import { KeyOnce } from './keyOnce.tsx';
+
+type Overlap = '0' | '1h' | '24h' | '7d';
+const overlaps: readonly { value: Overlap; label: string; hint: string }[] = [
+  { value: '0', label: 'Not at all', hint: 'The old key is refused within a second. For a key that has leaked.' },
+  { value: '1h', label: 'For an hour', hint: 'Enough to restart one server with the new key.' },
+  { value: '24h', label: 'For 24 hours', hint: 'Enough for a deployment without haste.' },
+  { value: '7d', label: 'For 7 days', hint: 'For many servers, or for people in another company.' },
+];
+
+const RotateForm = ({
+  apiKey,
+  onMade,
+  onClose,
+}: {
+  apiKey: ApiKey;
+  onMade: (made: ApiKey & { key: string }) => void;
+  onClose: () => void;
+}): ReactElement => {
+  const rotate = useAct('POST /keys/:id/rotate', { refresh: ['GET /keys'] });
+  const submit = async (values: Values): Promise<void> => {
+    const overlap = values.text('overlap') as Overlap;
+    onMade(await rotate.mutateAsync({ params: { id: apiKey.id }, body: { overlap } }));
+  };
+  return (
+    <Form onSubmit={submit} label="Rotate the key">
+      <p>
+        You get a new key with the same name, permissions and address list as <strong>{apiKey.name}</strong>. Both work
+        side by side for the time you choose; then the old one is refused.
+      </p>
+      <Choices legend="How long the old key still works">
+        {overlaps.map(({ value, label, hint }) => (
+          <Radio key={value} name="overlap" value={value} label={label} hint={hint} defaultChecked={value === '24h'} />
+        ))}
+      </Choices>
+      <FormError />
+      <Buttons>
+        <Submit>Make the new key</Submit>
+        <Button onClick={onClose}>Cancel</Button>
+      </Buttons>
+    </Form>
+  );
+};
+
+export const RotateKey = ({ apiKey, onClose }: { apiKey: ApiKey | null; onClose: () => void }): ReactElement => {
+  const [made, setMade] = useState<(ApiKey & { key: string }) | null>(null);
+  const close = (): void => {
+    setMade(null);
+    onClose();
+  };
+  return (
+    <Dialog
+      isOpen={apiKey !== null}
+      onClose={close}
+      title={made ? 'Your new key' : 'Rotate the key'}
+      isWide={made !== null}
+    >
+      {made && <KeyOnce made={made} onDone={close} />}
+      {!made && apiKey && <RotateForm apiKey={apiKey} onMade={setMade} onClose={close} />}
+    </Dialog>
+  );
+};

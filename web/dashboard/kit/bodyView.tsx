@@ -1,0 +1,38 @@
+import { type ReactElement, useState } from 'react';
+import { Button } from './button.tsx';
+import { CodeBlock } from './codeBlock.tsx';
+
+/** Null where it is no JSON: then there is nothing but the text itself. */
+const prettyOf = (text: string): string | null => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return null;
+  }
+};
+
+/** A body as it went over the wire, and in a form that is easier to read. Printing anew may round long numbers. */
+export const BodyView = ({ text, label }: { text: string; label: string }): ReactElement => {
+  const [isRaw, setRaw] = useState(false);
+  const pretty = prettyOf(text);
+  return (
+    <div className="body-view">
+      {pretty !== null && (
+        <fieldset className="row">
+          <legend className="quiet">{`How to show the ${label.toLowerCase()}`}</legend>
+          <Button isSmall aria-pressed={!isRaw} onClick={() => setRaw(false)}>
+            Pretty
+          </Button>
+          <Button isSmall aria-pressed={isRaw} onClick={() => setRaw(true)}>
+            Raw
+          </Button>
+        </fieldset>
+      )}
+      {text === '' ? (
+        <p className="muted">It was empty.</p>
+      ) : (
+        <CodeBlock code={isRaw || pretty === null ? text : pretty} label={label} />
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,142 @@
+import type { ReactElement } from 'react';
+import type { Attempt, Delivery as DeliveryRow } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct, useAnswer } from '../asking.ts';
+import { say } from '../kit/announce.tsx';
+import { Badge, StatusBadge } from '../kit/badge.tsx';
+import { BodyView } from '../kit/bodyView.tsx';
+import { Button } from '../kit/button.tsx';
+import { CodeBlock } from '../kit/codeBlock.tsx';
+import { Copyable } from '../kit/copyButton.tsx';
+import { Card, Facts, Page } from '../kit/page.tsx';
+import { Answer, Empty } from '../kit/states.tsx';
+import { durationText, Time } from '../kit/time.tsx';
+import { Link } from '../link.tsx';
+import { useMay } from '../session.tsx';
+
+const everyMs = 2_000;
+
+const headerText = (headers: Attempt['requestHeaders']): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+const isGood = (code: number | null): boolean => code !== null && code >= 200 && code < 300;
+
+const AttemptItem = ({ attempt, isLatest }: { attempt: Attempt; isLatest: boolean }): ReactElement => (
+  <li>
+    <details className="attempt" open={isLatest}>
+      <summary>
+        <strong>Attempt {attempt.number}</strong>
+        <Badge tone={isGood(attempt.statusCode) ? 'good' : 'bad'}>{attempt.statusCode ?? 'No answer'}</Badge>
+        <span className="muted">
+          <Time at={attempt.startedAt} />, {durationText(attempt.durationMs)}
+        </span>
+      </summary>
+      <div className="stack">
+        {attempt.error && <p>{attempt.error}</p>}
+        <h3>Headers sent</h3>
+        <CodeBlock code={headerText(attempt.requestHeaders)} label={`Headers of attempt ${attempt.number}`} />
+        <h3>What your server answered</h3>
+        {attempt.responseBody === null ? (
+          <p className="muted">There was no answer to keep.</p>
+        ) : (
+          <BodyView text={attempt.responseBody} label={`Answer to attempt ${attempt.number}`} />
+        )}
+      </div>
+    </details>
+  </li>
+);
+
+const DeliveryFacts = ({ delivery }: { delivery: DeliveryRow }): ReactElement => (
+  <Facts
+    facts={[
+      ['Status', <StatusBadge key="status" status={delivery.status} />],
+      ...(delivery.parkedReason ? ([['Given up because', delivery.parkedReason]] as const) : []),
+      ...(delivery.nextAttemptAt && delivery.status === 'scheduled'
+        ? ([['Next attempt', <Time key="next" at={delivery.nextAttemptAt} />]] as const)
+        : []),
+      ['Address', <code key="url">{delivery.url}</code>],
+      [
+        'Sent for',
+        delivery.endpointId === null ? (
+          'The payment’s callbackUrl'
+        ) : (
+          <Link key="endpoint" to={`/webhooks/${delivery.endpointId}`}>
+            Endpoint {delivery.endpointId}
+          </Link>
+        ),
+      ],
+      [
+        'Payment',
+        delivery.paymentId === null ? (
+          '—'
+        ) : (
+          <Link key="payment" to={`/payments/${delivery.paymentId}`}>
+            {delivery.paymentId}
+          </Link>
+        ),
+      ],
+      ['Event', <Copyable key="event" text={delivery.eventId} what="event id" />],
+      ['Made', <Time key="made" at={delivery.createdAt} />],
+    ]}
+  />
+);
+
+const Resend = ({ id }: { id: string }): ReactElement => {
+  const resend = useAct('POST /deliveries/:id/resend', {
+    refresh: ['GET /deliveries/:id', 'GET /webhooks/:id/deliveries'],
+  });
+  const outcome = {
+    onSuccess: () => say('It is sent again now.'),
+    onError: ({ message }: Error) => say(message, 'bad'),
+  };
+  return (
+    <Button kind="primary" isBusy={resend.isPending} onClick={() => resend.mutate({ params: { id } }, outcome)}>
+      Resend
+    </Button>
+  );
+};
+
+export default function Delivery({ params }: { params: Readonly<Record<string, string>> }): ReactElement {
+  const id = params.id!;
+  const answer = useAnswer(
+    'GET /deliveries/:id',
+    { params: { id } },
+    { everyMs: known => (known?.delivery.status === 'scheduled' ? everyMs : false) },
+  );
+  const mayResend = useMay('deliveries.resend');
+  return (
+    <Page
+      title="Delivery"
+      lead={answer.data && <code>{answer.data.delivery.eventType}</code>}
+      actions={mayResend && <Resend id={id} />}
+    >
+      <Answer of={answer} lines={10}>
+        {({ delivery, attempts, body }) => (
+          <>
+            <Card>
+              <DeliveryFacts delivery={delivery} />
+            </Card>
+            <Card
+              title="Attempts"
+              lead={delivery.attempts > attempts.length && `The latest ${attempts.length} of ${delivery.attempts}.`}
+            >
+              {attempts.length === 0 ? (
+                <Empty title="Not tried yet">It is sent in a moment, or as soon as its turn comes.</Empty>
+              ) : (
+                <ol className="attempts">
+                  {attempts.map((attempt, index) => (
+                    <AttemptItem key={attempt.number} attempt={attempt} isLatest={index === 0} />
+                  ))}
+                </ol>
+              )}
+            </Card>
+            <Card title="What was sent" lead="The same bytes on every attempt.">
+              <BodyView text={body} label="Body sent" />
+            </Card>
+          </>
+        )}
+      </Answer>
+    </Page>
+  );
+}

@@ -1,0 +1,150 @@
+import { type ReactElement, useState } from 'react';
+import type { Delivery } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct, useAnswer } from '../asking.ts';
+import { say } from '../kit/announce.tsx';
+import { StatusBadge } from '../kit/badge.tsx';
+import { Button } from '../kit/button.tsx';
+import { Select } from '../kit/field.tsx';
+import { Card } from '../kit/page.tsx';
+import { Answer, Empty } from '../kit/states.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { Time } from '../kit/time.tsx';
+import { Link } from '../link.tsx';
+import { useMay } from '../session.tsx';
+
+const statuses = [
+  { value: '', label: 'All' },
+  { value: 'scheduled', label: 'Scheduled' },
+  { value: 'succeeded', label: 'Succeeded' },
+  { value: 'parked', label: 'Parked' },
+] as const;
+type Status = Exclude<(typeof statuses)[number]['value'], ''>;
+const pageSize = 20;
+const everyMs = 5_000;
+
+const Resend = ({ delivery }: { delivery: Delivery }): ReactElement => {
+  const resend = useAct('POST /deliveries/:id/resend', {
+    refresh: ['GET /webhooks/:id/deliveries', 'GET /deliveries/:id'],
+  });
+  return (
+    <Button
+      isSmall
+      isBusy={resend.isPending}
+      aria-label={`Resend ${delivery.eventType} ${delivery.eventId}`}
+      onClick={() =>
+        resend.mutate(
+          { params: { id: delivery.id } },
+          {
+            onSuccess: () => say('It is sent again now.'),
+            onError: ({ message }) => say(message, 'bad'),
+          },
+        )
+      }
+    >
+      Resend
+    </Button>
+  );
+};
+
+const columnsFor = (mayResend: boolean): Column<Delivery>[] => [
+  { head: 'Event', cell: ({ id, eventType }) => <Link to={`/deliveries/${id}`}>{eventType}</Link> },
+  {
+    head: 'Payment',
+    cell: ({ paymentId }) =>
+      paymentId === null ? (
+        '—'
+      ) : (
+        <Link to={`/payments/${paymentId}`}>
+          <code>{paymentId}</code>
+        </Link>
+      ),
+  },
+  { head: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
+  {
+    head: 'Status',
+    cell: ({ status, nextAttemptAt }) => (
+      <span className="two-lines">
+        <span>
+          <StatusBadge status={status} />
+        </span>
+        {status === 'scheduled' && nextAttemptAt && (
+          <span className="muted">
+            Next <Time at={nextAttemptAt} />
+          </span>
+        )}
+      </span>
+    ),
+  },
+  ...(mayResend
+    ? [{ head: 'Actions', isActions: true, cell: (delivery: Delivery) => <Resend delivery={delivery} /> }]
+    : []),
+];
+
+/** From page to page by cursor; those that lead back are kept here. */
+export const DeliveryList = ({ id }: { id: string }): ReactElement => {
+  const [status, setStatus] = useState<Status | ''>('');
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const mayResend = useMay('deliveries.resend');
+  const cursor = cursors.at(-1);
+  const deliveries = useAnswer(
+    'GET /webhooks/:id/deliveries',
+    {
+      params: { id },
+      query: { ...(status === '' ? {} : { status }), limit: pageSize, ...(cursor === undefined ? {} : { cursor }) },
+    },
+    {
+      keepsPrevious: true,
+      everyMs: answer => (answer?.data.some(each => each.status === 'scheduled') ? everyMs : false),
+    },
+  );
+  const choose = (chosen: string): void => {
+    setStatus(chosen as Status | '');
+    setCursors([]);
+  };
+  return (
+    <Card
+      title="Deliveries"
+      actions={
+        <Select
+          label="Status"
+          isLabelHidden
+          options={statuses}
+          value={status}
+          onChange={event => choose(event.target.value)}
+        />
+      }
+    >
+      <Answer of={deliveries}>
+        {({ data, pagination }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty title={status === '' ? 'Nothing was sent yet' : `No delivery is ${status}`}>
+                Each event of a payment that this endpoint subscribes to makes a delivery. Tests are not kept.
+              </Empty>
+            ) : (
+              <Table caption="Deliveries" columns={columnsFor(mayResend)} rows={data} keyOf={each => each.id} />
+            )}
+            {(cursors.length > 0 || pagination.hasMore) && (
+              <nav className="pagination" aria-label="Pages of deliveries">
+                <p>Page {cursors.length + 1}, newest first</p>
+                <div className="pagination-buttons">
+                  <Button isSmall disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
+                    Newer
+                  </Button>
+                  <Button
+                    isSmall
+                    disabled={pagination.nextCursor === null}
+                    onClick={() => setCursors([...cursors, pagination.nextCursor!])}
+                  >
+                    Older
+                  </Button>
+                </div>
+              </nav>
+            )}
+          </>
+        )}
+      </Answer>
+    </Card>
+  );
+};

@@ -1,0 +1,113 @@
+import { type ReactElement, useState } from 'react';
+import type { Endpoint } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct } from '../asking.ts';
+import { StatusBadge } from '../kit/badge.tsx';
+import { Button } from '../kit/button.tsx';
+import { Confirm } from '../kit/confirm.tsx';
+import { Copyable } from '../kit/copyButton.tsx';
+import { Card, Facts, Notice } from '../kit/page.tsx';
+import { ErrorBox } from '../kit/states.tsx';
+import { Time } from '../kit/time.tsx';
+import { hrefIn, navigate, useEnvironment } from '../place.ts';
+import { useMay } from '../session.tsx';
+import { EditEndpoint } from './editEndpoint.tsx';
+import { eventsText } from './eventText.ts';
+
+const DisabledNotice = ({ endpoint }: { endpoint: Endpoint }): ReactElement => (
+  <Notice tone="care">
+    <p>
+      <strong>This endpoint is disabled.</strong> {endpoint.disabledReason && `Reason: ${endpoint.disabledReason}. `}
+      No events are made for it. When your server is well again, enable it and replay what it has missed.
+    </p>
+  </Notice>
+);
+
+const Removing = ({ endpoint, isOpen, onClose }: { endpoint: Endpoint; isOpen: boolean; onClose: () => void }) => {
+  const remove = useAct('DELETE /webhooks/:id', { refresh: ['GET /webhooks'] });
+  const environment = useEnvironment();
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Delete this endpoint?"
+      verb="Delete the endpoint"
+      act={async () => {
+        await remove.mutateAsync({ params: { id: endpoint.id } });
+        navigate(hrefIn(environment, '/webhooks'));
+      }}
+    >
+      <p>
+        <code>{endpoint.url}</code> gets no more events, and its secret is gone. The events themselves stay and can be
+        replayed to another endpoint.
+      </p>
+    </Confirm>
+  );
+};
+
+const Switch = ({ endpoint }: { endpoint: Endpoint }): ReactElement => {
+  const change = useAct('PATCH /webhooks/:id', { refresh: ['GET /webhooks/:id', 'GET /webhooks'] });
+  const [isAsking, ask] = useState(false);
+  const set = (status: Endpoint['status']) => change.mutateAsync({ params: { id: endpoint.id }, body: { status } });
+  return (
+    <>
+      {endpoint.status === 'enabled' ? (
+        <Button onClick={() => ask(true)}>Disable</Button>
+      ) : (
+        <Button kind="primary" isBusy={change.isPending} onClick={() => void set('enabled').catch(() => {})}>
+          Enable
+        </Button>
+      )}
+      {change.isError && !isAsking && <ErrorBox error={change.error} />}
+      <Confirm
+        isOpen={isAsking}
+        onClose={() => ask(false)}
+        title="Disable this endpoint?"
+        verb="Disable it"
+        act={() => set('disabled')}
+      >
+        <p>What waits to be sent is parked, and no new events are made for it until you enable it again.</p>
+      </Confirm>
+    </>
+  );
+};
+
+export const EndpointCard = ({ endpoint }: { endpoint: Endpoint }): ReactElement => {
+  const [asked, ask] = useState<'edit' | 'delete' | null>(null);
+  const mayManage = useMay('webhooks.manage');
+  const close = (): void => ask(null);
+  return (
+    <>
+      {endpoint.status === 'disabled' && <DisabledNotice endpoint={endpoint} />}
+      <Card
+        title="Endpoint"
+        actions={
+          mayManage && (
+            <>
+              <Switch endpoint={endpoint} />
+              <Button onClick={() => ask('edit')}>Change</Button>
+              <Button onClick={() => ask('delete')}>Delete</Button>
+            </>
+          )
+        }
+      >
+        <Facts
+          facts={[
+            ['Address', <Copyable key="url" text={endpoint.url} what="address" />],
+            ['Status', <StatusBadge key="status" status={endpoint.status} />],
+            [
+              'Events',
+              endpoint.events.includes('*') || endpoint.events.length === 1
+                ? eventsText(endpoint.events)
+                : endpoint.events.join(', '),
+            ],
+            ['Description', endpoint.description ?? '—'],
+            ['Id', <Copyable key="id" text={endpoint.id} what="id" />],
+            ['Created', <Time key="created" at={endpoint.createdAt} />],
+          ]}
+        />
+      </Card>
+      <EditEndpoint endpoint={endpoint} isOpen={asked === 'edit'} onClose={close} />
+      <Removing endpoint={endpoint} isOpen={asked === 'delete'} onClose={close} />
+    </>
+  );
+};

@@ -1,0 +1,63 @@
+import { type ReactElement, useState } from 'react';
+import { useAct } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { Confirm } from '../kit/confirm.tsx';
+import { Card } from '../kit/page.tsx';
+import { SecretOnce } from '../kit/secretOnce.tsx';
+import { ErrorBox } from '../kit/states.tsx';
+import { useMay } from '../session.tsx';
+
+/** Shown on demand, with proof, and never kept: it leaves with the page. */
+export const SecretCard = ({ id }: { id: string }): ReactElement => {
+  const [shown, setShown] = useState<{ secret: string; isNew: boolean } | null>(null);
+  const [isRotating, askToRotate] = useState(false);
+  const reveal = useAct('POST /webhooks/:id/reveal', { refresh: ['GET /audit'] });
+  const rotate = useAct('POST /webhooks/:id/rotate', { refresh: ['GET /audit'] });
+  const mayReveal = useMay('secrets.reveal');
+  const mayManage = useMay('webhooks.manage');
+  const look = (): void =>
+    reveal.mutate({ params: { id } }, { onSuccess: ({ secret }) => setShown({ secret, isNew: false }) });
+  return (
+    <Card
+      title="Signing secret"
+      lead="Each look at it needs proof that it is you, and is written into the audit log with your name."
+      actions={
+        <>
+          {mayReveal && !shown && (
+            <Button onClick={look} isBusy={reveal.isPending}>
+              Reveal the secret
+            </Button>
+          )}
+          {shown && <Button onClick={() => setShown(null)}>Hide</Button>}
+          {mayManage && <Button onClick={() => askToRotate(true)}>Rotate</Button>}
+        </>
+      }
+    >
+      {shown && (
+        <SecretOnce secret={shown.secret} what="secret">
+          {shown.isNew
+            ? 'This is the new secret. For 24 hours every delivery is signed with both; put the new one in place within that day.'
+            : 'Keep it where only your server reads it.'}
+        </SecretOnce>
+      )}
+      {!shown && <code className="muted">whsec_••••••••••••••••••••••••</code>}
+      {reveal.isError && <ErrorBox error={reveal.error} />}
+      <Confirm
+        isOpen={isRotating}
+        onClose={() => askToRotate(false)}
+        title="Rotate the secret?"
+        verb="Make a new secret"
+        kind="primary"
+        act={async () => {
+          const { secret } = await rotate.mutateAsync({ params: { id } });
+          setShown({ secret, isNew: true });
+        }}
+      >
+        <p>
+          You get a new secret now. For 24 hours each delivery carries two signatures, by the new and by the old secret,
+          so that either verifies. After that the old one is of no use.
+        </p>
+      </Confirm>
+    </Card>
+  );
+};

@@ -1,0 +1,101 @@
+import { type ReactElement, useState } from 'react';
+import type { TestResult } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct } from '../asking.ts';
+import { Buttons } from '../kit/dialog.tsx';
+import { Field, Select } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { Card, Notice } from '../kit/page.tsx';
+import { eventNames, eventText } from './eventText.ts';
+import { ShownResult } from './testResult.tsx';
+
+const kinds = [...eventNames].reverse().map(value => ({ value, label: value }));
+
+const TestForm = ({ id }: { id: string }): ReactElement => {
+  const test = useAct('POST /webhooks/:id/test');
+  const [type, setType] = useState<(typeof eventNames)[number]>('webhook.test');
+  const [result, setResult] = useState<{ of: string; result: TestResult } | null>(null);
+  return (
+    <Form
+      label="Send a test"
+      onSubmit={async () => {
+        setResult(null);
+        setResult({ of: type, result: await test.mutateAsync({ params: { id }, body: { type } }) });
+      }}
+    >
+      <h3>Send a test</h3>
+      <Select
+        label="Kind of event"
+        name="type"
+        options={kinds}
+        value={type}
+        onChange={event => setType(event.target.value as typeof type)}
+        hint={`${eventText[type]} Sample data, sent once, to this endpoint alone, and not kept.`}
+      />
+      <FormError />
+      {result && <ShownResult result={result.result} what={result.of} />}
+      <Buttons>
+        <Submit kind="plain">Send it</Submit>
+      </Buttons>
+    </Form>
+  );
+};
+
+/** What a field for local time takes as its value. */
+const localTime = (atMs: number): string => {
+  const offsetMs = new Date(atMs).getTimezoneOffset() * 60_000;
+  return new Date(atMs - offsetMs).toISOString().slice(0, 16);
+};
+const hourMs = 3_600_000;
+
+const ReplayForm = ({ id }: { id: string }): ReactElement => {
+  const replay = useAct('POST /webhooks/:id/replay', { refresh: ['GET /webhooks/:id/deliveries'] });
+  const [scheduled, setScheduled] = useState<number | null>(null);
+  const [first] = useState(() => localTime(Date.now() - hourMs));
+  return (
+    <Form
+      label="Replay events"
+      onSubmit={async values => {
+        setScheduled(null);
+        const until = values.text('to');
+        const body = {
+          from: new Date(values.text('from')).toISOString(),
+          to: (until === '' ? new Date() : new Date(until)).toISOString(),
+        };
+        setScheduled((await replay.mutateAsync({ params: { id }, body })).scheduled);
+      }}
+    >
+      <h3>Replay events</h3>
+      <Field
+        label="Since"
+        name="from"
+        type="datetime-local"
+        defaultValue={first}
+        hint="All events since then that it subscribes to are sent again, the oldest first, delivered before or not."
+        required
+      />
+      <Field label="Until (empty: now)" name="to" type="datetime-local" />
+      <FormError />
+      {scheduled !== null && (
+        <Notice tone="good">
+          <p role="status">
+            {scheduled === 0
+              ? 'There were no events in that time.'
+              : `${scheduled} ${scheduled === 1 ? 'event is' : 'events are'} on the way.`}
+          </p>
+        </Notice>
+      )}
+      <Buttons>
+        <Submit kind="plain">Replay</Submit>
+      </Buttons>
+    </Form>
+  );
+};
+
+export const SendCard = ({ id, mayManage, mayResend }: { id: string; mayManage: boolean; mayResend: boolean }) => (
+  <Card>
+    <div className="side-by-side">
+      {mayManage && <TestForm id={id} />}
+      {mayResend && <ReplayForm id={id} />}
+    </div>
+  </Card>
+);
