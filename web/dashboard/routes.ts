@@ -49,6 +49,19 @@ export const routes: readonly Route[] = [
   },
   { path: '/webhooks/:id', Page: page(() => import('./pages/webhook.tsx')), action: 'webhooks.read', menu: null },
   { path: '/deliveries/:id', Page: page(() => import('./pages/delivery.tsx')), action: 'deliveries.read', menu: null },
+  { path: '/payments/:id', Page: page(() => import('./pages/payment.tsx')), action: 'payments.read', menu: null },
+  {
+    path: '/settlement',
+    Page: page(() => import('./pages/settlement.tsx')),
+    action: 'settlement.read',
+    menu: { label: 'Settlement', icon: 'settlement', group: 'money' },
+  },
+  {
+    path: '/go-live',
+    Page: page(() => import('./pages/goLive.tsx')),
+    action: 'settings.read',
+    menu: { label: 'Go live', icon: 'goLive', group: 'build' },
+  },
   { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 

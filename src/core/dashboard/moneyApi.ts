@@ -104,7 +104,8 @@ export type PayableNetwork = {
   chainId: number | null;
   status: string;
   explorerUrl: string | null;
-  nativeCurrency: { symbol: string; decimals: number };
+  /** The chain that this start brought along: payments on it can be simulated. */
+  isLocal: boolean;
   currencies: { symbol: string; name: string; decimals: number; minAmount: string }[];
 };
 

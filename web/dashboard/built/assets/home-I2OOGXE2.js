@@ -1,1 +1,0 @@
-import{b as n}from"./chunk-HORSMWJF.js";import{B as r,J as m,b as o,d as t}from"./chunk-O76OV2TU.js";var e=o(t(),1);function f(){let p=n("GET /home",{query:{days:30}});return(0,e.jsx)(r,{title:"Home",children:(0,e.jsx)(m,{of:p,children:({openNow:a})=>(0,e.jsxs)("p",{children:[a," payments are open."]})})})}export{f as default};

@@ -1,1 +1,0 @@
-import{b as o}from"./chunk-HORSMWJF.js";import{B as r,J as n,b as e,d as m}from"./chunk-O76OV2TU.js";var t=e(m(),1);function s(){let a=o("GET /payments",{query:{limit:20}});return(0,t.jsx)(r,{title:"Payments",children:(0,t.jsx)(n,{of:a,children:({pagination:p})=>(0,t.jsxs)("p",{children:[p.total," payments."]})})})}export{s as default};

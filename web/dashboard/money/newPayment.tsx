@@ -1,0 +1,83 @@
+import { type ReactElement, useState } from 'react';
+import type { PayableNetwork, PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
+import { useAct, useAnswer } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { Buttons, Dialog } from '../kit/dialog.tsx';
+import { Field, Select } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { Answer } from '../kit/states.tsx';
+
+export const NewPaymentForm = ({
+  networks,
+  onMade,
+  children,
+}: {
+  networks: readonly PayableNetwork[];
+  onMade: (payment: PaymentObject) => void;
+  children: ReactElement;
+}): ReactElement => {
+  const [slug, setSlug] = useState(networks[0]?.slug ?? '');
+  const create = useAct('POST /payments', { refresh: ['GET /payments', 'GET /home'] });
+  const currencies = networks.find(network => network.slug === slug)?.currencies ?? [];
+  return (
+    <Form
+      onSubmit={async values => {
+        const description = values.text('description');
+        const body = {
+          amount: values.text('amount'),
+          currency: values.text('currency'),
+          network: values.text('network'),
+          ...(description ? { description } : {}),
+        };
+        onMade(await create.mutateAsync({ body }));
+      }}
+    >
+      <div className="field-row">
+        <Field label="Amount" name="amount" inputMode="decimal" defaultValue="25.00" required />
+        <Select
+          label="Network"
+          name="network"
+          value={slug}
+          onChange={event => setSlug(event.target.value)}
+          options={networks.map(({ slug: value, name: label }) => ({ value, label }))}
+        />
+        <Select
+          key={slug}
+          label="Currency"
+          name="currency"
+          defaultValue={currencies.find(({ symbol }) => symbol === 'USDC')?.symbol}
+          options={currencies.map(({ symbol }) => ({ value: symbol, label: symbol }))}
+        />
+      </div>
+      <Field label="Description" name="description" maxLength={500} hint="The payer sees it. You may leave it empty." />
+      <FormError />
+      {children}
+    </Form>
+  );
+};
+
+export const NewPaymentDialog = ({
+  isOpen,
+  onClose,
+  onMade,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  onMade: (payment: PaymentObject) => void;
+}): ReactElement => {
+  const networks = useAnswer('GET /networks', {}, { isEnabled: isOpen });
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="New payment">
+      <Answer of={networks} lines={4}>
+        {({ data }) => (
+          <NewPaymentForm networks={data} onMade={onMade}>
+            <Buttons>
+              <Submit>Create</Submit>
+              <Button onClick={onClose}>Cancel</Button>
+            </Buttons>
+          </NewPaymentForm>
+        )}
+      </Answer>
+    </Dialog>
+  );
+};

@@ -1,0 +1,51 @@
+import type { PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
+import type { PaymentException, PaymentStatus } from '../../../src/core/payment/states.ts';
+
+/** The payment object of the public interface, as far as it is shown here. */
+export type ShownPayment = {
+  id: string;
+  status: PaymentStatus;
+  exception: PaymentException | null;
+  amount: string;
+  amountReceived: string;
+  amountConfirmed: string;
+  currency: string;
+  network: string;
+  address: string;
+  checkoutUrl: string;
+  description: string | null;
+  externalId: string | null;
+  callbackUrl: string | null;
+  redirectUrl: string | null;
+  metadata: Record<string, unknown>;
+  /** Required is null where the network itself says what is final. */
+  confirmations: { current: number; required: number | null };
+  transactions: {
+    hash: string | null;
+    from: string | null;
+    amount: string;
+    blockNumber: number;
+    confirmations: number;
+    status: string;
+    explorerUrl: string | null;
+  }[];
+  strays: { caip2: string; contract: string | null; hash: string | null; amount: string }[];
+  createdAt: string;
+  expiresAt: string;
+  completedAt: string | null;
+  canceledAt: string | null;
+};
+
+export const shown = (payment: PaymentObject): ShownPayment => payment as unknown as ShownPayment;
+
+/** It will change by itself: who looks at it is told when it does. */
+export const isOpen = ({ status }: ShownPayment): boolean => status === 'pending' || status === 'confirming';
+
+const isZero = (amount: string): boolean => /^0(?:\.0*)?$/.test(amount);
+
+/** Money has come that does not complete it by itself: a person may say that it is enough. */
+export const isResolvable = ({ status, amountReceived, exception }: ShownPayment): boolean =>
+  !isZero(amountReceived) && status !== 'completed' && (exception !== null || status === 'canceled');
+
+export const openMs = 2_000;
+export const restMs = 15_000;

@@ -1,0 +1,132 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import type { SweepPlan, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import { useAct } from '../asking.ts';
+import { CallError } from '../client.ts';
+import { say } from '../kit/announce.tsx';
+import { Button } from '../kit/button.tsx';
+import { CodeBlock } from '../kit/codeBlock.tsx';
+import { Copyable } from '../kit/copyButton.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { Money } from '../kit/money.tsx';
+import { Facts, Notice } from '../kit/page.tsx';
+import { ErrorBox, Loading } from '../kit/states.tsx';
+import { type BrowserWallet, sendTransaction, useBrowserWallets } from './browserWallets.ts';
+
+type Batch = SweepPlan['transactions'][number];
+
+const transactionOf = ({ chainId, to, data, value }: Batch) => ({ chainId, to, data, value });
+
+/** One batch after the other: each hash is written down before the next is asked for. */
+const useSweep = (row: UnsweptRow) => {
+  const record = useAct('POST /settlement/sweeps', { refresh: ['GET /settlement'] });
+  const [sent, setSent] = useState<readonly string[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<CallError | null>(null);
+  const send = async (wallet: BrowserWallet, batches: readonly Batch[]): Promise<void> => {
+    if (isBusy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      for (const batch of batches.slice(sent.length)) {
+        const txHash = await sendTransaction(wallet.provider, transactionOf(batch));
+        setSent(known => [...known, txHash]);
+        const { network, currency } = row;
+        await record.mutateAsync({ body: { network, currency, txHash, payments: batch.payments } });
+        say('Sent. It is shown as landed once its block is confirmed.');
+      }
+    } catch (thrown) {
+      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      setError(thrown instanceof CallError ? thrown : new CallError(null, { code: 'wallet_failed', message }));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { send, sent, isBusy, error };
+};
+
+const Wallets = ({
+  isBusy,
+  onChoose,
+}: {
+  isBusy: boolean;
+  onChoose: (wallet: BrowserWallet) => void;
+}): ReactElement => {
+  const wallets = useBrowserWallets();
+  if (wallets.length === 0)
+    return (
+      <p className="muted">No wallet is in this browser. Install one, or send the transactions below another way.</p>
+    );
+  return (
+    <ul className="wallet-list">
+      {wallets.map(wallet => (
+        <li key={wallet.id}>
+          <Button isBusy={isBusy} onClick={() => onChoose(wallet)}>
+            {wallet.icon && <img src={wallet.icon} alt="" width="20" height="20" />}
+            Sign with {wallet.name}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+const Planned = ({ row, plan, onClose }: { row: UnsweptRow; plan: SweepPlan; onClose: () => void }): ReactElement => {
+  const { send, sent, isBusy, error } = useSweep(row);
+  const batches = plan.transactions;
+  const payments = batches.reduce((sum, batch) => sum + batch.payments.length, 0);
+  const isDone = sent.length === batches.length;
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Amount', <Money key="amount" amount={plan.amount} currency={plan.currency} />],
+          ['Payments', String(payments)],
+          ['Transactions', `${sent.length} of ${batches.length} sent`],
+          ['Goes to', <Copyable key="treasury" text={row.treasury} what="treasury address" />],
+        ]}
+      />
+      <p className="muted">
+        Whoever signs pays the fee and nothing else: each address pays the treasury alone, whoever sends the
+        transaction.
+      </p>
+      {error && <ErrorBox error={error} />}
+      {isDone ? (
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      ) : (
+        <Wallets isBusy={isBusy} onChoose={wallet => void send(wallet, batches)} />
+      )}
+      <details>
+        <summary>Transactions for another wallet</summary>
+        <CodeBlock
+          label="Transactions"
+          code={JSON.stringify(
+            batches.map(batch => transactionOf(batch)),
+            null,
+            2,
+          )}
+        />
+      </details>
+    </>
+  );
+};
+
+export const SweepDialog = ({ row, onClose }: { row: UnsweptRow; onClose: () => void }): ReactElement => {
+  const plan = useAct('POST /settlement/plan');
+  const { mutate } = plan;
+  const { network, currency } = row;
+  useEffect(() => mutate({ body: { network, currency } }), [mutate, network, currency]);
+  return (
+    <Dialog isOpen onClose={onClose} title={`Sweep ${currency} on ${network}`} isWide>
+      {plan.error && <ErrorBox error={plan.error} onRetry={() => mutate({ body: { network, currency } })} />}
+      {plan.data && plan.data.transactions.length === 0 && (
+        <Notice>
+          <p>There is nothing to sweep any more.</p>
+        </Notice>
+      )}
+      {plan.data && plan.data.transactions.length > 0 && <Planned row={row} plan={plan.data} onClose={onClose} />}
+      {!plan.data && !plan.error && <Loading lines={5} />}
+    </Dialog>
+  );
+};

@@ -1,0 +1,93 @@
+import type { ReactElement } from 'react';
+import type { TimelineEntry } from '../../../src/core/dashboard/moneyApi.ts';
+import { useAct } from '../asking.ts';
+import { say } from '../kit/announce.tsx';
+import { Button } from '../kit/button.tsx';
+import { Icon, type IconName } from '../kit/icon.tsx';
+import { Time } from '../kit/time.tsx';
+import { Link } from '../link.tsx';
+import { useMay } from '../session.tsx';
+
+const icons: Readonly<Record<TimelineEntry['kind'], IconName>> = {
+  created: 'plus',
+  state: 'check',
+  transfer: 'payments',
+  stray: 'warning',
+  delivery: 'webhooks',
+  action: 'person',
+  sweep: 'settlement',
+};
+
+const Resend = ({ deliveryId }: { deliveryId: string }): ReactElement => {
+  const resend = useAct('POST /deliveries/:id/resend', { refresh: ['GET /payments/:id'] });
+  return (
+    <Button
+      isSmall
+      isBusy={resend.isPending}
+      onClick={() =>
+        resend.mutate(
+          { params: { id: deliveryId } },
+          { onSuccess: () => say('It is sent again.'), onError: error => say(error.message, 'bad') },
+        )
+      }
+    >
+      Resend
+    </Button>
+  );
+};
+
+/** Exact, for who has to find out why; most people never open it. */
+const Detail = ({ detail }: { detail: TimelineEntry['detail'] }): ReactElement | null =>
+  Object.keys(detail).length === 0 ? null : (
+    <details>
+      <summary>Details</summary>
+      <dl className="timeline-detail">
+        {Object.entries(detail).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+
+const Entry = ({ entry }: { entry: TimelineEntry }): ReactElement => {
+  const { at, kind, title, refs, detail } = entry;
+  const mayResend = useMay('deliveries.resend');
+  return (
+    <li className={`timeline-entry timeline-${kind}`}>
+      <span className="timeline-mark">
+        <Icon name={icons[kind]} />
+      </span>
+      <div className="timeline-text">
+        <p>{title}</p>
+        <p className="muted">
+          <Time at={at} />
+          {refs.actor && <> · {refs.actor}</>}
+        </p>
+        <div className="row">
+          {refs.txHash && refs.explorerUrl && (
+            <a href={refs.explorerUrl} target="_blank" rel="noreferrer">
+              Show the transaction
+            </a>
+          )}
+          {refs.deliveryId && <Link to={`/deliveries/${refs.deliveryId}`}>Show the delivery</Link>}
+          {refs.deliveryId && mayResend && <Resend deliveryId={refs.deliveryId} />}
+        </div>
+        <Detail detail={detail} />
+      </div>
+    </li>
+  );
+};
+
+/** What happened, the latest first: states, money, deliveries and people in one list. */
+export const Timeline = ({ entries }: { entries: readonly TimelineEntry[] }): ReactElement => (
+  <ol className="timeline">
+    {entries.map(entry => (
+      <Entry key={`${entry.at} ${entry.kind} ${entry.title} ${JSON.stringify(entry.refs)}`} entry={entry} />
+    ))}
+  </ol>
+);

@@ -1,0 +1,61 @@
+import type { ReactElement } from 'react';
+import type { GoLive as GoLiveAnswer } from '../../../src/core/dashboard/moneyApi.ts';
+import { useAnswer } from '../asking.ts';
+import { Icon } from '../kit/icon.tsx';
+import { Card, Notice, Page } from '../kit/page.tsx';
+import { Answer } from '../kit/states.tsx';
+import { PlaceLink } from '../link.tsx';
+import { hrefIn } from '../place.ts';
+
+/** Where a step is done; HTTPS and networks are the operator's, on the machine itself. */
+const places: Partial<Record<GoLiveAnswer['steps'][number]['key'], string>> = {
+  wallet: '/wallets',
+  webhook: '/webhooks',
+  secondFactor: '/account',
+  liveKey: '/keys',
+};
+
+const refreshMs = 5_000;
+
+export default function GoLive(): ReactElement {
+  const goLive = useAnswer('GET /go-live', {}, { everyMs: () => refreshMs });
+  return (
+    <Page title="Go live" lead="What must be in order before real money comes. Each line is checked, not ticked.">
+      <Answer of={goLive} lines={8}>
+        {({ steps, ready }) => (
+          <>
+            {ready && (
+              <Notice tone="good">
+                <p>
+                  <strong>Everything is in order.</strong> Give your server the live key and the live address.
+                </p>
+              </Notice>
+            )}
+            <Card title={`${steps.filter(({ done }) => done).length} of ${steps.length} are done`}>
+              <ul className="checklist">
+                {steps.map(({ key, done, title, help }) => (
+                  <li key={key} className={done ? 'is-done' : undefined}>
+                    <span className="checklist-mark">
+                      <Icon name="check" />
+                    </span>
+                    <div>
+                      <h3>
+                        {title} <span className="quiet">{done ? '(done)' : '(not done)'}</span>
+                      </h3>
+                      <p className="muted">{help}</p>
+                    </div>
+                    {!done && places[key] && (
+                      <PlaceLink className="button button-plain" href={hrefIn('production', places[key])}>
+                        Do it
+                      </PlaceLink>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          </>
+        )}
+      </Answer>
+    </Page>
+  );
+}
