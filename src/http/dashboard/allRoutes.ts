@@ -1,6 +1,10 @@
 import type { Context } from '../../engine/context.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
+import { payableNetworkRoutes } from './payableNetworkRoutes.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
 
 /** Every call of the dashboard; each area adds its own. */
-export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [...sessionRoutes(context)];
+export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
+  ...sessionRoutes(context),
+  ...payableNetworkRoutes(context),
+];
