@@ -62,6 +62,7 @@ export const routes: readonly Route[] = [
     action: 'settings.read',
     menu: { label: 'Go live', icon: 'goLive', group: 'build' },
   },
+  { path: '/start', Page: page(() => import('./pages/start.tsx')), action: 'keys.manage', menu: null },
   { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 

@@ -1,0 +1,1 @@
+var s=["payments:read","payments:write","webhooks:read","webhooks:write"];export{s as a};

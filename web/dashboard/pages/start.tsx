@@ -1,0 +1,33 @@
+import type { ReactElement } from 'react';
+import { Page } from '../kit/page.tsx';
+import { PlaceLink } from '../link.tsx';
+import { hrefIn, useEnvironment } from '../place.ts';
+import { KeyStep } from '../start/keyStep.tsx';
+import { PaymentStep } from '../start/paymentStep.tsx';
+import { WalletStep } from '../start/walletStep.tsx';
+import { WebhookStep } from '../start/webhookStep.tsx';
+
+/** From nothing to a paid test payment. Everything here can be done again, elsewhere, later. */
+export default function Start(): ReactElement {
+  const environment = useEnvironment();
+  if (environment === 'production')
+    return (
+      <Page title="Get started" lead="The first steps are made in the sandbox, with test money.">
+        <div>
+          <PlaceLink className="button button-primary" href={hrefIn('sandbox', '/start')}>
+            Go to the sandbox
+          </PlaceLink>
+        </div>
+      </Page>
+    );
+  return (
+    <Page title="Get started" lead="Five minutes to your first completed test payment. No real money is involved.">
+      <ol className="steps">
+        <KeyStep />
+        <WebhookStep />
+        <WalletStep />
+        <PaymentStep />
+      </ol>
+    </Page>
+  );
+}

@@ -1,0 +1,57 @@
+import { type ReactElement, useState } from 'react';
+import { permissions } from '../../../src/core/permissions.ts';
+import { useAct, useAnswer } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { CodeBlock } from '../kit/codeBlock.tsx';
+import { SecretOnce } from '../kit/secretOnce.tsx';
+import { ErrorBox } from '../kit/states.tsx';
+import { useSession } from '../session.tsx';
+import { Step } from './step.tsx';
+
+const isLoopback = (url: string): boolean => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
+
+/** Ready to be run beside the data folder; a certificate that nobody else knows is named there. */
+const curlFor = (url: string, key: string): string =>
+  [
+    `curl ${isLoopback(url) ? '--cacert data/tls/ca.pem ' : ''}${url}/v1/payments`,
+    `-H 'Authorization: Bearer ${key}'`,
+    "-H 'Content-Type: application/json'",
+    `-d '{"amount": "25.00", "currency": "USDC", "network": "base"}'`,
+  ].join(' \\\n  ');
+
+export const KeyStep = (): ReactElement => {
+  const { urls } = useSession();
+  const [key, setKey] = useState<string | null>(null);
+  const keys = useAnswer('GET /keys');
+  const create = useAct('POST /keys', { refresh: ['GET /keys'] });
+  const hasKey = (keys.data?.data ?? []).some(({ status }) => status === 'active');
+  const make = (): void =>
+    create.mutate(
+      { body: { name: 'First sandbox key', scopes: [...permissions] } },
+      { onSuccess: made => setKey(made.key) },
+    );
+  return (
+    <Step number={1} title="Make a sandbox key" isDone={key !== null || hasKey}>
+      <p className="muted">Your server shows it with each request. It works in the sandbox alone.</p>
+      {create.error && <ErrorBox error={create.error} />}
+      {key === null ? (
+        <div>
+          <Button kind={hasKey ? 'plain' : 'primary'} isBusy={create.isPending} onClick={make}>
+            {hasKey ? 'Make another key' : 'Make a key'}
+          </Button>
+        </div>
+      ) : (
+        <>
+          <SecretOnce secret={key} what="API key" />
+          <p>Ask for a payment with it, in a terminal:</p>
+          <CodeBlock label="Command" code={curlFor(urls.sandbox, key)} />
+          {isLoopback(urls.sandbox) && (
+            <p className="muted">
+              <code>data/tls/ca.pem</code> is the certificate authority of this installation, in its data folder.
+            </p>
+          )}
+        </>
+      )}
+    </Step>
+  );
+};
