@@ -63,6 +63,30 @@ export const routes: readonly Route[] = [
     menu: { label: 'Go live', icon: 'goLive', group: 'build' },
   },
   { path: '/start', Page: page(() => import('./pages/start.tsx')), action: 'keys.manage', menu: null },
+  {
+    path: '/wallets',
+    Page: page(() => import('./pages/wallets.tsx')),
+    action: 'wallets.read',
+    menu: { label: 'Wallets', icon: 'wallets', group: 'money' },
+  },
+  {
+    path: '/team',
+    Page: page(() => import('./pages/team.tsx')),
+    action: 'team.read',
+    menu: { label: 'Team', icon: 'team', group: 'account' },
+  },
+  {
+    path: '/audit',
+    Page: page(() => import('./pages/audit.tsx')),
+    action: 'audit.read',
+    menu: { label: 'Audit log', icon: 'audit', group: 'account' },
+  },
+  {
+    path: '/settings',
+    Page: page(() => import('./pages/settings.tsx')),
+    action: 'settings.read',
+    menu: { label: 'Settings', icon: 'settings', group: 'account' },
+  },
   { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 

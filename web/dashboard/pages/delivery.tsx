@@ -124,7 +124,7 @@ export default function Delivery({ params }: { params: Readonly<Record<string, s
               {attempts.length === 0 ? (
                 <Empty title="Not tried yet">It is sent in a moment, or as soon as its turn comes.</Empty>
               ) : (
-                <ol className="attempts">
+                <ol className="ruled">
                   {attempts.map((attempt, index) => (
                     <AttemptItem key={attempt.number} attempt={attempt} isLatest={index === 0} />
                   ))}

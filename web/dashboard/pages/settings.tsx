@@ -1,0 +1,44 @@
+import type { ReactElement } from 'react';
+import type { Settings as SettingsAnswer } from '../../../src/core/dashboard/setupApi.ts';
+import { useAnswer } from '../asking.ts';
+import { Card, Facts, Page } from '../kit/page.tsx';
+import { Answer } from '../kit/states.tsx';
+import { useEnvironment } from '../place.ts';
+import { useMay } from '../session.tsx';
+import { CallbackSecret } from '../settings/callbackSecret.tsx';
+import { AccountSection, CheckoutSection, PaymentSection } from '../settings/settingsForm.tsx';
+
+const count = new Intl.NumberFormat('en-US');
+
+const Plan = ({ settings: { plan, limits } }: { settings: SettingsAnswer }): ReactElement => (
+  <Card title="Plan and limits" lead="Limits are per account and environment: more keys do not buy more requests.">
+    <Facts
+      facts={[
+        ['Plan', plan.charAt(0).toUpperCase() + plan.slice(1)],
+        ['Requests', `${count.format(limits.perMinute)} a minute`],
+        ['Burst', `${count.format(limits.burst)} more for a moment`],
+      ]}
+    />
+  </Card>
+);
+
+export default function Settings(): ReactElement {
+  const settings = useAnswer('GET /settings');
+  const mayReveal = useMay('secrets.reveal');
+  const word = useEnvironment() === 'sandbox' ? 'test' : 'live';
+  return (
+    <Page title="Settings" lead={`Of ${word} payments. Test and live have settings of their own.`}>
+      <Answer of={settings} lines={12}>
+        {shown => (
+          <>
+            <AccountSection settings={shown} />
+            <PaymentSection settings={shown} />
+            <CheckoutSection settings={shown} />
+            {mayReveal && <CallbackSecret />}
+            <Plan settings={shown} />
+          </>
+        )}
+      </Answer>
+    </Page>
+  );
+}

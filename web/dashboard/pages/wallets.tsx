@@ -1,0 +1,77 @@
+import { type ReactElement, useState } from 'react';
+import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import type { Wallet } from '../../../src/core/dashboard/setupApi.ts';
+import { useAnswer } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { Card, Page } from '../kit/page.tsx';
+import { Answer } from '../kit/states.tsx';
+import { useEnvironment } from '../place.ts';
+import { useMay } from '../session.tsx';
+import { networkName } from '../wallets/networkName.ts';
+import { PendingChange } from '../wallets/pendingChange.tsx';
+import { type AskedWallet, SetWallet } from '../wallets/setWallet.tsx';
+import { WalletCard } from '../wallets/walletCard.tsx';
+
+type Row = AnswerOf<'GET /wallets'>['data'][number];
+type Unset = Extract<Row, { kind: null }>;
+
+const isSet = (row: Row): row is Wallet => row.kind !== null;
+
+const UnsetNetworks = ({ rows, onSet }: { rows: readonly Unset[]; onSet: (network: string) => void }): ReactElement => {
+  const mayManage = useMay('wallets.manage');
+  return (
+    <Card
+      title="Without a wallet"
+      lead="Payments on these networks are refused until a wallet is set. The first one is in force at once."
+    >
+      <ul className="ruled">
+        {rows.map(({ network, pending }) => (
+          <li key={network} className="spread">
+            <span>{networkName(network)}</span>
+            {mayManage && pending === null && (
+              <Button isSmall aria-label={`Set the wallet of ${networkName(network)}`} onClick={() => onSet(network)}>
+                Set
+              </Button>
+            )}
+            {pending && <PendingChange change={pending} />}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+};
+
+export default function Wallets(): ReactElement {
+  const wallets = useAnswer('GET /wallets');
+  const [asked, ask] = useState<AskedWallet | null>(null);
+  const isLive = useEnvironment() === 'production';
+  return (
+    <Page
+      title="Wallets"
+      lead={
+        isLive
+          ? 'Where the money of new payments goes. A change needs proof that it is you, waits 24 hours, and is announced to the whole team.'
+          : 'Where the test money of new payments goes. With live money a change needs proof, waits 24 hours, and is announced to the whole team.'
+      }
+    >
+      <Answer of={wallets} lines={10}>
+        {({ data }) => {
+          const unset = data.filter((row): row is Unset => !isSet(row));
+          return (
+            <>
+              {data.filter(isSet).map(wallet => (
+                <WalletCard
+                  key={wallet.network}
+                  wallet={wallet}
+                  onChange={() => ask({ network: wallet.network, isChange: true })}
+                />
+              ))}
+              {unset.length > 0 && <UnsetNetworks rows={unset} onSet={network => ask({ network, isChange: false })} />}
+            </>
+          );
+        }}
+      </Answer>
+      <SetWallet asked={asked} onClose={() => ask(null)} />
+    </Page>
+  );
+}

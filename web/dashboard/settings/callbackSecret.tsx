@@ -1,0 +1,38 @@
+import { type ReactElement, useState } from 'react';
+import { useAct } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { Card } from '../kit/page.tsx';
+import { SecretOnce } from '../kit/secretOnce.tsx';
+import { ErrorBox } from '../kit/states.tsx';
+
+export const CallbackSecret = (): ReactElement => {
+  const [secret, setSecret] = useState<string | null>(null);
+  const reveal = useAct('POST /settings/callback-secret/reveal', { refresh: ['GET /audit'] });
+  return (
+    <Card
+      title="Callback secret"
+      lead="Signs the events that go to a payment’s callbackUrl. Each look needs proof and is written into the audit log."
+      actions={
+        secret === null ? (
+          <Button
+            isBusy={reveal.isPending}
+            onClick={() => reveal.mutate(undefined, { onSuccess: answer => setSecret(answer.secret) })}
+          >
+            Reveal the secret
+          </Button>
+        ) : (
+          <Button onClick={() => setSecret(null)}>Hide</Button>
+        )
+      }
+    >
+      {secret === null ? (
+        <code className="muted">whsec_••••••••••••••••••••••••</code>
+      ) : (
+        <SecretOnce secret={secret} what="secret">
+          Keep it where only your server reads it.
+        </SecretOnce>
+      )}
+      {reveal.isError && <ErrorBox error={reveal.error} />}
+    </Card>
+  );
+};

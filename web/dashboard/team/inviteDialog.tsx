@@ -1,0 +1,62 @@
+import { type ReactElement, useState } from 'react';
+import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import type { Role } from '../../../src/core/dashboard/roles.ts';
+import { useAct } from '../asking.ts';
+import { Button } from '../kit/button.tsx';
+import { Buttons, Dialog } from '../kit/dialog.tsx';
+import { Field } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { SecretOnce } from '../kit/secretOnce.tsx';
+import { Time } from '../kit/time.tsx';
+import { RoleChoices } from './roleChoices.tsx';
+
+type Made = AnswerOf<'POST /team/invitations'>;
+
+export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }): ReactElement => {
+  const [made, setMade] = useState<Made | null>(null);
+  const invite = useAct('POST /team/invitations', { refresh: ['GET /team'] });
+  const close = (): void => {
+    setMade(null);
+    onClose();
+  };
+  return (
+    <Dialog isOpen={isOpen} onClose={close} title={made ? 'The invitation' : 'Invite somebody'}>
+      {made ? (
+        <>
+          <SecretOnce secret={made.link} what="link">
+            Send this link to {made.email} yourself: Florin sends no mail. It is shown once, works once, and until{' '}
+            <Time at={made.expiresAt} />.
+          </SecretOnce>
+          <Buttons>
+            <Button kind="primary" onClick={close}>
+              Done
+            </Button>
+          </Buttons>
+        </>
+      ) : (
+        <Form
+          label="Invitation"
+          onSubmit={async values => {
+            const body = { email: values.text('email'), role: values.text('role') as Role };
+            setMade(await invite.mutateAsync({ body }));
+          }}
+        >
+          <Field
+            label="Email"
+            name="email"
+            type="email"
+            hint="They sign in with it. An earlier invitation to the same address ends."
+            required
+            autoFocus
+          />
+          <RoleChoices />
+          <FormError />
+          <Buttons>
+            <Submit>Make the link</Submit>
+            <Button onClick={close}>Cancel</Button>
+          </Buttons>
+        </Form>
+      )}
+    </Dialog>
+  );
+};

@@ -1,0 +1,53 @@
+import type { ReactElement } from 'react';
+import { type Action, actionRoles, mayDo, roles } from '../../../src/core/dashboard/roles.ts';
+import { Icon } from '../kit/icon.tsx';
+import { Card } from '../kit/page.tsx';
+import { roleNames } from '../roleNames.ts';
+import { actionText } from './actionText.ts';
+
+const actions = Object.keys(actionRoles) as Action[];
+
+/** The table that the server refuses by. Narrow, it scrolls inside its own box. */
+export const RoleTable = (): ReactElement => (
+  <Card title="What each role may do">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys. */}
+    <section className="wide-scroll" tabIndex={0} aria-label="Roles and what they may do">
+      <table className="role-table">
+        <thead>
+          <tr>
+            <th scope="col">Action</th>
+            {roles.map(role => (
+              <th key={role} scope="col">
+                {roleNames[role]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {actions.map(action => (
+            <tr key={action}>
+              <th scope="row">{actionText[action]}</th>
+              {roles.map(role => (
+                <td key={role}>
+                  {mayDo(role, action) ? (
+                    <>
+                      <Icon name="check" />
+                      <span className="quiet">yes</span>
+                    </>
+                  ) : (
+                    <>
+                      <span aria-hidden="true" className="muted">
+                        –
+                      </span>
+                      <span className="quiet">no</span>
+                    </>
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  </Card>
+);

@@ -1,0 +1,86 @@
+import { type ReactElement, useState } from 'react';
+import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import { useAct } from '../asking.ts';
+import { CallError } from '../client.ts';
+import { Button } from '../kit/button.tsx';
+import { Buttons } from '../kit/dialog.tsx';
+import { Choices, Radio, TextArea } from '../kit/field.tsx';
+import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
+import { secretShape } from './secretShape.ts';
+
+export type Given = { network: string; treasury: string } | { network: string; xpub: string };
+export type Preview = AnswerOf<'POST /wallets/preview'>;
+
+const givenOf = (network: string, values: Values): Given => {
+  const kind = values.text('kind');
+  const text = values.text(kind);
+  const secret = secretShape(text);
+  if (secret !== null)
+    throw new CallError(null, {
+      code: 'secret_given',
+      message: `This looks like a ${secret}. Florin never needs one, and nothing was sent. Whoever has it has your money.`,
+      param: kind,
+    });
+  return kind === 'xpub' ? { network, xpub: text } : { network, treasury: text };
+};
+
+/** What was given is read and shown before it can be set. */
+export const GiveWallet = ({
+  network,
+  onPreview,
+  onClose,
+}: {
+  network: string;
+  onPreview: (given: Given, preview: Preview) => void;
+  onClose: () => void;
+}): ReactElement => {
+  const look = useAct('POST /wallets/preview');
+  const [kind, setKind] = useState<'treasury' | 'xpub'>('treasury');
+  return (
+    <Form
+      label="Wallet"
+      onSubmit={async values => {
+        const given = givenOf(network, values);
+        onPreview(given, await look.mutateAsync({ body: given }));
+      }}
+    >
+      <Choices legend="Where the money goes">
+        <Radio
+          name="kind"
+          value="treasury"
+          checked={kind === 'treasury'}
+          onChange={() => setKind('treasury')}
+          label="A treasury address"
+          hint="Each payment gets a forwarder of its own, which can pay your address and nothing else. You sweep many at once."
+        />
+        <Radio
+          name="kind"
+          value="xpub"
+          checked={kind === 'xpub'}
+          onChange={() => setKind('xpub')}
+          label="An extended public key"
+          hint="Each payment gets the next address of your own wallet. The money is yours as it arrives; nothing has to be swept."
+        />
+      </Choices>
+      {kind === 'treasury' ? (
+        <TextArea label="Treasury address" name="treasury" rows={2} placeholder="0x…" spellCheck={false} required />
+      ) : (
+        <TextArea
+          label="Extended public key"
+          name="xpub"
+          rows={3}
+          placeholder="xpub…"
+          spellCheck={false}
+          hint="It lets Florin derive addresses, never spend from them."
+          required
+        />
+      )}
+      <p className="muted">Never give a seed or a private key, to anybody. Florin has no field for one.</p>
+      <FormError />
+      <Buttons>
+        <Submit>Look at it first</Submit>
+        <Button onClick={onClose}>Cancel</Button>
+      </Buttons>
+    </Form>
+  );
+};

@@ -1,0 +1,115 @@
+import { type ReactElement, useState } from 'react';
+import { useAct } from '../asking.ts';
+import { say } from '../kit/announce.tsx';
+import { Button } from '../kit/button.tsx';
+import { Copyable } from '../kit/copyButton.tsx';
+import { Buttons, Dialog } from '../kit/dialog.tsx';
+import { Checkbox } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { Notice } from '../kit/page.tsx';
+import { AddressList } from './addressList.tsx';
+import { type Given, GiveWallet, type Preview } from './giveWallet.tsx';
+import { networkName } from './networkName.ts';
+
+export type AskedWallet = { network: string; isChange: boolean };
+
+const Compare = ({ preview }: { preview: Preview }): ReactElement =>
+  preview.kind === 'xpub' ? (
+    <div className="stack">
+      <p>The first receiving addresses of this key. Open your own wallet and hold them against its list:</p>
+      <AddressList addresses={preview.sampleAddresses} />
+    </div>
+  ) : (
+    <div className="stack">
+      <p>All money of this network is paid to this address. Hold it against your own wallet, letter by letter:</p>
+      <Copyable text={preview.destination} what="treasury address" />
+    </div>
+  );
+
+const Consequences = ({ isChange, waitsHours }: { isChange: boolean; waitsHours: number }): ReactElement => {
+  if (!isChange)
+    return (
+      <Notice>
+        <p>It is the first wallet of this network and is used for new payments at once.</p>
+      </Notice>
+    );
+  return (
+    <Notice tone="care">
+      <p>
+        {waitsHours > 0
+          ? `The change waits ${waitsHours} hours. Until then it is announced on every page, and can be stopped.`
+          : 'The change takes effect at once here. With live money it waits 24 hours.'}
+      </p>
+      <p>It touches new payments only. Addresses of payments that exist keep paying where they paid.</p>
+    </Notice>
+  );
+};
+
+type Seen = { given: Given; preview: Preview };
+
+const ConfirmWallet = ({
+  asked: { network, isChange },
+  seen: { given, preview },
+  onBack,
+  onDone,
+}: {
+  asked: AskedWallet;
+  seen: Seen;
+  onBack: () => void;
+  onDone: () => void;
+}): ReactElement => {
+  const set = useAct('POST /wallets', { refresh: ['GET /wallets', 'GET /announcements', 'GET /go-live'] });
+  const verify = useAct('POST /wallets/:network/verify', { refresh: ['GET /wallets', 'GET /go-live'] });
+  const waits = preview.waitsHours > 0;
+  return (
+    <Form
+      label="Confirm the wallet"
+      onSubmit={async values => {
+        const { wallet, pending } = await set.mutateAsync({ body: given });
+        if (values.has('isFound') && wallet !== null && pending === null)
+          await verify.mutateAsync({ params: { network }, body: { version: wallet.version } });
+        say(pending === null ? 'The wallet is set.' : 'The change waits, and everybody sees it.');
+        onDone();
+      }}
+    >
+      <Compare preview={preview} />
+      <Consequences isChange={isChange} waitsHours={preview.waitsHours} />
+      <Checkbox
+        name="isFound"
+        label="I have found this in a wallet of my own"
+        hint={waits ? 'You are asked again once it is in force.' : 'The wallet then counts as verified.'}
+        required={waits}
+      />
+      <FormError />
+      <Buttons>
+        <Submit>{waits ? 'Ask for the change' : 'Use this wallet'}</Submit>
+        <Button onClick={onBack}>Back</Button>
+      </Buttons>
+    </Form>
+  );
+};
+
+export const SetWallet = ({ asked, onClose }: { asked: AskedWallet | null; onClose: () => void }): ReactElement => {
+  const [seen, setSeen] = useState<Seen | null>(null);
+  const close = (): void => {
+    setSeen(null);
+    onClose();
+  };
+  const name = networkName(asked?.network ?? '');
+  return (
+    <Dialog
+      isOpen={asked !== null}
+      onClose={close}
+      title={asked?.isChange ? `Change the wallet of ${name}` : `Set the wallet of ${name}`}
+    >
+      {asked && seen && <ConfirmWallet asked={asked} seen={seen} onBack={() => setSeen(null)} onDone={close} />}
+      {asked && !seen && (
+        <GiveWallet
+          network={asked.network}
+          onPreview={(given, preview) => setSeen({ given, preview })}
+          onClose={close}
+        />
+      )}
+    </Dialog>
+  );
+};

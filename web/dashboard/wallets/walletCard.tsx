@@ -1,0 +1,100 @@
+import { type ReactElement, useState } from 'react';
+import type { Wallet } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct } from '../asking.ts';
+import { say } from '../kit/announce.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { Button } from '../kit/button.tsx';
+import { Confirm } from '../kit/confirm.tsx';
+import { Copyable } from '../kit/copyButton.tsx';
+import { Card, Facts } from '../kit/page.tsx';
+import { Time } from '../kit/time.tsx';
+import { useMay } from '../session.tsx';
+import { AddressList } from './addressList.tsx';
+import { networkName } from './networkName.ts';
+import { PendingChange } from './pendingChange.tsx';
+
+type Asking = { wallet: Wallet; isOpen: boolean; onClose: () => void };
+
+const VerifyWallet = ({ wallet, isOpen, onClose }: Asking): ReactElement => {
+  const verify = useAct('POST /wallets/:network/verify', { refresh: ['GET /wallets', 'GET /go-live'] });
+  const { network, version } = wallet;
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Is this your own wallet?"
+      verb="I have found it in my wallet"
+      kind="primary"
+      act={async () => {
+        await verify.mutateAsync({ params: { network }, body: { version } });
+        say('The wallet is verified.');
+      }}
+    >
+      <p>Open your own wallet and hold what it shows against this, letter by letter:</p>
+      {wallet.kind === 'xpub' ? (
+        <AddressList addresses={wallet.sampleAddresses} />
+      ) : (
+        <Copyable text={wallet.destination} what="treasury address" />
+      )}
+    </Confirm>
+  );
+};
+
+const WalletFacts = ({ wallet }: { wallet: Wallet }): ReactElement => {
+  const isKey = wallet.kind === 'xpub';
+  return (
+    <Facts
+      facts={[
+        [
+          isKey ? 'Extended public key' : 'Treasury address',
+          <Copyable key="destination" text={wallet.destination} what={isKey ? 'key' : 'treasury address'} />,
+        ],
+        [
+          'Verified',
+          wallet.verifiedAt === null ? (
+            <Badge key="no" tone="care">
+              Not yet
+            </Badge>
+          ) : (
+            <Time key="yes" at={wallet.verifiedAt} />
+          ),
+        ],
+        ['In force since', <Time key="since" at={wallet.createdAt} />],
+        ...(isKey
+          ? ([['First addresses', <AddressList key="addresses" addresses={wallet.sampleAddresses} />]] as const)
+          : []),
+      ]}
+    />
+  );
+};
+
+export const WalletCard = ({ wallet, onChange }: { wallet: Wallet; onChange: () => void }): ReactElement => {
+  const [isVerifying, verify] = useState(false);
+  const mayManage = useMay('wallets.manage');
+  const name = networkName(wallet.network);
+  return (
+    <Card
+      title={name}
+      actions={
+        mayManage && (
+          <>
+            {wallet.verifiedAt === null && (
+              <Button aria-label={`Verify the wallet of ${name}`} onClick={() => verify(true)}>
+                Verify
+              </Button>
+            )}
+            {wallet.pending === null && (
+              <Button aria-label={`Change the wallet of ${name}`} onClick={onChange}>
+                Change
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {wallet.pending && <PendingChange change={wallet.pending} />}
+      <WalletFacts wallet={wallet} />
+      <VerifyWallet wallet={wallet} isOpen={isVerifying} onClose={() => verify(false)} />
+    </Card>
+  );
+};
