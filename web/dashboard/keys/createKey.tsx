@@ -57,7 +57,6 @@ const KeyForm = ({
         hint="To know it by: the server or the person that uses it."
         maxLength={100}
         required
-        autoFocus
       />
       <Choices legend="What it may do">
         {permissions.map(each => (

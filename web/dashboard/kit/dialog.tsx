@@ -1,6 +1,9 @@
 import { type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.tsx';
 
+/** By itself the browser would choose the button that closes it. */
+const firstField = '.dialog-body :is(input, select, textarea):not([hidden])';
+
 /**
  * The browser's own: it keeps the focus inside, closes on Escape, and gives the focus back to what opened it. What is
  * inside is made anew each time it opens, so nothing typed is left behind.
@@ -22,7 +25,10 @@ export const Dialog = ({
   const id = useId();
   useEffect(() => {
     const element = dialog.current!;
-    if (isOpen && !element.open) element.showModal();
+    if (isOpen && !element.open) {
+      element.showModal();
+      element.querySelector<HTMLElement>(firstField)?.focus();
+    }
     if (!isOpen && element.open) element.close();
   }, [isOpen]);
   useEffect(() => {

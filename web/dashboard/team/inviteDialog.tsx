@@ -47,7 +47,6 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
             type="email"
             hint="They sign in with it. An earlier invitation to the same address ends."
             required
-            autoFocus
           />
           <RoleChoices />
           <FormError />

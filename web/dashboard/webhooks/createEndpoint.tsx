@@ -37,7 +37,6 @@ const EndpointForm = ({ onMade, onClose }: { onMade: (made: Made) => void; onClo
         }
         maxLength={2048}
         required
-        autoFocus
       />
       <Field label="Description (optional)" name="description" maxLength={500} />
       <EventPicker />
