@@ -1,8 +1,11 @@
-import { access, rm } from 'node:fs/promises';
+import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AdminContext, allPermissions, createAccount, createKey, endKey } from '../engine/accounts.ts';
+import { systemActor } from '../engine/dashboard/audit.ts';
+import { createSetupLink } from '../engine/dashboard/createSetupLink.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import { firstAccount } from '../storage/accounts.ts';
+import { hasOwner } from '../storage/dashboard/people.ts';
 import { hasAnyKey, listKeys } from '../storage/keys.ts';
 import type { Config } from './config.ts';
 
@@ -50,10 +53,27 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
 /** The key has been handed over. */
 export const finishFirstRun = (config: Config): Promise<void> => rm(unfinishedPath(config), { force: true });
 
-/** Where secrets go when nobody is looking at a terminal. */
-export const writeFirstRun = async (config: Config, firstRun: FirstRun): Promise<string> => {
+/** Under which the database keeps where the dashboard is, for commands that print links to it. */
+export const dashboardUrlName = 'dashboard_url';
+
+/** The token of a link that makes the first owner; null where there is one, or this process serves nobody. */
+export const prepareSetupLink = async (config: Config, admin: AdminContext): Promise<string | null> => {
+  if (!config.roles.includes('api') || (await hasOwner(admin.db, null))) return null;
+  const account = await firstAccount(admin.db);
+  return account && (await createSetupLink(admin, account.id, systemActor)).token;
+};
+
+/** Where secrets go when nobody is looking at a terminal. What an earlier start wrote there stays, but for the link. */
+export const writeFirstRun = async (
+  config: Config,
+  { firstRun, setupLink }: { firstRun: FirstRun | null; setupLink: string | null },
+): Promise<string> => {
   const path = join(config.dataDir, 'first-run');
-  await writeFileAtomically(path, `account ${firstRun.accountId}\nsandbox_key ${firstRun.key}\n`, 0o600);
+  const before = firstRun ? '' : await readFile(path, 'utf8').catch(() => '');
+  const lines = before.split('\n').filter(line => line !== '' && !line.startsWith('setup_link '));
+  if (firstRun) lines.push(`account ${firstRun.accountId}`, `sandbox_key ${firstRun.key}`);
+  if (setupLink !== null) lines.push(`setup_link ${setupLink}`);
+  await writeFileAtomically(path, `${lines.join('\n')}\n`, 0o600);
   await finishFirstRun(config);
   return path;
 };

@@ -6,6 +6,7 @@ import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/callers.ts';
 import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/createPayment.ts';
+import { setupUrl } from '../engine/dashboard/createSetupLink.ts';
 import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { noticeRestore } from '../engine/noticeRestore.ts';
@@ -27,6 +28,7 @@ import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
 import { openDatabase } from '../storage/database.ts';
+import { putDeploymentValue } from '../storage/deployment.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
 import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
@@ -36,7 +38,7 @@ import { startClockKeeper, startFolder, startPurger, startSweeper } from '../wor
 import { startWatchers } from '../workers/watcher.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
-import { type FirstRun, prepareFirstRun } from './firstRun.ts';
+import { dashboardUrlName, type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
 import { listen } from './listeners.ts';
 import { refuseTakenPorts } from './refuseTakenPorts.ts';
 import { createStack, type Stack } from './stack.ts';
@@ -50,6 +52,8 @@ export type Florin = {
   readonly dashboardUrl: string;
   readonly caPath: string | null;
   readonly firstRun: FirstRun | null;
+  /** Makes the first owner; null where there is one. A secret. */
+  readonly setupLink: string | null;
   /** The dev chain's process, where one runs. */
   readonly devChainPid: () => number | null;
   /** What whoever starts it should know. */
@@ -104,6 +108,7 @@ export const startFlorin = async (
     const admin = await openAdmin(config, storage);
     await noticeRestore(admin.db, log);
     const firstRun = await prepareFirstRun(config, admin);
+    const setupToken = await prepareSetupLink(config, admin);
     const { chain, notices } = await startLocalChain(config, log, admin.db);
     if (chain) stack.push('dev chain', () => chain.stop());
 
@@ -139,13 +144,14 @@ export const startFlorin = async (
     // Whoever is told that it runs may create a payment at once.
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
-    const devChainPid = () => chain?.pid() ?? null;
+    const { dashboard: dashboardUrl, ...reached } = urls;
     return {
-      urls,
-      dashboardUrl: urls.dashboard,
+      urls: reached,
+      dashboardUrl,
       caPath: tls.caPath,
       firstRun,
-      devChainPid,
+      setupLink: setupToken && setupUrl(urls.dashboard, setupToken),
+      devChainPid: () => chain?.pid() ?? null,
       notices,
       stop: stack.unwind,
     };
@@ -262,6 +268,7 @@ const startApi = async (parts: {
   const { dashboard: port } = ports;
   urls.dashboard = config.dashboard.url ?? (port === null ? urls.production : `https://localhost:${port}`);
   if (port !== null) parts.bound.push(...config.hosts.map(address => ({ address, port })));
+  await putDeploymentValue(context.db, dashboardUrlName, urls.dashboard);
   stack.push('listeners', async () => {
     isStopping = true;
     // Open pages would keep their connections until the deadline.

@@ -3,9 +3,11 @@ import { FlorinError } from '../core/errors.ts';
 import { addAccountCommands } from './accountCommands.ts';
 import { addChainCommands } from './chainCommands.ts';
 import { ConfigError } from './config.ts';
+import { addDoctorCommand } from './doctorCommand.ts';
 import { addListenCommand } from './listenCommand.ts';
 import { addMigrateCommand } from './migrateCommand.ts';
 import { addPayCommand } from './payCommand.ts';
+import { addSetupLinkCommand } from './setupLinkCommand.ts';
 import { addStartCommand } from './startCommand.ts';
 import { addTriggerCommand } from './triggerCommand.ts';
 
@@ -22,6 +24,8 @@ addListenCommand(program);
 addTriggerCommand(program);
 addChainCommands(program);
 addMigrateCommand(program);
+addSetupLinkCommand(program);
+addDoctorCommand(program);
 
 /** People get a sentence; a stack is for bugs. */
 const explain = (error: unknown): string => {

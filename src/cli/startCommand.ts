@@ -9,7 +9,7 @@ import { createLog } from './log.ts';
 /** Where it can be reached, or what it does where it serves nobody. */
 export const readyLines = (
   { roles }: Pick<Config, 'roles'>,
-  { urls, caPath, notices }: Pick<Florin, 'urls' | 'caPath' | 'notices'>,
+  { urls, dashboardUrl, caPath, notices }: Pick<Florin, 'urls' | 'dashboardUrl' | 'caPath' | 'notices'>,
 ): string[] => {
   const told = notices.flatMap(notice => ['', `  ${notice}`]);
   if (!roles.includes('api')) return ['Florin is ready', `  roles       ${roles.join(', ')}`, ...told];
@@ -17,6 +17,7 @@ export const readyLines = (
     'Florin is ready',
     `  production  ${urls.production}`,
     `  sandbox     ${urls.sandbox}`,
+    `  dashboard   ${dashboardUrl}/dashboard`,
     `  reference   ${urls.sandbox}/docs`,
     ...(caPath ? [`  local CA    ${caPath}`] : []),
     ...told,
@@ -25,13 +26,16 @@ export const readyLines = (
 
 const announce = async (config: Config, florin: Florin): Promise<void> => {
   const lines = ['', ...readyLines(config, florin)];
-  if (florin.firstRun && process.stdout.isTTY) {
-    lines.push('', `  Your first sandbox key, shown once: ${florin.firstRun.key}`);
-  } else if (florin.firstRun) {
-    lines.push(`  first run   ${await writeFirstRun(config, florin.firstRun)} (the first sandbox key)`);
+  const { firstRun, setupLink } = florin;
+  if (process.stdout.isTTY) {
+    if (firstRun) lines.push('', `  Your first sandbox key, shown once: ${firstRun.key}`);
+    if (setupLink) lines.push('', '  Become the owner, within an hour:', `  ${setupLink}`);
+  } else if (firstRun || setupLink) {
+    const what = [...(firstRun ? ['the first sandbox key'] : []), ...(setupLink ? ['the setup link'] : [])];
+    lines.push(`  first run   ${await writeFirstRun(config, { firstRun, setupLink })} (${what.join(', ')})`);
   }
   console.log(`${lines.join('\n')}\n`);
-  if (florin.firstRun && process.stdout.isTTY) await finishFirstRun(config);
+  if (firstRun && process.stdout.isTTY) await finishFirstRun(config);
 };
 
 /** A terminal's Ctrl-C may reach us twice, from the terminal and from npm, within the same moment. */

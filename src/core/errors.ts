@@ -27,12 +27,15 @@ export type ErrorCode = keyof typeof errorStatus;
 export class FlorinError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
+  /** When to try again, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, param?: string) {
+  constructor(code: ErrorCode, message: string, param?: string, retryAfterSeconds?: number) {
     super(message);
     this.name = 'FlorinError';
     this.code = code;
     this.param = param;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 
   get status(): number {

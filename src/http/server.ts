@@ -115,7 +115,8 @@ const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): Fa
 
 const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: Reply | null): void => {
   const requestId = reply.request.id;
-  if (error.status === 503) reply.header('retry-after', 2);
+  const retryAfterSeconds = error.retryAfterSeconds ?? (error.status === 503 ? 2 : null);
+  if (retryAfterSeconds !== null) reply.header('retry-after', retryAfterSeconds);
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   reply.header('x-request-id', requestId);
   sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, requestId) });

@@ -1,5 +1,17 @@
 import type { Queryable } from './database.ts';
 
+const putStatement = {
+  name: 'deployment-put',
+  text: `insert into deployment (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
+};
+export const putDeploymentValue = async (db: Queryable, name: string, value: string): Promise<void> => {
+  await db.query(putStatement, [name, value]);
+};
+
+const readStatement = { name: 'deployment-read', text: `select value from deployment where name = $1` };
+export const readDeploymentValue = async (db: Queryable, name: string): Promise<string | null> =>
+  (await db.query<{ value: string }>(readStatement, [name]))[0]?.value ?? null;
+
 const claimStatement = {
   name: 'deployment-claim',
   text: `insert into deployment as d (name, value) values ($1, $2)

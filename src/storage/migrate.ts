@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { Log } from '../core/log.ts';
-import type { ConnectionSettings } from './database.ts';
+import type { ConnectionSettings, Queryable } from './database.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
@@ -37,6 +37,18 @@ const assertKnown = (applied: { version: number; name: string; checksum: string 
       throw new MigrationError(`migration ${row.name} differs from the one this database was built with`);
     }
   }
+};
+
+const stateStatement = {
+  name: 'migrations-read',
+  text: `select version, name, checksum from schema_migrations order by version`,
+};
+/** How many migrations this version has and the database lacks; throws where the database has others. */
+export const countPendingMigrations = async (db: Queryable): Promise<number> => {
+  const known = await loadMigrations();
+  const applied = await db.query<{ version: number; name: string; checksum: string }>(stateStatement);
+  assertKnown(applied, known);
+  return known.length - applied.length;
 };
 
 /**

@@ -63,6 +63,8 @@ export type Vault = {
   verifyPaymentMac(fields: PaymentSeal, mac: Uint8Array): boolean;
   walletMac(fields: WalletSeal): Buffer;
   verifyWalletMac(fields: WalletSeal, mac: Uint8Array): boolean;
+  /** What is stored of a recovery code, which is short enough to be guessed from a plain hash. */
+  recoveryHash(personId: string, code: string): Buffer;
   auditHash(fields: AuditSeal): Buffer;
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
   /** What a checkout page carries to pretend that its own payment is paid; worth nothing for any other. */
@@ -123,6 +125,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const saltKey = subkey(masterKey, 'salts');
   const paymentKey = subkey(masterKey, 'payments');
   const walletKey = subkey(masterKey, 'wallets');
+  const recoveryKey = subkey(masterKey, 'recovery codes');
   const auditKey = subkey(masterKey, 'audit');
   const simulateKey = subkey(masterKey, 'simulations');
   // Nonces are random: one key is good for 2^32 seals, far beyond the number of secrets and kept answers.
@@ -171,6 +174,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
     verifyPaymentMac: (fields, mac) => equal(paymentMac(fields), mac),
     walletMac,
     verifyWalletMac: (fields, mac) => equal(walletMac(fields), mac),
+    recoveryHash: (personId, code) => hmac(recoveryKey, [personId, code]),
     auditHash,
     verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
     simulateToken,

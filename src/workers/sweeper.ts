@@ -1,5 +1,6 @@
 import type { Context } from '../engine/context.ts';
 import { pruneBlocks } from '../storage/blocks.ts';
+import { purgeSignIns } from '../storage/dashboard/signInFailures.ts';
 import { purgeDeliveries } from '../storage/deliveryLog.ts';
 import { purgeIdempotencyKeys } from '../storage/idempotency.ts';
 import { duePayments } from '../storage/payments.ts';
@@ -41,7 +42,7 @@ export const startFolder = (context: Context): Loop =>
 
 /**
  * Idempotency keys are promised for a day; blocks are kept as far down as a reorg may reach; deliveries that succeeded, as
- * long as the operator says.
+ * long as the operator says; and sessions, challenges and failed sign-ins until they mean nothing any more.
  */
 export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
   startLoop({
@@ -52,7 +53,8 @@ export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
       const keys = await purgeIdempotencyKeys(context.db, purgeBatch);
       const blocks = await pruneBlocks(context.db, keptBlocks, purgeBatch);
       const deliveries = await purgeDeliveries(context.db, deliveryLogDays, purgeBatch);
-      return keys === purgeBatch || blocks >= purgeBatch || deliveries === purgeBatch;
+      const signIns = await purgeSignIns(context.db, purgeBatch);
+      return [keys, blocks, deliveries, signIns].some(count => count >= purgeBatch);
     },
   });
 

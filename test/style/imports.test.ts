@@ -13,7 +13,7 @@ type Room = {
 const rooms: Readonly<Record<string, Room>> = {
   core: { mayImport: [], packages: [] },
   chains: { mayImport: ['core'], packages: ['hash-wasm', '@scure/bip32'] },
-  vault: { mayImport: ['core'], packages: [] },
+  vault: { mayImport: ['core'], packages: ['@simplewebauthn/server'] },
   local: { mayImport: ['core', 'chains'], packages: ['@nomicfoundation/edr', '@peculiar/x509'] },
   storage: { mayImport: ['core'], packages: ['pg'] },
   webhooks: { mayImport: ['core'], packages: ['undici', 'ipaddr.js'] },

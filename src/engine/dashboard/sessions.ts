@@ -32,7 +32,7 @@ export type Visit = { readonly address: string; readonly device: string };
 
 const idleSeconds = 12 * 3600;
 export const sessionSeconds = 7 * 86_400;
-const provenSeconds = 600;
+const provenSeconds = 300;
 /** A session's last use is written down this often at most. */
 const staleSeconds = 60;
 

@@ -1,10 +1,14 @@
 import type { Context } from '../../engine/context.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
+import { ownRoutes } from './ownRoutes.ts';
 import { payableNetworkRoutes } from './payableNetworkRoutes.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
+import { teamRoutes } from './teamRoutes.ts';
 
 /** Every call of the dashboard; each area adds its own. */
 export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
   ...sessionRoutes(context),
+  ...ownRoutes(context),
+  ...teamRoutes(context),
   ...payableNetworkRoutes(context),
 ];

@@ -1,13 +1,68 @@
+import { Type } from 'typebox';
 import type { SessionState } from '../../core/dashboard/sessionApi.ts';
+import { invalid } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
-import { endOwnSession } from '../../engine/dashboard/sessions.ts';
+import { checkLink, joinByLink } from '../../engine/dashboard/joinByLink.ts';
+import { requestPasskey } from '../../engine/dashboard/passkeys.ts';
+import { endOwnSession, sessionSeconds, type Visit } from '../../engine/dashboard/sessions.ts';
 import { describeSignedIn } from '../../engine/dashboard/signedIn.ts';
+import {
+  type Knock,
+  type NewSession,
+  proveWithPasskey,
+  proveWithPassword,
+  signInWithPasskey,
+  signInWithPassword,
+} from '../../engine/dashboard/signIn.ts';
 import { hasOwner } from '../../storage/dashboard/people.ts';
+import { limitSubject } from '../clientAddress.ts';
+import type { Reply } from '../route.ts';
+import { body, code, email, name, passkeyResponse, password, token } from './bodies.ts';
 import { type DashboardRoute, type PublicRoute, publicRoute, route } from './dashboardRoute.ts';
-import { endedCookie } from './sessionCookie.ts';
+import { endedCookie, sessionCookie } from './sessionCookie.ts';
 
-/** Getting a session, and ending it. */
-export const sessionRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
+const knockOf = (visit: Visit): Knock => ({ ...visit, addressKey: limitSubject(visit.address) });
+
+/** Whoever has just signed in, with the cookie that says so from now on. */
+const signedIn = async (context: Context, session: NewSession): Promise<{ reply: Reply }> => ({
+  reply: {
+    body: JSON.stringify(await describeSignedIn(context, session.person)),
+    headers: { 'set-cookie': sessionCookie(session.token, sessionSeconds) },
+  },
+});
+
+const linkRoutes = (context: Context): PublicRoute[] => [
+  publicRoute({
+    name: 'POST /setup/check',
+    action: 'public',
+    body: body({ token }),
+    handle: async call => ({ accountName: (await checkLink(context, call.body.token, 'setup')).accountName }),
+  }),
+  publicRoute({
+    name: 'POST /setup',
+    action: 'public',
+    body: body({ token, name, email, password }),
+    handle: async call => signedIn(context, await joinByLink(context, 'setup', call.body, call.visit)),
+  }),
+  publicRoute({
+    name: 'POST /invitation/check',
+    action: 'public',
+    body: body({ token }),
+    async handle(call) {
+      const link = await checkLink(context, call.body.token, 'invitation');
+      return { accountName: link.accountName, email: link.email!, role: link.role };
+    },
+  }),
+  publicRoute({
+    name: 'POST /invitation',
+    action: 'public',
+    body: body({ token, name, password }),
+    handle: async call =>
+      signedIn(context, await joinByLink(context, 'invitation', { ...call.body, email: null }, call.visit)),
+  }),
+];
+
+const signInRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'GET /session',
     action: 'public',
@@ -16,6 +71,29 @@ export const sessionRoutes = (context: Context): (DashboardRoute | PublicRoute)[
       return (await hasOwner(context.db, null)) ? { state: 'signed-out' } : { state: 'no-owner' };
     },
   }),
+  publicRoute({
+    name: 'POST /sign-in',
+    action: 'public',
+    body: body({ email, password, code: Type.Optional(code) }),
+    async handle(call) {
+      const session = await signInWithPassword(context, call.body, knockOf(call.visit));
+      return session === null ? { state: 'code-needed' as const } : signedIn(context, session);
+    },
+  }),
+  publicRoute({
+    name: 'POST /sign-in/passkey/options',
+    action: 'public',
+    handle: () => requestPasskey(context, 'sign-in', null),
+  }),
+  publicRoute({
+    name: 'POST /sign-in/passkey',
+    action: 'public',
+    body: body({ response: passkeyResponse }),
+    handle: async call => signedIn(context, await signInWithPasskey(context, call.body.response, call.visit)),
+  }),
+];
+
+const proofRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /sign-out',
     action: 'signed-in',
@@ -24,4 +102,35 @@ export const sessionRoutes = (context: Context): (DashboardRoute | PublicRoute)[
       return { reply: { body: '{"done":true}', headers: { 'set-cookie': endedCookie } } };
     },
   }),
+  route({
+    name: 'POST /prove/passkey/options',
+    action: 'signed-in',
+    handle: ({ person }) => requestPasskey(context, 'prove', person),
+  }),
+  route({
+    name: 'POST /prove',
+    action: 'signed-in',
+    body: body({
+      password: Type.Optional(password),
+      code: Type.Optional(code),
+      response: Type.Optional(passkeyResponse),
+    }),
+    async handle({ person, visit, body: given }) {
+      if ((given.response === undefined) === (given.password === undefined)) {
+        throw invalid('password', 'Give a password, or what a passkey answered.');
+      }
+      const until =
+        given.response === undefined
+          ? await proveWithPassword(context, person, { password: given.password!, code: given.code }, knockOf(visit))
+          : await proveWithPasskey(context, person, given.response, visit.address);
+      return { provenUntil: until.toISOString() };
+    },
+  }),
+];
+
+/** Getting a session, proving again who is there, and ending it. */
+export const sessionRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
+  ...signInRoutes(context),
+  ...linkRoutes(context),
+  ...proofRoutes(context),
 ];

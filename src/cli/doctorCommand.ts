@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import { FlorinError } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
+import { type Verified, verifyAuditLogs, verifyWallets } from '../engine/verifyRecords.ts';
+import type { Database } from '../storage/database.ts';
+import { countPendingMigrations, MigrationError } from '../storage/migrate.ts';
+import { MasterKeyError } from '../vault/masterKey.ts';
+import { type Common, common } from './commands.ts';
+import { openAdmin, openStorage } from './compose.ts';
+import { ConfigError, loadConfig } from './config.ts';
+
+type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string };
+
+/** Faults that are findings; everything else is a fault of the doctor. */
+const sentenceOf = (error: unknown): string => {
+  if (error instanceof ConfigError) return error.problems.join(' ');
+  const isKnown = error instanceof MigrationError || error instanceof MasterKeyError || error instanceof FlorinError;
+  if (isKnown) return error.message;
+  throw error;
+};
+
+const verified = ({ checked, problems }: Verified, what: string): Omit<Finding, 'check'> => ({
+  ok: problems.length === 0,
+  detail: problems.length === 0 ? `${checked} ${what} verified` : problems.join('; '),
+});
+
+const checkMigrations = async (db: Database): Promise<Omit<Finding, 'check'>> => {
+  const pending = await countPendingMigrations(db);
+  return pending === 0
+    ? { ok: true, detail: 'up to date' }
+    : { ok: false, detail: `${pending} are missing: run florin migrate, or start Florin` };
+};
+
+/** All checks that can be made: one that fails keeps those from being made that need it. */
+const examine = async (options: Common): Promise<Finding[]> => {
+  const findings: Finding[] = [];
+  const check = async <T>(name: string, work: () => Promise<T>, tell: (value: T) => Omit<Finding, 'check'>) => {
+    try {
+      const value = await work();
+      const told = tell(value);
+      findings.push({ check: name, ...told });
+      return told.ok ? value : null;
+    } catch (error) {
+      findings.push({ check: name, ok: false, detail: sentenceOf(error) });
+      return null;
+    }
+  };
+  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
+  const opened = async () => {
+    const storage = await openStorage(config, silentLog);
+    try {
+      await storage.db.script('select 1');
+      return storage;
+    } catch {
+      await storage.stop();
+      throw new ConfigError(['The database does not answer.']);
+    }
+  };
+  const storage = await check('database', opened, () => ({ ok: true, detail: 'answers' }));
+  if (!storage) return findings;
+  try {
+    const migrated = await check(
+      'migrations',
+      () => checkMigrations(storage.db),
+      told => told,
+    );
+    if (!migrated) return findings;
+    const admin = await check(
+      'master key',
+      () => openAdmin(config, storage),
+      () => ({ ok: true, detail: 'the one that this database was built with' }),
+    );
+    if (!admin) return findings;
+    await check(
+      'audit log',
+      () => verifyAuditLogs(admin),
+      told => verified(told, 'rows'),
+    );
+    await check(
+      'wallets',
+      () => verifyWallets(admin),
+      told => verified(told, 'wallets'),
+    );
+    return findings;
+  } finally {
+    await storage.stop();
+  }
+};
+
+export const addDoctorCommand = (program: Command): void => {
+  common(program.command('doctor').description('Check that nothing is missing, out of date or tampered with.')).action(
+    async (options: Common) => {
+      const findings = await examine(options);
+      const isWell = findings.every(finding => finding.ok);
+      const lines = findings.map(({ check, ok, detail }) => `${ok ? 'ok      ' : 'PROBLEM '} ${check}: ${detail}`);
+      console.log(options.json ? JSON.stringify({ ok: isWell, findings }) : lines.join('\n'));
+      if (!isWell) process.exitCode = 1;
+    },
+  );
+};

@@ -1,0 +1,50 @@
+import { FlorinError } from '../../core/errors.ts';
+import { dropOldSetupLinks, insertAccessLink, lockTeam } from '../../storage/dashboard/accessLinks.ts';
+import { hasOwner } from '../../storage/dashboard/people.ts';
+import { generateToken } from '../../vault/tokens.ts';
+import type { AdminContext } from '../accounts.ts';
+import { type Actor, recordAudit } from './audit.ts';
+
+const setupSeconds = 3_600;
+
+/** A link that makes the account's first owner, within an hour and once. Refused where there is an owner. */
+export const createSetupLink = (
+  context: AdminContext,
+  accountId: string,
+  actor: Actor,
+): Promise<{ token: string; expiresAt: Date }> =>
+  context.db.transaction(async tx => {
+    await lockTeam(tx, accountId);
+    if (await hasOwner(tx, accountId)) {
+      throw new FlorinError(
+        'conflict',
+        'The account has an owner. An owner can invite others on the team page of the dashboard.',
+      );
+    }
+    await dropOldSetupLinks(tx, accountId);
+    const { token, hash } = generateToken();
+    const { id } = context.ids.next('invitation', context.clock.nowMs());
+    const link = await insertAccessLink(tx, {
+      accountId,
+      id,
+      tokenHash: hash,
+      kind: 'setup',
+      role: 'owner',
+      email: null,
+      createdBy: null,
+      livesSeconds: setupSeconds,
+    });
+    await recordAudit(context, tx, {
+      accountId,
+      environment: null,
+      actor,
+      action: 'setup_link.created',
+      subject: id,
+      detail: {},
+      address: null,
+    });
+    return { token, expiresAt: link.expiresAt };
+  });
+
+/** In the fragment, which browsers send to nobody and no log has. */
+export const setupUrl = (dashboardUrl: string, token: string): string => `${dashboardUrl}/dashboard/setup#${token}`;

@@ -1,0 +1,155 @@
+import { mayDo, type Role } from '../../core/dashboard/roles.ts';
+import { FlorinError } from '../../core/errors.ts';
+import {
+  type AccessLink,
+  insertAccessLink,
+  listInvitations,
+  lockTeam,
+  withdrawInvitations,
+} from '../../storage/dashboard/accessLinks.ts';
+import {
+  findPersonByEmail,
+  lockOwners,
+  lockPerson,
+  type PersonRow,
+  readPerson,
+  removePerson,
+  updateRole,
+} from '../../storage/dashboard/people.ts';
+import { endSessions } from '../../storage/dashboard/sessions.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { generateToken } from '../../vault/tokens.ts';
+import type { Context } from '../context.ts';
+import { personActor, recordAudit } from './audit.ts';
+import { readEmail } from './people.ts';
+import type { SignedInPerson } from './sessions.ts';
+
+const invitationSeconds = 7 * 86_400;
+const mostInvitations = 100;
+
+const noSuchMember = (): FlorinError => new FlorinError('not_found', 'No member of your team has this id.');
+const noSuchInvitation = (): FlorinError => new FlorinError('not_found', 'There is no such invitation.');
+
+/** Owners are made, changed and removed by owners alone. */
+const refuseOwners = (person: SignedInPerson, ...touched: Role[]): void => {
+  if (touched.includes('owner') && !mayDo(person.role, 'team.owners')) {
+    throw new FlorinError('permission_denied', 'Only an owner may do this with an owner.');
+  }
+};
+
+const tell = (
+  context: Pick<Context, 'vault'>,
+  tx: Queryable,
+  person: SignedInPerson,
+  what: { action: string; subject: string; detail: Record<string, unknown>; address: string },
+): Promise<void> =>
+  recordAudit(context, tx, {
+    accountId: person.accountId,
+    environment: null,
+    actor: personActor(person),
+    ...what,
+  });
+
+export const invite = (
+  context: Context,
+  person: SignedInPerson,
+  given: { email: string; role: Role },
+  address: string,
+): Promise<AccessLink & { email: string; link: string }> => {
+  const email = readEmail(given.email);
+  const { role } = given;
+  const { accountId } = person;
+  refuseOwners(person, role);
+  return context.db.transaction(async tx => {
+    await lockTeam(tx, accountId);
+    if (await findPersonByEmail(tx, email)) {
+      throw new FlorinError('conflict', 'Somebody has this e-mail address already.', 'email');
+    }
+    // One for each address: the link that was shown last is the one that works.
+    await withdrawInvitations(tx, accountId, { email });
+    if ((await listInvitations(tx, accountId)).length >= mostInvitations) {
+      throw new FlorinError('conflict', `There are ${mostInvitations} open invitations. Withdraw some first.`);
+    }
+    const { token, hash } = generateToken();
+    const { id } = context.ids.next('invitation', context.clock.nowMs());
+    const row = await insertAccessLink(tx, {
+      accountId,
+      id,
+      tokenHash: hash,
+      kind: 'invitation',
+      role,
+      email,
+      createdBy: person.personId,
+      livesSeconds: invitationSeconds,
+    });
+    await tell(context, tx, person, { action: 'invitation.created', subject: id, detail: { email, role }, address });
+    return { ...row, email, link: `${context.dashboard.url}/dashboard/invitation#${token}` };
+  });
+};
+
+export const withdrawInvitation = (
+  context: Context,
+  person: SignedInPerson,
+  id: string,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    const [gone] = await withdrawInvitations(tx, person.accountId, { id });
+    if (!gone) throw noSuchInvitation();
+    refuseOwners(person, gone.role);
+    const detail = { email: gone.email, role: gone.role };
+    await tell(context, tx, person, { action: 'invitation.withdrawn', subject: id, detail, address });
+  });
+
+/** The member, locked, with a refusal where the account would be left without an owner. */
+const lockMember = async (
+  tx: Queryable,
+  person: SignedInPerson,
+  id: string,
+  becomes: Role | 'nobody',
+): Promise<PersonRow> => {
+  const { accountId } = person;
+  await lockTeam(tx, accountId);
+  const owners = await lockOwners(tx, accountId);
+  // As of now: the role of whoever asks may have been taken while the request was on its way.
+  const self = await lockPerson(tx, accountId, person.personId);
+  const member = await lockPerson(tx, accountId, id);
+  if (!member) throw noSuchMember();
+  if (!self || !mayDo(self.role, 'team.manage')) {
+    throw new FlorinError('permission_denied', 'Your role does not allow this any more.');
+  }
+  refuseOwners({ ...person, role: self.role }, member.role, ...(becomes === 'nobody' ? [] : [becomes]));
+  if (becomes !== 'owner' && owners.length === 1 && owners[0] === id) {
+    throw new FlorinError('conflict', 'The last owner stays. Make somebody else an owner first.');
+  }
+  return member;
+};
+
+/** Ends the member's sessions: what is on their screen was read with another role. */
+export const changeRole = (
+  context: Context,
+  person: SignedInPerson,
+  id: string,
+  role: Role,
+  address: string,
+): Promise<PersonRow> =>
+  context.db.transaction(async tx => {
+    const member = await lockMember(tx, person, id, role);
+    const { accountId } = person;
+    if (member.role === role) return member;
+    await updateRole(tx, accountId, id, role);
+    // One's own session goes on: it is what the next call is made with, and its role is read anew.
+    await endSessions(tx, accountId, id, id === person.personId ? person.sessionId : null);
+    const detail = { email: member.email, from: member.role, to: role };
+    await tell(context, tx, person, { action: 'person.role_changed', subject: id, detail, address });
+    return (await readPerson(tx, accountId, id))!;
+  });
+
+export const removeMember = (context: Context, person: SignedInPerson, id: string, address: string): Promise<void> =>
+  context.db.transaction(async tx => {
+    const member = await lockMember(tx, person, id, 'nobody');
+    await endSessions(tx, person.accountId, id, null);
+    await removePerson(tx, person.accountId, id);
+    const detail = { email: member.email, role: member.role };
+    await tell(context, tx, person, { action: 'person.removed', subject: id, detail, address });
+  });

@@ -1,0 +1,69 @@
+import { type AuditEnd, type AuditLogRow, readAuditChain, readAuditHeads } from '../storage/dashboard/auditLog.ts';
+import { readSealedWallets, type SealedWallet } from '../storage/dashboard/walletSeals.ts';
+import type { AdminContext } from './accounts.ts';
+import { auditSealOf, chainStart } from './dashboard/audit.ts';
+
+const pageRows = 1_000;
+
+type Parts = Pick<AdminContext, 'db' | 'vault'>;
+
+/** What is wrong with the row that follows the ones that were verified, in words; null where nothing is. */
+const faultOf = ({ vault }: Parts, row: AuditLogRow, sequence: bigint, previousHash: Buffer): string | null => {
+  if (BigInt(row.sequence) !== sequence) return `row ${sequence} is missing`;
+  const isNext = row.previousHash.equals(previousHash);
+  return isNext && vault.verifyAuditHash(auditSealOf(row), row.hash) ? null : `row ${sequence} was changed`;
+};
+
+/** The first fault of an account's log, or how many rows are as they were written. */
+const verifyChain = async (context: Parts, head: AuditEnd): Promise<{ fault: string } | { rows: number }> => {
+  let sequence = 0n;
+  let hash: Buffer = chainStart;
+  for (;;) {
+    const rows = await readAuditChain(context.db, head.accountId, String(sequence), pageRows);
+    for (const row of rows) {
+      const fault = faultOf(context, row, sequence + 1n, hash);
+      if (fault !== null) return { fault };
+      sequence += 1n;
+      hash = row.hash;
+    }
+    if (rows.length < pageRows) break;
+  }
+  if (sequence < BigInt(head.sequence)) return { fault: `row ${sequence + 1n} is missing` };
+  // Rows may be added between the two readings; the end that was read first is among them or is the last.
+  const isEnd = sequence > BigInt(head.sequence) || (head.hash ?? chainStart).equals(hash);
+  return isEnd ? { rows: Number(sequence) } : { fault: `row ${sequence} is not the one that was written last` };
+};
+
+export type Verified = { readonly checked: number; readonly problems: string[] };
+
+/** Every account's audit log, row by row. */
+export const verifyAuditLogs = async (context: Parts): Promise<Verified> => {
+  const problems: string[] = [];
+  let checked = 0;
+  for (let after = ''; ; ) {
+    const heads = await readAuditHeads(context.db, after, pageRows);
+    for (const head of heads) {
+      const outcome = await verifyChain(context, head);
+      if ('fault' in outcome) problems.push(`audit log of ${head.accountId}: ${outcome.fault}`);
+      else checked += outcome.rows;
+    }
+    if (heads.length < pageRows) return { checked, problems };
+    after = heads.at(-1)!.accountId;
+  }
+};
+
+/** Every wallet there ever was: whoever changes one in the database sends other people's money elsewhere. */
+export const verifyWallets = async (context: Parts): Promise<Verified> => {
+  const problems: string[] = [];
+  let checked = 0;
+  for (let last: SealedWallet | null = null; ; ) {
+    const wallets: SealedWallet[] = await readSealedWallets(context.db, last, pageRows);
+    for (const wallet of wallets) {
+      const { accountId, environment, network, version, mac } = wallet;
+      if (context.vault.verifyWalletMac(wallet, mac)) checked += 1;
+      else problems.push(`wallet ${network} (${environment}, version ${version}) of ${accountId} was changed`);
+    }
+    if (wallets.length < pageRows) return { checked, problems };
+    last = wallets.at(-1)!;
+  }
+};

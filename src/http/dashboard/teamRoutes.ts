@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import { roles } from '../../core/dashboard/roles.ts';
+import type { AuditRow, Invitation, Member } from '../../core/dashboard/teamApi.ts';
+import { invalid } from '../../core/errors.ts';
+import type { Context } from '../../engine/context.ts';
+import { changeRole, invite, removeMember, withdrawInvitation } from '../../engine/dashboard/team.ts';
+import { type AccessLink, listInvitations } from '../../storage/dashboard/accessLinks.ts';
+import { type AuditLogRow, listAuditRows } from '../../storage/dashboard/auditLog.ts';
+import { listPeople, type PersonRow } from '../../storage/dashboard/people.ts';
+import { body, email } from './bodies.ts';
+import { type DashboardRoute, route } from './dashboardRoute.ts';
+
+const role = Type.Union(roles.map(each => Type.Literal(each)));
+const done = { done: true } as const;
+const manage = { action: 'team.manage', stepUp: true } as const;
+
+const memberObject = (row: PersonRow): Member => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  hasSecondFactor: row.totpSecret !== null || row.passkeys > 0,
+  lastSeenAt: row.lastSeenAt?.toISOString() ?? null,
+  createdAt: row.createdAt.toISOString(),
+});
+
+const invitationObject = (link: AccessLink): Invitation => ({
+  id: link.id,
+  email: link.email ?? '',
+  role: link.role,
+  createdAt: link.createdAt.toISOString(),
+  expiresAt: link.expiresAt.toISOString(),
+});
+
+const auditObject = (row: AuditLogRow): AuditRow => ({
+  id: row.sequence,
+  at: row.at.toISOString(),
+  environment: row.environment,
+  actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+  action: row.action,
+  subject: row.subject,
+  detail: JSON.parse(row.detail) as Record<string, unknown>,
+  address: row.address,
+});
+
+const usualRows = 50;
+const mostRows = 200;
+/** More rows than there will ever be. */
+const noEnd = '9223372036854775807';
+
+const auditQuery = Type.Object(
+  {
+    action: Type.Optional(Type.String({ maxLength: 100 })),
+    actor: Type.Optional(Type.String({ maxLength: 100 })),
+    before: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostRows })),
+  },
+  { additionalProperties: false },
+);
+
+const auditRoute = (context: Context): DashboardRoute =>
+  route({
+    name: 'GET /audit',
+    action: 'audit.read',
+    query: auditQuery,
+    async handle({ person, query }) {
+      const { action = null, actor = null, before = noEnd, limit = usualRows } = query;
+      const filter = { action, actor, before, limit: limit + 1 };
+      const rows = await listAuditRows(context.listDb, person.accountId, filter);
+      const data = rows.slice(0, limit).map(auditObject);
+      return { data, next: rows.length > limit ? data.at(-1)!.id : null };
+    },
+  });
+
+/** Who works here, and what was done by whom. */
+export const teamRoutes = (context: Context): DashboardRoute[] => [
+  route({
+    name: 'GET /team',
+    action: 'team.read',
+    async handle({ person: { accountId } }) {
+      const [people, links] = await Promise.all([
+        listPeople(context.db, accountId),
+        listInvitations(context.db, accountId),
+      ]);
+      return { members: people.map(memberObject), invitations: links.map(invitationObject) };
+    },
+  }),
+  route({
+    ...manage,
+    name: 'POST /team/invitations',
+    body: body({ email, role }),
+    async handle(call) {
+      const made = await invite(context, call.person, call.body, call.address);
+      return { ...invitationObject(made), link: made.link };
+    },
+  }),
+  route({
+    ...manage,
+    name: 'DELETE /team/invitations/:id',
+    async handle({ person, params, address }) {
+      await withdrawInvitation(context, person, params.id!, address);
+      return done;
+    },
+  }),
+  route({
+    ...manage,
+    name: 'PATCH /team/:id',
+    body: body({ role }),
+    handle: async call =>
+      memberObject(await changeRole(context, call.person, call.params.id!, call.body.role, call.address)),
+  }),
+  route({
+    ...manage,
+    name: 'DELETE /team/:id',
+    async handle({ person, params, address }) {
+      if (params.id === person.personId) throw invalid(undefined, 'You cannot remove yourself. Ask another owner.');
+      await removeMember(context, person, params.id!, address);
+      return done;
+    },
+  }),
+  auditRoute(context),
+];

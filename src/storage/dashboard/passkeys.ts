@@ -1,0 +1,100 @@
+import type { Queryable } from '../database.ts';
+
+export type PasskeyRow = {
+  accountId: string;
+  personId: string;
+  id: string;
+  credentialId: Buffer;
+  publicKey: Buffer;
+  counter: string;
+  transports: string[];
+  name: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+};
+
+const columns = `account_id as "accountId", person_id as "personId", id, credential_id as "credentialId",
+  public_key as "publicKey", counter, transports, name, created_at as "createdAt", last_used_at as "lastUsedAt"`;
+
+const insertStatement = {
+  name: 'passkey-insert',
+  text: `insert into passkeys (account_id, person_id, id, credential_id, public_key, counter, transports, backed_up, name)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
+};
+export const insertPasskey = async (
+  tx: Queryable,
+  passkey: Omit<PasskeyRow, 'createdAt' | 'lastUsedAt' | 'counter'> & { counter: number; backedUp: boolean },
+): Promise<PasskeyRow> => {
+  const { accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name } = passkey;
+  const values = [accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name];
+  return (await tx.query<PasskeyRow>(insertStatement, values))[0]!;
+};
+
+const listStatement = {
+  name: 'passkey-list',
+  text: `select ${columns} from passkeys where account_id = $1 and person_id = $2 order by id limit 100`,
+};
+export const listPasskeys = (db: Queryable, accountId: string, personId: string): Promise<PasskeyRow[]> =>
+  db.query<PasskeyRow>(listStatement, [accountId, personId]);
+
+const lockStatement = {
+  name: 'passkey-lock',
+  text: `select ${columns} from passkeys where credential_id = $1 for update`,
+};
+/** Locked, so that of two answers with the same counter one is refused. */
+export const lockPasskey = async (tx: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
+  (await tx.query<PasskeyRow>(lockStatement, [credentialId]))[0] ?? null;
+
+const usedStatement = {
+  name: 'passkey-used',
+  text: `update passkeys set counter = $2, backed_up = $3, last_used_at = clock_timestamp() where credential_id = $1`,
+};
+export const markPasskeyUsed = async (
+  tx: Queryable,
+  credentialId: Buffer,
+  use: { counter: number; backedUp: boolean },
+): Promise<void> => {
+  await tx.query(usedStatement, [credentialId, use.counter, use.backedUp]);
+};
+
+const deleteStatement = {
+  name: 'passkey-delete',
+  text: `delete from passkeys where account_id = $1 and person_id = $2 and id = $3 returning name`,
+};
+/** The name it had; null where the person has none with this id. */
+export const deletePasskey = async (
+  tx: Queryable,
+  accountId: string,
+  personId: string,
+  id: string,
+): Promise<string | null> =>
+  (await tx.query<{ name: string }>(deleteStatement, [accountId, personId, id]))[0]?.name ?? null;
+
+export type ChallengePurpose = 'register' | 'sign-in' | 'prove';
+
+const putStatement = {
+  name: 'challenge-put',
+  text: `insert into passkey_challenges (challenge, purpose, person_id, expires_at)
+    values ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))`,
+};
+export const putChallenge = async (
+  db: Queryable,
+  challenge: { bytes: Buffer; purpose: ChallengePurpose; personId: string | null; livesSeconds: number },
+): Promise<void> => {
+  const { bytes, purpose, personId, livesSeconds } = challenge;
+  await db.query(putStatement, [bytes, purpose, personId, livesSeconds]);
+};
+
+const takeStatement = {
+  name: 'challenge-take',
+  text: `delete from passkey_challenges where challenge = $1 and purpose = $2 and person_id is not distinct from $3
+    returning expires_at > clock_timestamp() as "isFresh"`,
+};
+/** True once, and in time. */
+export const takeChallenge = async (
+  db: Queryable,
+  bytes: Buffer,
+  purpose: ChallengePurpose,
+  personId: string | null,
+): Promise<boolean> =>
+  (await db.query<{ isFresh: boolean }>(takeStatement, [bytes, purpose, personId]))[0]?.isFresh ?? false;

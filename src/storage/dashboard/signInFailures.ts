@@ -1,0 +1,98 @@
+import type { Queryable } from '../database.ts';
+
+export type Guess = {
+  /** Of an e-mail address or of the client's. */
+  readonly subject: Buffer;
+  /** From this many on each further one has to wait. */
+  readonly free: number;
+};
+
+export type TakenGuess = {
+  readonly subject: Buffer;
+  readonly failures: number;
+  /** As it was before, to be put back where the guess was none. */
+  readonly failuresBefore: number;
+  readonly failedAtBefore: Date;
+};
+
+/** Doubles with each failure past the free ones, from a quarter of a minute to an hour. */
+const waitSeconds = `case when f.failures < g.free then 0 else least(3600, 15 * 2 ^ least(f.failures - g.free, 20)) end`;
+/** Failures this old say nothing of who tries now. */
+const forgottenAfter = `interval '24 hours'`;
+
+const given = `select * from unnest($1::bytea[], $2::int[]) as t(subject, free)`;
+
+const lockedStatement = {
+  name: 'failures-locked',
+  text: `with given as (${given})
+    select max(ceil(extract(epoch from f.failed_at - clock_timestamp()) + ${waitSeconds}))::int as seconds
+    from given g join sign_in_failures f on f.subject = g.subject
+    where f.failed_at + make_interval(secs => ${waitSeconds}) > clock_timestamp()`,
+};
+const takeStatement = {
+  name: 'failures-take',
+  text: `update sign_in_failures f set failed_at = clock_timestamp(),
+      failures = case when f.failed_at < clock_timestamp() - ${forgottenAfter} then 1 else f.failures + 1 end
+    where subject = any($1) returning subject, failures`,
+};
+const makeStatement = {
+  name: 'failures-make',
+  text: `insert into sign_in_failures (subject, failures, failed_at)
+      select subject, 0, clock_timestamp() from unnest($1::bytea[]) as t(subject) order by subject
+    on conflict (subject) do nothing`,
+};
+const readStatement = {
+  name: 'failures-read',
+  text: `select subject, failures, failed_at as "failedAt" from sign_in_failures where subject = any($1) order by subject for update`,
+};
+
+/**
+ * Counts a guess before it is judged, so that many at the same time are as many as one after the other. Answers how many
+ * seconds to wait where one of the subjects is locked, and then counts nothing.
+ */
+export const takeGuesses = async (
+  tx: Queryable,
+  guesses: readonly Guess[],
+): Promise<{ locked: number } | { taken: TakenGuess[] }> => {
+  const subjects = guesses.map(guess => guess.subject);
+  // A row to lock must be there, or many first guesses at the same time would each find none.
+  await tx.query(makeStatement, [subjects]);
+  const before = await tx.query<{ subject: Buffer; failures: number; failedAt: Date }>(readStatement, [subjects]);
+  const values = [subjects, guesses.map(guess => guess.free)];
+  const [lock] = await tx.query<{ seconds: number | null }>(lockedStatement, values);
+  if (lock?.seconds) return { locked: Math.max(1, lock.seconds) };
+  const rows = await tx.query<{ subject: Buffer; failures: number }>(takeStatement, [subjects]);
+  const taken = rows.map(row => {
+    const old = before.find(each => each.subject.equals(row.subject))!;
+    return { ...row, failuresBefore: old.failures, failedAtBefore: old.failedAt };
+  });
+  return { taken };
+};
+
+const undoStatement = {
+  name: 'failures-undo',
+  text: `update sign_in_failures set failures = $2, failed_at = $3 where subject = $1 and failures = $4`,
+};
+/** It was none after all. Where others were counted since, it stays counted. */
+export const undoGuess = async (tx: Queryable, guess: TakenGuess): Promise<void> => {
+  await tx.query(undoStatement, [guess.subject, guess.failuresBefore, guess.failedAtBefore, guess.failures]);
+};
+
+const clearStatement = { name: 'failures-clear', text: `delete from sign_in_failures where subject = $1` };
+export const clearGuesses = async (tx: Queryable, subject: Buffer): Promise<void> => {
+  await tx.query(clearStatement, [subject]);
+};
+
+const purgeStatement = {
+  name: 'sign-in-purge',
+  text: `with failures as (delete from sign_in_failures where subject in (
+        select subject from sign_in_failures where failed_at < clock_timestamp() - ${forgottenAfter} limit $1) returning 1),
+      challenges as (delete from passkey_challenges where challenge in (
+        select challenge from passkey_challenges where expires_at < clock_timestamp() limit $1) returning 1),
+      ended as (delete from sessions where (account_id, person_id, id) in (
+        select account_id, person_id, id from sessions where expires_at < clock_timestamp() limit $1) returning 1)
+    select greatest((select count(*) from failures), (select count(*) from challenges), (select count(*) from ended))::int as most`,
+};
+/** What time has made void; answers how many of the kind that had most. */
+export const purgeSignIns = async (db: Queryable, limit: number): Promise<number> =>
+  (await db.query<{ most: number }>(purgeStatement, [limit]))[0]!.most;

@@ -1,0 +1,28 @@
+import type { Environment } from '../../core/environment.ts';
+import type { Queryable } from '../database.ts';
+
+export type SealedWallet = {
+  accountId: string;
+  environment: Environment;
+  network: string;
+  version: number;
+  kind: string;
+  destination: string;
+  mac: Buffer;
+};
+
+const pageStatement = {
+  name: 'wallet-seals',
+  text: `select account_id as "accountId", environment, network, version, kind, destination, mac from wallets
+    where $1::text is null or (account_id, environment, network, version) > ($1, $2, $3, $4)
+    order by account_id, environment, network, version limit $5`,
+};
+/** Every version of every wallet, a page at a time. */
+export const readSealedWallets = (
+  db: Queryable,
+  after: SealedWallet | null,
+  limit: number,
+): Promise<SealedWallet[]> => {
+  const place = after ? [after.accountId, after.environment, after.network, after.version] : [null, null, null, null];
+  return db.query<SealedWallet>(pageStatement, [...place, limit]);
+};

@@ -1,0 +1,156 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+
+/** What an authenticator answered, as a browser passes it on: anything at all until it is verified. */
+export type PasskeyResponse = Readonly<Record<string, unknown>>;
+
+/** Where passkeys of this dashboard are good. */
+export type RelyingParty = { readonly origin: string; readonly rpId: string };
+
+export const relyingPartyOf = (url: string): RelyingParty => ({ origin: url, rpId: new URL(url).hostname });
+
+export type KnownPasskey = {
+  readonly credentialId: Buffer;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: readonly string[];
+};
+
+const timeoutMs = 300_000;
+
+type Options = Record<string, unknown>;
+
+const described = (passkeys: readonly Pick<KnownPasskey, 'credentialId' | 'transports'>[]) =>
+  passkeys.map(({ credentialId, transports }) => ({
+    id: credentialId.toString('base64url'),
+    transports: [...transports],
+  }));
+
+/** For a passkey that is found without a name, on a device that asks who is there. */
+export const passkeyRegistration = async (
+  party: RelyingParty,
+  challenge: Buffer,
+  person: { id: string; email: string; name: string },
+  known: readonly Pick<KnownPasskey, 'credentialId' | 'transports'>[],
+): Promise<Options> => {
+  const options = await generateRegistrationOptions({
+    rpName: 'Florin',
+    rpID: party.rpId,
+    userName: person.email,
+    userDisplayName: person.name,
+    userID: new TextEncoder().encode(person.id),
+    challenge: new Uint8Array(challenge),
+    timeout: timeoutMs,
+    attestationType: 'none',
+    excludeCredentials: described(known),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  return options as unknown as Options;
+};
+
+/** Of these passkeys, or of whichever the device has where none are named. */
+export const passkeyRequest = async (
+  party: RelyingParty,
+  challenge: Buffer,
+  known: readonly Pick<KnownPasskey, 'credentialId' | 'transports'>[],
+): Promise<Options> => {
+  const options = await generateAuthenticationOptions({
+    rpID: party.rpId,
+    challenge: new Uint8Array(challenge),
+    timeout: timeoutMs,
+    userVerification: 'required',
+    allowCredentials: described(known),
+  });
+  return options as unknown as Options;
+};
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+
+const bytesOf = (text: unknown, longest: number): Buffer | null =>
+  typeof text === 'string' && text.length <= longest && /^[A-Za-z0-9_-]+$/.test(text)
+    ? Buffer.from(text, 'base64url')
+    : null;
+
+/** Which challenge it says it signed: to be looked up before anything is verified. */
+export const challengeIn = (response: PasskeyResponse): Buffer | null => {
+  const data = bytesOf(memberOf(response.response, 'clientDataJSON'), 8_192);
+  if (data === null) return null;
+  try {
+    return bytesOf(memberOf(JSON.parse(data.toString('utf8')), 'challenge'), 100);
+  } catch {
+    return null;
+  }
+};
+
+export const credentialIn = (response: PasskeyResponse): Buffer | null => bytesOf(response.id, 1_400);
+
+/** Whose the device says it is; null where it does not say. */
+export const personIn = (response: PasskeyResponse): string | null =>
+  bytesOf(memberOf(response.response, 'userHandle'), 200)?.toString('utf8') ?? null;
+
+/** The library throws at whatever is wrong, and what it says is of no use to whoever sent it. */
+const orNull = async <T>(verify: () => Promise<T | null>): Promise<T | null> => {
+  try {
+    return await verify();
+  } catch {
+    return null;
+  }
+};
+
+export type NewPasskey = KnownPasskey & { readonly backedUp: boolean };
+
+export const verifyNewPasskey = (
+  party: RelyingParty,
+  challenge: Buffer,
+  response: PasskeyResponse,
+): Promise<NewPasskey | null> =>
+  orNull(async () => {
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: response as never,
+      expectedChallenge: challenge.toString('base64url'),
+      expectedOrigin: party.origin,
+      expectedRPID: party.rpId,
+      requireUserVerification: true,
+    });
+    if (!verified) return null;
+    const { credential, credentialBackedUp } = registrationInfo;
+    const transports = (credential.transports ?? []).filter(each => /^[a-z-]{1,20}$/.test(each)).slice(0, 10);
+    return {
+      credentialId: Buffer.from(credential.id, 'base64url'),
+      publicKey: Buffer.from(credential.publicKey),
+      counter: credential.counter,
+      transports,
+      backedUp: credentialBackedUp,
+    };
+  });
+
+export type PasskeyUse = { readonly counter: number; readonly backedUp: boolean };
+
+/** Also refuses a counter that does not go up: somebody has a copy of the key. */
+export const verifyPasskeyUse = (
+  party: RelyingParty,
+  challenge: Buffer,
+  response: PasskeyResponse,
+  passkey: KnownPasskey,
+): Promise<PasskeyUse | null> =>
+  orNull(async () => {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: response as never,
+      expectedChallenge: challenge.toString('base64url'),
+      expectedOrigin: party.origin,
+      expectedRPID: party.rpId,
+      requireUserVerification: true,
+      credential: {
+        id: passkey.credentialId.toString('base64url'),
+        publicKey: new Uint8Array(passkey.publicKey),
+        counter: passkey.counter,
+      },
+    });
+    if (!verified) return null;
+    return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
+  });
