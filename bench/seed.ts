@@ -19,7 +19,7 @@ const columns = `account_id, environment, id, status, exception, amount, amount_
 
 /** The same totals the folder would have come to, from one pass over the rows. */
 const totals = (accountId: string): string => `
-  insert into payment_totals (account_id, environment, status, currency, network, day, count, hours)
+  insert into payment_totals (account_id, environment, status, currency, network, exception, day, count, hours)
   with hourly as (
     select status::text, currency, network, (created_at at time zone 'UTC')::date as day,
       extract(hour from created_at at time zone 'UTC')::int as hour, count(*)::int as count
@@ -30,10 +30,19 @@ const totals = (accountId: string): string => `
       cross join lateral (values (network), ('')) n(v)
     group by 1, 2, 3, 4, 5
   )
-  select '${accountId}', 'sandbox', status, currency, network, day, sum(count),
+  select '${accountId}', 'sandbox', status, currency, network, '', day, sum(count),
     array(select coalesce(sum(g.count) filter (where true), 0)::int from generate_series(0, 23) h
       left join unnest(array_agg(hour), array_agg(count)) as g(hour, count) on g.hour = h group by h order by h)
   from spread group by status, currency, network, day`;
+
+/** And the same sums. */
+const sums = (accountId: string): string => `
+  insert into volume_totals (account_id, environment, currency, network, decimals, day, count, amount)
+  select account_id, environment, currency, network, decimals, (completed_at at time zone 'UTC')::date, count(*), sum(amount_confirmed)
+  from payments where account_id = '${accountId}' and status = 'completed' group by 1, 2, 3, 4, 5, 6;
+  insert into holding_totals (account_id, environment, network, caip2, currency, contract, decimals, treasury, count, amount)
+  select account_id, environment, network, caip2, currency, coalesce(contract, ''), decimals, treasury, count(*), sum(amount_confirmed)
+  from payments where account_id = '${accountId}' and amount_confirmed > 0 group by 1, 2, 3, 4, 5, 6, 7, 8`;
 
 const generate = async (plan: SeedPlan, chunks: Chunk[], copy: (file: string) => Promise<void>): Promise<void> => {
   const queue = [...chunks];
@@ -100,6 +109,7 @@ export const seed = async (scene: Scene, accountId: string, payments: number): P
   if (payments > chunkRows) await withoutIndexes(db, load);
   else await load();
   await db.script(totals(accountId));
+  await db.script(sums(accountId));
   await db.script('vacuum analyze payments; ');
   await db.script('vacuum analyze payment_totals');
   await db.close();

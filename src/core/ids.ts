@@ -17,6 +17,7 @@ export const idPrefixes = {
   session: 'ses_',
   passkey: 'psk_',
   invitation: 'inv_',
+  sweep: 'swp_',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

@@ -6,6 +6,7 @@ import { type ChainRow, type Lease, lockChain, moveChain, rolledBack } from '../
 import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertForwards } from '../storage/forwards.ts';
+import { settleForwards } from '../storage/holdings.ts';
 import { dueAtHeight, type PaymentKey } from '../storage/payments.ts';
 import { insertTransfers, paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
@@ -61,6 +62,10 @@ const toCount = async (tx: Queryable, caip2: string, { rollbackTo, blocks }: Blo
   return counting;
 };
 
+/** The lowest height at which forwards came or went; null where none can have. */
+const forwardedFrom = ({ rollbackTo, blocks }: BlocksStep): number | null =>
+  rollbackTo !== null ? rollbackTo.number + 1 : (blocks.find(({ forwards }) => forwards.length > 0)?.number ?? null);
+
 /**
  * Takes what the chain says in one transaction: blocks, transfers, the payments they touch, their events, the cursor.
  * Funds that a reorg moved to another block of the same step are never seen as gone.
@@ -92,6 +97,8 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     // What this block makes final is decided with it, as far as it is not too much for one transaction.
     const reached = await dueAtHeight(tx, caip2, reachedShare);
     await advanceWithin(context, tx, uniquePayments([...touched, ...reached]));
+    const settledFrom = forwardedFrom(step);
+    if (settledFrom !== null) await settleForwards(tx, caip2, settledFrom);
   });
 
 /** Carries out the operator's word: blocks above a height are undone, finality or not. */
@@ -106,4 +113,5 @@ export const rollBackByHand = (context: Context, lease: Lease, to: number): Prom
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await rolledBack(tx, chain.caip2);
     await advanceWithin(context, tx, gone);
+    await settleForwards(tx, chain.caip2, to + 1);
   });

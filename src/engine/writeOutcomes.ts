@@ -2,10 +2,12 @@ import type { Outcome, Step } from '../core/payment/decide.ts';
 import type { Facts } from '../core/payment/facts.ts';
 import { isLegalEdge } from '../core/payment/states.ts';
 import type { Queryable } from '../storage/database.ts';
-import { insertEvents, moveTotals, type NewEvent } from '../storage/events.ts';
+import { insertEvents, type NewEvent } from '../storage/events.ts';
+import { moveTotals } from '../storage/moveTotals.ts';
 import { type PaymentChange, type PaymentRow, updatePayments } from '../storage/payments.ts';
 import { markTransfers, type TransferMark } from '../storage/transfers.ts';
 import type { Context } from './context.ts';
+import { movedHolding, movedVolume } from './movedFunds.ts';
 import { type Funds, isUntold, strayKey } from './paymentFacts.ts';
 import { type PaymentView, renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
 
@@ -173,10 +175,14 @@ export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Prom
     );
   }
   const events = plans.flatMap(({ writes }) => writes.flatMap(({ event }) => event ?? []));
-  if (events.length === 0) return;
-  await moveTotals(
-    tx,
-    events.map(event => ({ payment: event.payment, from: event.previousStatus, to: event.status })),
-  );
-  await insertEvents(tx, events);
+  await moveTotals(tx, {
+    states: events.map(event => ({
+      payment: event.payment,
+      from: { status: event.previousStatus, exception: event.previousException },
+      to: { status: event.status, exception: event.exception },
+    })),
+    volumes: plans.flatMap(movedVolume),
+    holdings: plans.flatMap(movedHolding),
+  });
+  if (events.length > 0) await insertEvents(tx, events);
 };

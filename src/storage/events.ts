@@ -116,28 +116,3 @@ export const insertSampleEvent = async (
   const values = [scope.accountId, scope.environment, event.id, event.type, event.body, event.createdAt];
   return (await db.query<{ total: number }>(insertSampleStatement, values))[0]!.total;
 };
-
-export type StatusMove = { payment: PaymentKey; from: PaymentStatus; to: PaymentStatus };
-
-const insertDeltasStatement = {
-  name: 'deltas-insert',
-  text: `insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
-    select account_id, environment, d.status, p.currency, p.network, date_trunc('hour', p.created_at, 'UTC'), sum(d.count)
-    from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_status[])
-        as m(account_id, environment, id, old_status, new_status)
-      join payments p using (account_id, environment, id)
-      cross join lateral (values (m.old_status, -1), (m.new_status, 1)) as d(status, count)
-    group by 1, 2, 3, 4, 5, 6 having sum(d.count) <> 0`,
-};
-/** Moves payments from one status to another in the totals. */
-export const moveTotals = async (db: Queryable, moves: readonly StatusMove[]): Promise<void> => {
-  const real = moves.filter(move => move.from !== move.to);
-  if (real.length === 0) return;
-  await db.query(insertDeltasStatement, [
-    real.map(move => move.payment.accountId),
-    real.map(move => move.payment.environment),
-    real.map(move => move.payment.id),
-    real.map(move => move.from),
-    real.map(move => move.to),
-  ]);
-};

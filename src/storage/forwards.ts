@@ -5,11 +5,11 @@ import { isStorable } from './transfers.ts';
 const insertForwardsStatement = {
   name: 'forwards-insert',
   text: `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number,
-      canonical, verified)
+      canonical, verified, tx_hash)
     select $1, i.key, p.account_id, p.environment, p.id, i.contract, i.amount, i.block_hash, i.block_number, true,
-      i.verified
-    from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[], $8::boolean[])
-        as i(key, address, contract, amount, block_hash, block_number, verified)
+      i.verified, i.tx_hash
+    from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[], $8::boolean[], $9::text[])
+        as i(key, address, contract, amount, block_hash, block_number, verified, tx_hash)
       join payments p on p.address = i.address
     on conflict (caip2, key) do nothing`,
 };
@@ -28,6 +28,7 @@ export const insertForwards = async (tx: Queryable, caip2: string, placed: reado
     forwards.map(f => f.blockHash),
     forwards.map(f => f.blockNumber),
     forwards.map(f => f.verified),
+    forwards.map(f => f.txHash),
   ]);
 };
 

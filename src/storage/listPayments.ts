@@ -1,6 +1,6 @@
 import type { Scope } from '../core/environment.ts';
 import { firstIdAt, lastIdAt } from '../core/ids.ts';
-import type { PaymentStatus } from '../core/payment/states.ts';
+import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { Database, Queryable, Statement } from './database.ts';
 import { type ShownPayment, shownPaymentColumns } from './payments.ts';
 
@@ -11,6 +11,7 @@ import { type ShownPayment, shownPaymentColumns } from './payments.ts';
  */
 export type PaymentFilter = {
   readonly status?: PaymentStatus;
+  readonly exception?: PaymentException;
   readonly currency?: string;
   readonly network?: string;
   readonly address?: string;
@@ -44,6 +45,7 @@ const parameters = (scope: Scope): Parameters => {
 const equalities = (filter: PaymentFilter, to: Parameters): string =>
   [
     filter.status === undefined ? '' : ` and status = ${to.text(filter.status)}`,
+    filter.exception === undefined ? '' : ` and exception = ${to.text(filter.exception)}`,
     filter.currency === undefined ? '' : ` and currency = ${to.text(filter.currency)}`,
     filter.network === undefined ? '' : ` and network = ${to.text(filter.network)}`,
   ].join('');
@@ -53,6 +55,11 @@ const idsBetween = (fromMs: number, toMs: number, to: Parameters): string =>
 
 const owned = 'account_id = $1 and environment = $2';
 
+/** The rows of payment_totals that this filter adds up; '' stands for any. */
+const totalsKey = ({ status, currency, network, exception }: PaymentFilter, to: Parameters): string =>
+  `${owned} and status = ${to.text(status ?? '')} and currency = ${to.text(currency ?? '')}
+    and network = ${to.text(network ?? '')} and exception = ${to.text(exception ?? '')}`;
+
 /** SQL for the number of payments created in [fromMs, toMs], both inclusive. */
 const totalSql = (filter: PaymentFilter, fromMs: number, toMs: number, to: Parameters): string => {
   const startMs = Math.ceil(fromMs / hourMs) * hourMs;
@@ -61,7 +68,7 @@ const totalSql = (filter: PaymentFilter, fromMs: number, toMs: number, to: Param
   const counted = (a: number, b: number): string =>
     a > b ? '0' : `(select count(*) from payments where ${owned}${same}${idsBetween(a, b, to)})`;
   if (startMs >= endMs) return counted(fromMs, toMs);
-  const key = `${owned} and status = ${to.text(filter.status ?? '')} and currency = ${to.text(filter.currency ?? '')} and network = ${to.text(filter.network ?? '')}`;
+  const key = totalsKey(filter, to);
   if (fromMs === 0 && toMs === latestMs) {
     return `((select coalesce(sum(count), 0) from payment_totals where ${key})
       + (select coalesce(sum(count), 0) from payment_deltas where ${owned}${same}))`;
@@ -99,7 +106,7 @@ const locate = async (
   rank: number,
 ): Promise<{ hourStartMs: number; newer: number } | null> => {
   const to = parameters(scope);
-  const key = `${owned} and status = ${to.text(filter.status ?? '')} and currency = ${to.text(filter.currency ?? '')} and network = ${to.text(filter.network ?? '')}`;
+  const key = totalsKey(filter, to);
   const same = equalities(filter, to);
   const at = to.text(rank);
   const text = `with days as (

@@ -17,6 +17,8 @@ export type PaymentRow = Row & {
   amount: string;
   amountReceived: string;
   amountConfirmed: string;
+  /** What left the address for the treasury, as far as forwards stand. */
+  amountForwarded: string;
   amountAccepted: string | null;
   acceptedAt: Date | null;
   decimals: number;
@@ -59,8 +61,9 @@ export type PaymentRow = Row & {
 /** A payment with what has arrived for it, all of one moment. */
 export type ShownPayment = PaymentRow & FundsRow;
 
-const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
-  p.amount_received as "amountReceived", p.amount_confirmed as "amountConfirmed", p.amount_accepted as "amountAccepted",
+/** For the alias p. */
+export const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
+  p.amount_received as "amountReceived", p.amount_confirmed as "amountConfirmed", p.amount_forwarded as "amountForwarded", p.amount_accepted as "amountAccepted",
   p.accepted_at as "acceptedAt", p.decimals, p.currency, p.network, p.caip2, p.contract, p.address, p.wallet_kind as "walletKind", p.treasury,
   p.derivation_index as "derivationIndex", p.mac, p.tiers, p.tolerance_bps as "toleranceBps",
   p.late_policy as "latePolicy", p.late_window_seconds as "lateWindowSeconds", p.description, p.metadata,

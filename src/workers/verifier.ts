@@ -6,6 +6,7 @@ import { LeaseLost, uncountedIn } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import { insertForwards, verifyForwards } from '../storage/forwards.ts';
+import { settleForwards } from '../storage/holdings.ts';
 import {
   insertTransfers,
   paymentsInBlocks,
@@ -50,6 +51,7 @@ const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise
       verified.map(({ key }) => key),
     );
     await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, [block]));
+    if (forwards.length > 0) await settleForwards(tx, caip2, block.number, block.number);
   });
 
 /**

@@ -3,8 +3,8 @@ import type { PaymentStatus } from '../../src/core/payment/states.ts';
 import { legalPath } from '../../src/core/payment/walk.ts';
 import { testTreasury } from '../../src/engine/accounts.ts';
 import { deriveAddress } from '../../src/engine/paymentAddress.ts';
-import { moveTotals } from '../../src/storage/events.ts';
 import { insertPayments, type NewPayment } from '../../src/storage/insertPayments.ts';
+import { moveTotals } from '../../src/storage/moveTotals.ts';
 import { updatePayments } from '../../src/storage/payments.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
 
@@ -99,7 +99,9 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
       };
       const change = { ...amounts, ...memory, status: to, completedAt, canceledAt, sequence: step + 2 };
       await updatePayments(tx, [{ key: { ...scope, id }, change }]);
-      await moveTotals(tx, [{ payment: { ...scope, id }, from, to }]);
+      const state = (status: PaymentStatus) => ({ status, exception: null });
+      const states = [{ payment: { ...scope, id }, from: state(from), to: state(to) }];
+      await moveTotals(tx, { states, volumes: [], holdings: [] });
       from = to;
     }
   });

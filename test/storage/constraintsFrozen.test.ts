@@ -157,7 +157,13 @@ test('a derivation counter only goes forward', async () => {
 describe('totals', () => {
   const key = { status: `'pending'`, currency: `'USDC'`, network: `'base'`, day: `'2026-01-31'` };
   const total = (columns: Record<string, string>) =>
-    rows.insert('payment_totals', { account_id: `'${account}'`, environment: `'sandbox'`, ...key, ...columns });
+    rows.insert('payment_totals', {
+      account_id: `'${account}'`,
+      environment: `'sandbox'`,
+      exception: `''`,
+      ...key,
+      ...columns,
+    });
 
   test('never go below zero and have 24 hours', async () => {
     await refused(total({ count: '-1', hours: 'array_fill(0, array[24])' }), refusal.check);

@@ -34,8 +34,18 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
   const readable = await tablesThatAllow('select');
   expect(readable).toContain('schema_migrations');
   expect(await tablesThatAllow('insert')).toEqual(readable.filter(name => name !== 'schema_migrations'));
-  expect(await tablesThatAllow('delete')).toEqual(['blocks', 'deliveries', 'idempotency_keys', 'payment_deltas']);
+  expect(await tablesThatAllow('delete')).toEqual([
+    'blocks',
+    'deliveries',
+    'holding_deltas',
+    'idempotency_keys',
+    'payment_deltas',
+    'volume_deltas',
+  ]);
   expect(await tablesThatAllow('truncate')).toEqual([]);
-  const onlyAddedTo = ['accounts', 'delivery_attempts', 'events', 'payment_deltas', 'schema_migrations', 'wallets'];
+  const onlyAddedTo = [
+    ...['accounts', 'delivery_attempts', 'events', 'holding_deltas', 'payment_deltas', 'schema_migrations'],
+    ...['sweep_payments', 'sweeps', 'volume_deltas', 'wallets'],
+  ];
   expect(await tablesThatAllow('update')).toEqual(readable.filter(name => !onlyAddedTo.includes(name)));
 });
