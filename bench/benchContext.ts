@@ -37,6 +37,7 @@ export const openContext = async (options: {
     environments: { production: settings, sandbox: settings },
     dashboard: { url: settings.publicUrl, isAlone: false },
     deliver: unreachable,
+    estimateGas: unreachable,
     refuseUrl: unreachable,
     log,
   };

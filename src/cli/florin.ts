@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createDevPayer } from '../chains/evm/devPayer.ts';
+import { estimateGas } from '../chains/evm/estimateGas.ts';
 import { type Environment, environments } from '../core/environment.ts';
 import type { Log } from '../core/log.ts';
 import type { Network } from '../core/registry/networks.ts';
@@ -132,6 +133,7 @@ export const startFlorin = async (
       environments: settings,
       dashboard: dashboardSettings(config, urls),
       deliver: createDeliver(sender, settings),
+      estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       log,
     };
@@ -167,6 +169,9 @@ const dashboardSettings = ({ dashboard }: Config, urls: Readonly<Urls>): Dashboa
   },
   isAlone: dashboard.url !== null || dashboard.port !== null,
 });
+
+const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] =>
+  [...new Set(networks.filter(network => network.caip2 === caip2).flatMap(network => network.rpcUrls))];
 
 const environmentSettings = (
   config: Config,

@@ -46,6 +46,12 @@ export type LocalChain = {
   undo(txHash: string): Promise<void>;
 };
 
+/** What a call of a contract would take: units of gas, and what one costs in the smallest unit of the native coin. */
+export type EstimateGas = (
+  caip2: string,
+  transaction: { readonly to: string; readonly data: string },
+) => Promise<{ readonly units: bigint; readonly price: bigint | null } | null>;
+
 /** What use cases work with. Built once, by the composition. */
 export type Context = {
   readonly db: Database;
@@ -59,6 +65,8 @@ export type Context = {
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;
   readonly dashboard: DashboardSettings;
   readonly deliver: Deliver;
+  /** Null where no node of the chain says. */
+  readonly estimateGas: EstimateGas;
   /** A reason to refuse a webhook or callback address, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;
   readonly log: Log;

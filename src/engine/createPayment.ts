@@ -4,7 +4,7 @@ import { FlorinError, invalid } from '../core/errors.ts';
 import { formatAmount, parseAmount } from '../core/money.ts';
 import { type Currency, findCurrency, type Network } from '../core/registry/networks.ts';
 import { refuseUrlText } from '../core/url.ts';
-import type { Caller, WalletRow } from '../storage/accounts.ts';
+import type { PaymentTerms, WalletRow } from '../storage/accounts.ts';
 import { isUniqueViolation } from '../storage/database.ts';
 import type { InsertedPayment, NewPayment } from '../storage/insertPayments.ts';
 import { findByExternalId, type StoredTier } from '../storage/payments.ts';
@@ -30,7 +30,7 @@ export type PaymentRequest = {
 };
 
 export type CreatePayment = (
-  caller: Caller,
+  caller: PaymentTerms,
   request: PaymentRequest,
   idempotency: IdempotentRequest | null,
 ) => Promise<Answer>;
@@ -55,7 +55,7 @@ const amountOf = (text: string, currency: Currency): bigint => {
   return parsed.units;
 };
 
-const walletOf = (context: Context, caller: Caller, network: Network): WalletRow => {
+const walletOf = (context: Context, caller: PaymentTerms, network: Network): WalletRow => {
   const wallet = caller.wallets.find(w => w.network === network.slug);
   if (!wallet) {
     throw new FlorinError(
@@ -94,7 +94,7 @@ const checkUrls = (context: Context, request: PaymentRequest, environment: Envir
 /** What is asked for, checked and resolved; refusals come in the order of the cheapest check. */
 const termsOf = async (
   context: Context,
-  caller: Caller,
+  caller: PaymentTerms,
   request: PaymentRequest,
 ): Promise<{ network: Network; currency: Currency; amount: bigint; wallet: WalletRow }> => {
   const { environment } = caller;
@@ -138,7 +138,7 @@ const createdEvent = (context: Context, environment: Environment, atMs: number, 
 const build = async (
   context: Context,
   indexes: DerivationIndexes,
-  caller: Caller,
+  caller: PaymentTerms,
   request: PaymentRequest,
   idempotency: IdempotentRequest | null,
 ): Promise<{ row: NewPayment; body: string }> => {
@@ -205,7 +205,7 @@ const externalIdTaken = (existing: string): FlorinError =>
  */
 const answerBeforeIndex = async (
   context: Context,
-  caller: Caller,
+  caller: PaymentTerms,
   request: PaymentRequest,
   idempotency: IdempotentRequest | null,
 ): Promise<Answer | null> => {
@@ -220,11 +220,13 @@ const answerBeforeIndex = async (
 /** An address that is already a payment's: another account watches the same key. The next index is as good. */
 const addressTries = 5;
 
-export const createPaymentCreator = (context: Context, indexes: DerivationIndexes): CreatePayment => {
-  const insert = createInsert(context);
-
+export const createPaymentCreator = (
+  context: Context,
+  indexes: DerivationIndexes,
+  insert: (row: NewPayment) => Promise<InsertedPayment> = createInsert(context),
+): CreatePayment => {
   const write = async (
-    caller: Caller,
+    caller: PaymentTerms,
     request: PaymentRequest,
     idempotency: IdempotentRequest | null,
   ): Promise<{ outcome: InsertedPayment; body: string }> => {

@@ -106,18 +106,33 @@ export type Caller = Row & {
   wallets: WalletRow[];
 };
 
-const readCallersStatement = {
-  name: 'callers-read',
-  text: `select k.hash, k.id as "keyId", k.account_id as "accountId", k.environment, a.plan,
-      a.rate_limit as "rateLimit", a.burst, k.scopes, k.ip_allow::text[] as "ipAllow", k.expires_at as "expiresAt",
-      k.revoked_at as "revokedAt", s.tolerance_bps as "toleranceBps", s.late_policy as "latePolicy",
-      s.late_window_seconds as "lateWindowSeconds",
+/** What a new payment takes from its account: its frozen terms, and where its money goes. */
+export type PaymentTerms = Pick<
+  Caller,
+  'accountId' | 'environment' | 'toleranceBps' | 'latePolicy' | 'lateWindowSeconds' | 'wallets'
+>;
+
+/** For the alias s of account_settings: each network's wallet as it is now. */
+const termsColumns = `s.account_id as "accountId", s.environment, s.tolerance_bps as "toleranceBps",
+      s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds",
       coalesce((
         select json_agg(json_build_object('network', w.network, 'kind', w.kind, 'destination', w.destination,
           'mac', encode(w.mac, 'hex')))
         from (select distinct on (network) * from wallets
-          where account_id = k.account_id and environment = k.environment order by network, version desc) w
-      ), '[]') as wallets
+          where account_id = s.account_id and environment = s.environment order by network, version desc) w
+      ), '[]') as wallets`;
+
+const readTermsStatement = {
+  name: 'account-payment-terms',
+  text: `select ${termsColumns} from account_settings s where s.account_id = $1 and s.environment = $2`,
+};
+export const readPaymentTerms = async (db: Queryable, scope: Scope): Promise<PaymentTerms | null> =>
+  (await db.query<Row & PaymentTerms>(readTermsStatement, [scope.accountId, scope.environment]))[0] ?? null;
+
+const readCallersStatement = {
+  name: 'callers-read',
+  text: `select k.hash, k.id as "keyId", a.plan, a.rate_limit as "rateLimit", a.burst, k.scopes,
+      k.ip_allow::text[] as "ipAllow", k.expires_at as "expiresAt", k.revoked_at as "revokedAt", ${termsColumns}
     from api_keys k
     join accounts a on a.id = k.account_id
     join account_settings s on s.account_id = k.account_id and s.environment = k.environment

@@ -52,6 +52,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       environments: { production: settings, sandbox: settings },
       dashboard: { url: settings.publicUrl, isAlone: false },
       deliver: unreachable,
+      estimateGas: unreachable,
       refuseUrl: unreachable,
       log,
     },

@@ -1,6 +1,6 @@
 import factoryArtefact from '../../../contracts/artefacts/ForwarderFactory.json' with { type: 'json' };
-import { addressOfBytes, bytesOfAddress } from './address.ts';
-import { keccak256 } from './keccak.ts';
+import { addressOfBytes, bytesOfAddress, zeroAddress } from './address.ts';
+import { keccak256, keccak256Hex } from './keccak.ts';
 
 /** The canonical CREATE2 deployer, at the same address on every network. */
 export const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
@@ -61,3 +61,28 @@ export const deriveForwarderBytes = ({ treasury, salt, factory }: ForwarderOrigi
 
 /** The same as a checksummed address, at the price of a third hash. */
 export const deriveForwarder = (origin: ForwarderOrigin): string => addressOfBytes(deriveForwarderBytes(origin));
+
+const sweepSelector = keccak256Hex(Buffer.from('sweep(address,address,bytes32[],uint256)')).slice(0, 8);
+/** Ample for any listed token; it bounds what one that misbehaves can use up of the others' gas. */
+const gasPerItem = 200_000n;
+
+const word = (value: bigint): string => value.toString(16).padStart(64, '0');
+const addressWord = (address: string): string => Buffer.from(bytesOfAddress(address)).toString('hex').padStart(64, '0');
+
+/** The call of the factory that forwards one token, or the native coin, from forwarders of one treasury to it. */
+export const encodeSweep = (sweep: {
+  readonly treasury: string;
+  readonly token: string | null;
+  readonly salts: readonly Uint8Array[];
+}): string => {
+  const words = [
+    addressWord(sweep.treasury),
+    addressWord(sweep.token ?? zeroAddress),
+    // Where the list of salts begins, after the four words of the head.
+    word(0x80n),
+    word(gasPerItem),
+    word(BigInt(sweep.salts.length)),
+    ...sweep.salts.map(salt => Buffer.from(salt).toString('hex')),
+  ];
+  return `0x${sweepSelector}${words.join('')}`;
+};

@@ -16,11 +16,15 @@ export type TimelineEntry = {
 /** A count or sum per day (UTC), oldest first, every day of the range present. */
 export type Home = {
   days: string[];
-  /** Completed sums by token of a network, in its units as a decimal string for each day. */
+  /** What was confirmed for completed payments by token of a network, by the day of completion, as decimals. */
   volumes: { currency: string; network: string; total: string; perDay: string[]; count: number }[];
   /** Of the payments made on each day: how many, and how many of them are completed now. */
   conversion: { created: number[]; completed: number[] };
-  /** Milliseconds; null where there is none yet. */
+  /**
+   * Milliseconds; null where there is none yet. `detect`: from the time of the block that brought the first funds until
+   * Florin told of them. `complete`: from then until the payment was completed. Of the newest 500 completed payments that
+   * were made in the range: `sample` says how many of them could be timed.
+   */
   speed: {
     detectP50: number | null;
     detectP95: number | null;
@@ -28,6 +32,10 @@ export type Home = {
     completeP95: number | null;
     sample: number;
   };
+  /**
+   * Of events of the last seven days; `failed`: tried in vain and tried again. Counted up to 1,000 each, and callbacks
+   * among the account's newest 1,000 deliveries.
+   */
   webhooks: {
     endpoints: {
       id: string;
@@ -82,12 +90,15 @@ export type SweepPlan = {
   transactions: { chainId: number; to: string; data: string; value: '0x0'; payments: string[]; gas: string | null }[];
   amount: string;
   currency: string;
+  /** Payments that hold funds and are not in this plan: it is as long as a person can sign, the oldest first. */
+  remaining: number;
 };
 export type SweepRow = {
   id: string;
   network: string;
   currency: string;
   txHash: string | null;
+  /** Failed: its payments were emptied by others. One that is never mined stays `sent`. */
   status: 'sent' | 'landed' | 'failed';
   payments: number;
   amount: string;

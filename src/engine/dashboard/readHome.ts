@@ -8,8 +8,8 @@ import {
   speedSince,
   statesNow,
   volumesSince,
-} from '../../storage/homeFigures.ts';
-import { webhookHealth } from '../../storage/webhookHealth.ts';
+} from '../../storage/dashboard/homeFigures.ts';
+import { webhookHealth } from '../../storage/dashboard/webhookHealth.ts';
 import type { Context } from '../context.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
-import type { Scope } from '../core/environment.ts';
-import { firstIdAt } from '../core/ids.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Scope } from '../../core/environment.ts';
+import { firstIdAt } from '../../core/ids.ts';
+import type { Queryable, Row } from '../database.ts';
 
 const owned = 'account_id = $1 and environment = $2';
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;

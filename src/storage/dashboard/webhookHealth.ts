@@ -1,6 +1,6 @@
-import type { Scope } from '../core/environment.ts';
-import { firstIdAt } from '../core/ids.ts';
-import type { Queryable, Row } from './database.ts';
+import type { Scope } from '../../core/environment.ts';
+import { firstIdAt } from '../../core/ids.ts';
+import type { Queryable, Row } from '../database.ts';
 
 export type Health = {
   readonly succeeded: number;

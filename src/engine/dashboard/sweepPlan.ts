@@ -1,0 +1,128 @@
+import { encodeSweep, forwarderFactory } from '../../chains/evm/forwarder.ts';
+import type { SweepPlan, UnsweptRow } from '../../core/dashboard/moneyApi.ts';
+import type { Scope } from '../../core/environment.ts';
+import { invalid } from '../../core/errors.ts';
+import { formatAmount } from '../../core/money.ts';
+import { findCurrency } from '../../core/registry/networks.ts';
+import { type Holding, readHoldings, unsweptPayments } from '../../storage/holdings.ts';
+import type { PaymentRow } from '../../storage/payments.ts';
+import type { Context } from '../context.ts';
+import { heldBy } from '../movedFunds.ts';
+import { assertAuthentic, TamperedPayment } from '../paymentAddress.ts';
+
+/** Of forwarders that are new, some 13 million gas: within what every network takes in one transaction. */
+export const paymentsInSweep = 100;
+const transactionsInPlan = 10;
+/** Estimated at once; a merchant with more tokens sees the rest without. */
+const estimatedHoldings = 20;
+
+export type SweptToken = { readonly network: string; readonly currency: string };
+
+/** The token as it is configured, or the error that says what is wrong. */
+export const sweptToken = (context: Context, scope: Scope, asked: SweptToken): SweptToken => {
+  const network = context.networks.configured(scope.environment, asked.network);
+  if (!network) throw invalid('network', 'No network has this name.');
+  const currency = findCurrency(network, asked.currency);
+  if (!currency) throw invalid('currency', `${network.slug} does not carry this currency.`);
+  return { network: network.slug, currency: currency.symbol };
+};
+
+/** A row that somebody changed names another treasury or address: a sweep of it would do nothing, or not what it says. */
+const isAuthentic = (context: Context, row: PaymentRow): boolean => {
+  try {
+    assertAuthentic(context, row);
+    return true;
+  } catch (error) {
+    if (error instanceof TamperedPayment) return false;
+    throw error;
+  }
+};
+
+const chainIdOf = (caip2: string): number => Number(caip2.slice('eip155:'.length));
+
+type Batch = { readonly caip2: string; readonly data: string; readonly rows: readonly PaymentRow[] };
+
+/** One transaction each: forwarders of one treasury and one token. */
+const batchesOf = (context: Context, scope: Scope, rows: readonly PaymentRow[]): Batch[] => {
+  const sound = rows.filter(row => isAuthentic(context, row));
+  const groups = Map.groupBy(sound, row => `${row.caip2} ${row.contract} ${row.treasury}`);
+  return [...groups.values()].flatMap(group => {
+    const batches: Batch[] = [];
+    for (let at = 0; at < group.length; at += paymentsInSweep) {
+      const some = group.slice(at, at + paymentsInSweep);
+      const { caip2, contract, treasury } = some[0]!;
+      const salts = some.map(row => context.vault.salt(scope, BigInt(row.derivationIndex)));
+      batches.push({ caip2, data: encodeSweep({ treasury, token: contract, salts }), rows: some });
+    }
+    return batches;
+  });
+};
+
+const estimate = (context: Context, { caip2, data }: Batch) =>
+  context.estimateGas(caip2, { to: forwarderFactory, data });
+
+const finest = (rows: readonly { readonly decimals: number }[]): number =>
+  rows.reduce((most, { decimals }) => Math.max(most, decimals), 0);
+
+/** What a wallet has to sign to bring a token's funds to its treasuries, the oldest payments first. Nothing is signed here. */
+export const planSweep = async (context: Context, scope: Scope, asked: SweptToken): Promise<SweepPlan> => {
+  const token = sweptToken(context, scope, asked);
+  const limit = paymentsInSweep * transactionsInPlan;
+  const rows = await unsweptPayments(context.listDb, scope, token, limit);
+  const batches = batchesOf(context, scope, rows).slice(0, transactionsInPlan);
+  const estimates = await Promise.all(batches.map(batch => estimate(context, batch)));
+  const planned = batches.flatMap(batch => batch.rows);
+  const decimals = finest(planned);
+  const amount = planned.reduce((sum, row) => sum + heldBy(row) * 10n ** BigInt(decimals - row.decimals), 0n);
+  const held = (await readHoldings(context.listDb, scope))
+    .filter(({ network, currency }) => network === token.network && currency === token.currency)
+    .reduce((sum, { payments }) => sum + payments, 0);
+  return {
+    transactions: batches.map((batch, at) => ({
+      chainId: chainIdOf(batch.caip2),
+      to: forwarderFactory,
+      data: batch.data,
+      value: '0x0',
+      payments: batch.rows.map(row => row.id),
+      gas: estimates[at]?.units.toString() ?? null,
+    })),
+    amount: formatAmount(amount, decimals),
+    currency: token.currency,
+    remaining: Math.max(0, held - planned.length),
+  };
+};
+
+/** By a first transaction of it, as large as one may be, and in proportion. */
+const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<UnsweptRow['gas']> => {
+  const rows = await unsweptPayments(context.listDb, scope, holding, paymentsInSweep);
+  const own = rows.filter(({ caip2, treasury }) => caip2 === holding.caip2 && treasury === holding.treasury);
+  const [batch] = batchesOf(context, scope, own);
+  const network = context.networks.all().find(({ caip2 }) => caip2 === holding.caip2);
+  const found = batch && network && (await estimate(context, batch));
+  if (!found) return null;
+  const units = (found.units * BigInt(holding.payments)) / BigInt(batch.rows.length);
+  const decimals = context.networks.decimalsOf(holding.caip2, null);
+  return {
+    units: units.toString(),
+    costNative: found.price === null || decimals === null ? null : formatAmount(units * found.price, decimals),
+    nativeCurrency: network.nativeCurrency,
+  };
+};
+
+/** Final funds at forwarders, by network, token and treasury. Those of extended keys are their owner's to move. */
+export const readUnswept = async (context: Context, scope: Scope): Promise<UnsweptRow[]> => {
+  const holdings = await readHoldings(context.listDb, scope);
+  return Promise.all(
+    holdings.map(async (holding, at) => ({
+      network: holding.network,
+      caip2: holding.caip2,
+      chainId: chainIdOf(holding.caip2),
+      currency: holding.currency,
+      contractAddress: holding.contract,
+      treasury: holding.treasury,
+      amount: formatAmount(holding.amount, holding.decimals),
+      payments: holding.payments,
+      gas: at < estimatedHoldings ? await gasOf(context, scope, holding) : null,
+    })),
+  );
+};

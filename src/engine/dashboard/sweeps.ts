@@ -1,0 +1,97 @@
+import type { SweepRow } from '../../core/dashboard/moneyApi.ts';
+import type { Scope } from '../../core/environment.ts';
+import { invalid } from '../../core/errors.ts';
+import { formatAmount } from '../../core/money.ts';
+import { findSweep, insertSweep, listSweeps, readSweptPayments, type StoredSweep } from '../../storage/dashboard/sweeps.ts';
+import type { PaymentRow } from '../../storage/payments.ts';
+import type { Context } from '../context.ts';
+import { heldBy } from '../movedFunds.ts';
+import { personActor, recordAudit } from './audit.ts';
+import type { SignedInPerson } from './sessions.ts';
+import { type SweptToken, sweptToken } from './sweepPlan.ts';
+
+const shownSweeps = 50;
+
+/**
+ * Landed once the watcher has seen what its transaction forwarded. Failed where its payments were emptied and not by it:
+ * it can bring nothing any more. Until one of both is known it is as it was sent, however long that takes.
+ */
+const statusOf = ({ forwarded, isOpen }: StoredSweep): SweepRow['status'] => {
+  if (forwarded !== null) return 'landed';
+  return isOpen ? 'sent' : 'failed';
+};
+
+const shown = (row: StoredSweep): SweepRow => ({
+  id: row.id,
+  network: row.network,
+  currency: row.currency,
+  txHash: row.txHash,
+  status: statusOf(row),
+  payments: row.payments,
+  amount: formatAmount(BigInt(row.forwarded ?? row.amount), row.decimals),
+  createdAt: row.createdAt.toISOString(),
+  landedAt: row.landedAt?.toISOString() ?? null,
+  by: row.by,
+});
+
+export const recentSweeps = async (context: Context, scope: Scope): Promise<SweepRow[]> =>
+  (await listSweeps(context.listDb, scope, shownSweeps)).map(shown);
+
+export type SentSweep = SweptToken & { readonly txHash: string; readonly payments: readonly string[] };
+
+/** One transaction is of one chain and one token, and what it names is the caller's own. */
+const commonOrigin = (rows: readonly PaymentRow[], ids: ReadonlySet<string>, token: SweptToken): PaymentRow => {
+  const isOwn = (row: PaymentRow): boolean =>
+    row.network === token.network && row.currency === token.currency && row.walletKind === 'forwarder';
+  const [first] = rows;
+  if (!first || rows.length !== ids.size || !rows.every(isOwn)) {
+    throw invalid('payments', 'payments must be ids of your payments in this token that a forwarder received.');
+  }
+  if (!rows.every(row => row.caip2 === first.caip2 && row.contract === first.contract)) {
+    throw invalid('payments', 'payments must all be of one chain and one token contract.');
+  }
+  return first;
+};
+
+/** Puts on record what somebody's wallet sent. Told twice, it is the same sweep. */
+export const recordSweep = (
+  context: Context,
+  scope: Scope,
+  sent: SentSweep,
+  by: { readonly person: SignedInPerson; readonly address: string },
+): Promise<SweepRow> =>
+  context.db.transaction(async tx => {
+    const token = sweptToken(context, scope, sent);
+    const txHash = sent.txHash.toLowerCase();
+    const ids = new Set(sent.payments);
+    const rows = await readSweptPayments(tx, scope, [...ids]);
+    const { caip2, contract, decimals } = commonOrigin(rows, ids, token);
+    const nowMs = context.clock.nowMs();
+    const { id } = context.ids.next('sweep', nowMs);
+    const amount = rows.reduce((sum, row) => sum + heldBy(row), 0n);
+    const isNew = await insertSweep(tx, {
+      ...scope,
+      ...token,
+      id,
+      caip2,
+      contract,
+      decimals,
+      txHash,
+      amount,
+      createdBy: by.person.personId,
+      createdAt: new Date(nowMs),
+      paymentIds: [...ids],
+    });
+    if (isNew) {
+      await recordAudit(context, tx, {
+        accountId: scope.accountId,
+        environment: scope.environment,
+        actor: personActor(by.person),
+        action: 'settlement.swept',
+        subject: id,
+        detail: { ...token, txHash, payments: ids.size, amount: formatAmount(amount, decimals) },
+        address: by.address,
+      });
+    }
+    return shown((await findSweep(tx, scope, caip2, txHash))!);
+  });
