@@ -170,8 +170,9 @@ const dashboardSettings = ({ dashboard }: Config, urls: Readonly<Urls>): Dashboa
   isAlone: dashboard.url !== null || dashboard.port !== null,
 });
 
-const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] =>
-  [...new Set(networks.filter(network => network.caip2 === caip2).flatMap(network => network.rpcUrls))];
+const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] => [
+  ...new Set(networks.filter(network => network.caip2 === caip2).flatMap(network => network.rpcUrls)),
+];
 
 const environmentSettings = (
   config: Config,

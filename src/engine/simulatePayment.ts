@@ -71,12 +71,15 @@ export const simulatePayment = async (
   id: string,
   outcome: SimulatedOutcome,
   idempotency: IdempotentRequest | null,
+  /** Once it is sure to be done. */
+  before: () => Promise<void> = async () => {},
 ): Promise<Answer> => {
   const [row] = isId('payment', id) ? await readPayments(context.db, [{ scope, id }]) : [];
   const chain = context.localChain;
   if (!row || chain === null || scope.environment !== 'sandbox' || row.caip2 !== chain.caip2) throw noSuchPayment();
   assertAuthentic(context, row);
   return idempotentlyHeld(context, scope, idempotency, async () => {
+    await before();
     const transaction = await perform(context, chain, row, outcome);
     return { body: JSON.stringify({ outcome, transaction }) };
   });

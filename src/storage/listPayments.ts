@@ -2,7 +2,7 @@ import type { Scope } from '../core/environment.ts';
 import { firstIdAt, lastIdAt } from '../core/ids.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { Database, Queryable, Statement } from './database.ts';
-import { type ShownPayment, shownPaymentColumns } from './payments.ts';
+import { type PaymentRow, paymentColumns, type ShownPayment, shownPaymentColumns } from './payments.ts';
 
 /**
  * Pages and exact totals that cost the same however many payments there are. Ids begin with the creation time, so time
@@ -200,4 +200,24 @@ export const listPayments = async (
     select page.*, total.total from total left join page on true order by page.id desc`;
   const rows = await db.query<ShownPayment & { total: string }>(named('payments-list', text), to.values);
   return { rows: rows.filter(row => row.id !== null), total: Number(rows[0]!.total) };
+};
+
+/** Above every id. */
+const afterAll = 'pay_~';
+
+/** Payments under a filter from below an id on, the newest first: a file of any length is read from page to page. */
+export const paymentsBelow = async (
+  db: Queryable,
+  scope: Scope,
+  filter: PaymentFilter,
+  page: { readonly below: string | null; readonly limit: number },
+): Promise<PaymentRow[]> => {
+  const fromMs = Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs);
+  const toMs = Math.min(filter.toMs ?? latestMs, latestMs);
+  if (toMs < 0) return [];
+  const to = parameters(scope);
+  const range = `${idsBetween(fromMs, toMs, to)} and id < ${to.text(page.below ?? afterAll)}`;
+  const text = `select ${paymentColumns} from payments p where ${owned}${equalities(filter, to)}${range}
+    order by id desc limit ${to.text(page.limit)}`;
+  return db.query<PaymentRow>(named('payments-below', text), to.values);
 };

@@ -35,16 +35,12 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
   expect(readable).toContain('schema_migrations');
   expect(await tablesThatAllow('insert')).toEqual(readable.filter(name => name !== 'schema_migrations'));
   expect(await tablesThatAllow('delete')).toEqual([
-    'blocks',
-    'deliveries',
-    'holding_deltas',
-    'idempotency_keys',
-    'payment_deltas',
-    'volume_deltas',
+    ...['access_links', 'blocks', 'deliveries', 'holding_deltas', 'idempotency_keys', 'passkey_challenges', 'passkeys'],
+    ...['payment_deltas', 'recovery_codes', 'sessions', 'sign_in_failures', 'volume_deltas'],
   ]);
   expect(await tablesThatAllow('truncate')).toEqual([]);
   const onlyAddedTo = [
-    ...['accounts', 'delivery_attempts', 'events', 'holding_deltas', 'payment_deltas', 'schema_migrations'],
+    ...['accounts', 'audit_log', 'delivery_attempts', 'events', 'holding_deltas', 'payment_deltas', 'schema_migrations'],
     ...['sweep_payments', 'sweeps', 'volume_deltas', 'wallets'],
   ];
   expect(await tablesThatAllow('update')).toEqual(readable.filter(name => !onlyAddedTo.includes(name)));

@@ -2,7 +2,13 @@ import type { SweepRow } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatAmount } from '../../core/money.ts';
-import { findSweep, insertSweep, listSweeps, readSweptPayments, type StoredSweep } from '../../storage/dashboard/sweeps.ts';
+import {
+  findSweep,
+  insertSweep,
+  listSweeps,
+  readSweptPayments,
+  type StoredSweep,
+} from '../../storage/dashboard/sweeps.ts';
 import type { PaymentRow } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
 import { heldBy } from '../movedFunds.ts';

@@ -1,8 +1,11 @@
 import type { Context } from '../../engine/context.ts';
+import { dashboardPayments } from './dashboardPayments.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
+import { homeRoutes } from './homeRoutes.ts';
 import { ownRoutes } from './ownRoutes.ts';
 import { payableNetworkRoutes } from './payableNetworkRoutes.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
+import { settlementRoutes } from './settlementRoutes.ts';
 import { teamRoutes } from './teamRoutes.ts';
 
 /** Every call of the dashboard; each area adds its own. */
@@ -11,4 +14,7 @@ export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRo
   ...ownRoutes(context),
   ...teamRoutes(context),
   ...payableNetworkRoutes(context),
+  ...homeRoutes(context),
+  ...dashboardPayments(context),
+  ...settlementRoutes(context),
 ];

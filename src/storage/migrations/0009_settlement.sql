@@ -52,7 +52,10 @@ from payments where status = 'completed' group by 1, 2, 3, 4, 5, 6;
 
 -- What left a payment's address: the sum of the forwards that stand, derived anew whenever one of them comes or goes.
 alter table payments add column amount_forwarded base_units not null default 0;
-alter table forwards add column tx_hash text collate "C" check (length(tx_hash) <= 66);
+alter table forwards
+  -- Null: written before these were kept.
+  add column tx_hash text collate "C" check (length(tx_hash) <= 66),
+  add column first_seen_at timestamptz(3);
 create index forwards_transaction on forwards (tx_hash, caip2);
 
 update payments p set amount_forwarded = f.amount

@@ -1,0 +1,92 @@
+import { csvLine } from '../../core/dashboard/csv.ts';
+import type { Scope } from '../../core/environment.ts';
+import { formatAmount } from '../../core/money.ts';
+import { type PaymentFilter, paymentsBelow } from '../../storage/listPayments.ts';
+import type { PaymentRow } from '../../storage/payments.ts';
+import type { Context } from '../context.ts';
+import { assertAuthentic, TamperedPayment } from '../paymentAddress.ts';
+import { personActor, recordAudit } from './audit.ts';
+import type { SignedInPerson } from './sessions.ts';
+
+/** Few enough that the seals of a page are checked within some milliseconds, and requests are served in between. */
+const pageRows = 500;
+
+const columns = [
+  'id',
+  'status',
+  'exception',
+  'network',
+  'currency',
+  'amount',
+  'amountReceived',
+  'amountConfirmed',
+  'address',
+  'externalId',
+  'description',
+  'createdAt',
+  'expiresAt',
+  'completedAt',
+  'canceledAt',
+] as const;
+
+const lineOf = (row: PaymentRow): string => {
+  const amount = (units: string): string => formatAmount(BigInt(units), row.decimals);
+  return csvLine([
+    row.id,
+    row.status,
+    row.exception,
+    row.network,
+    row.currency,
+    amount(row.amount),
+    amount(row.amountReceived),
+    amount(row.amountConfirmed),
+    row.address,
+    row.externalId,
+    row.description,
+    row.createdAt.toISOString(),
+    row.expiresAt.toISOString(),
+    row.completedAt?.toISOString() ?? null,
+    row.canceledAt?.toISOString() ?? null,
+  ]);
+};
+
+/** Of a row that somebody changed nothing is told but that: a line left out would make the file look whole. */
+const verifiedLine = (context: Context, row: PaymentRow): string => {
+  try {
+    assertAuthentic(context, row);
+    return lineOf(row);
+  } catch (error) {
+    if (error instanceof TamperedPayment) return csvLine([row.id, 'tampered', ...columns.slice(2).map(() => null)]);
+    throw error;
+  }
+};
+
+/** Page by page, each of its own moment: no transaction stays open as long as somebody downloads. */
+export async function* csvOfPayments(context: Context, scope: Scope, filter: PaymentFilter): AsyncGenerator<string> {
+  yield csvLine(columns);
+  for (let below: string | null = null; ; ) {
+    const rows: PaymentRow[] = await paymentsBelow(context.listDb, scope, filter, { below, limit: pageRows });
+    if (rows.length > 0) yield rows.map(row => verifiedLine(context, row)).join('');
+    if (rows.length < pageRows) return;
+    below = rows.at(-1)!.id;
+  }
+}
+
+/** Before the first byte: who took how much of what is known as soon as it is possible. */
+export const recordExport = (
+  context: Context,
+  scope: Scope,
+  filter: PaymentFilter,
+  by: { readonly person: SignedInPerson; readonly address: string },
+): Promise<void> =>
+  context.db.transaction(tx =>
+    recordAudit(context, tx, {
+      accountId: scope.accountId,
+      environment: scope.environment,
+      actor: personActor(by.person),
+      action: 'payments.exported',
+      subject: null,
+      detail: { ...filter },
+      address: by.address,
+    }),
+  );

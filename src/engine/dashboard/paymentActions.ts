@@ -1,0 +1,79 @@
+import type { PaymentObject } from '../../core/dashboard/moneyApi.ts';
+import type { Scope } from '../../core/environment.ts';
+import { FlorinError } from '../../core/errors.ts';
+import { readPaymentTerms } from '../../storage/accounts.ts';
+import { insertPayments } from '../../storage/insertPayments.ts';
+import { readPayments } from '../../storage/payments.ts';
+import { actOnPayment, type MerchantAct } from '../cancelPayment.ts';
+import type { Context } from '../context.ts';
+import { createPaymentCreator, type PaymentRequest } from '../createPayment.ts';
+import type { DerivationIndexes } from '../derivationIndexes.ts';
+import { noSuchPayment, presentShown } from '../readPayment.ts';
+import { type SimulatedOutcome, simulatePayment } from '../simulatePayment.ts';
+import { type AuditEntry, personActor, recordAudit } from './audit.ts';
+import type { SignedInPerson } from './sessions.ts';
+
+/** Who acts, and from where. */
+export type By = { readonly person: SignedInPerson; readonly address: string };
+
+const entryOf = (
+  { accountId, environment }: Scope,
+  { person, address }: By,
+  done: Pick<AuditEntry, 'action' | 'subject' | 'detail'>,
+): AuditEntry => ({ accountId, environment, actor: personActor(person), address, ...done });
+
+/** As the API creates one, in one transaction with the word of who did. */
+export const createPaymentAs = async (
+  context: Context,
+  indexes: DerivationIndexes,
+  scope: Scope,
+  request: PaymentRequest,
+  by: By,
+): Promise<PaymentObject> => {
+  const terms = await readPaymentTerms(context.db, scope);
+  if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
+  const create = createPaymentCreator(context, indexes, row =>
+    context.db.transaction(async tx => {
+      const outcome = (await insertPayments(tx, [row])).get(row.id)!;
+      if (outcome.kind !== 'written') return outcome;
+      const { amount, currency, network } = request;
+      const detail = { amount, currency, network };
+      await recordAudit(context, tx, entryOf(scope, by, { action: 'payment.created', subject: row.id, detail }));
+      return outcome;
+    }),
+  );
+  return JSON.parse((await create(terms, request, null)).body) as PaymentObject;
+};
+
+const pastTense = { cancel: 'payment.canceled', resolve: 'payment.resolved' } as const;
+
+export const actOnPaymentAs = (
+  context: Context,
+  scope: Scope,
+  id: string,
+  act: MerchantAct,
+  by: By,
+): Promise<PaymentObject> =>
+  context.db.transaction(async tx => {
+    const body = await actOnPayment(context, tx, scope, id, act);
+    await recordAudit(context, tx, entryOf(scope, by, { action: pastTense[act], subject: id, detail: {} }));
+    return JSON.parse(body) as PaymentObject;
+  });
+
+/** On the local chain alone. It is told before it is done: the chain takes part in no transaction. */
+export const simulatePaymentAs = async (
+  context: Context,
+  scope: Scope,
+  id: string,
+  outcome: SimulatedOutcome,
+  by: By,
+): Promise<PaymentObject> => {
+  const record = (): Promise<void> =>
+    context.db.transaction(tx =>
+      recordAudit(context, tx, entryOf(scope, by, { action: 'payment.simulated', subject: id, detail: { outcome } })),
+    );
+  await simulatePayment(context, scope, id, outcome, null, record);
+  const [row] = await readPayments(context.db, [{ scope, id }]);
+  if (!row) throw noSuchPayment();
+  return JSON.parse(presentShown(context, row)) as PaymentObject;
+};

@@ -1,0 +1,154 @@
+import type { PaymentObject, TimelineEntry } from '../../core/dashboard/moneyApi.ts';
+import type { Scope } from '../../core/environment.ts';
+import { isId } from '../../core/ids.ts';
+import { formatAmount } from '../../core/money.ts';
+import { confirmationsOf } from '../../core/payment/finality.ts';
+import { readTimeline, type TimelineFacts } from '../../storage/dashboard/timeline.ts';
+import { readPayments, type ShownPayment } from '../../storage/payments.ts';
+import type { Context } from '../context.ts';
+import { fundsOf } from '../paymentFacts.ts';
+import { noSuchPayment, presentShown } from '../readPayment.ts';
+
+const eventTitles: Readonly<Record<string, string>> = {
+  'payment.created': 'The payment was created.',
+  'payment.detected': 'The first funds were seen.',
+  'payment.underpaid': 'Less than the amount has arrived.',
+  'payment.confirming': 'The funds cover the amount and wait for confirmations.',
+  'payment.completed': 'The payment was completed.',
+  'payment.overpaid': 'More than the amount has arrived.',
+  'payment.expired': 'The payment expired.',
+  'payment.late': 'Funds arrived after its time.',
+  'payment.canceled': 'The payment was canceled.',
+  'payment.reverted': 'The funds are gone from the chain, and the payment waits again.',
+  'payment.reversed': 'The chain took back funds of the completed payment.',
+  'payment.stray': 'Funds arrived that were not asked for.',
+};
+
+const actionTitles: Readonly<Record<string, string>> = {
+  'payment.created': 'created the payment.',
+  'payment.canceled': 'canceled the payment.',
+  'payment.resolved': 'accepted the sum received as the whole payment.',
+  'payment.simulated': 'simulated a payer on the local chain.',
+};
+
+type Entry = Omit<TimelineEntry, 'at'> & { readonly at: Date };
+type Show = { readonly context: Context; readonly row: ShownPayment };
+
+const linkOf = ({ context }: Show, caip2: string, txHash: string | null): TimelineEntry['refs'] => {
+  const explorer = context.networks.explorerOf(caip2);
+  return txHash === null ? {} : { txHash, explorerUrl: explorer === null ? null : `${explorer}/tx/${txHash}` };
+};
+
+const sumOf = ({ context, row }: Show, caip2: string, contract: string | null, amount: string): string => {
+  if (caip2 === row.caip2 && contract === row.contract) {
+    return `${formatAmount(BigInt(amount), row.decimals)} ${row.currency}`;
+  }
+  const known = context.networks.all().find(network => network.caip2 === caip2);
+  const currency = known?.currencies.find(each => each.contractAddress === contract);
+  if (!currency) return `${amount} base units of ${contract ?? 'a coin'}`;
+  return `${formatAmount(BigInt(amount), currency.decimals)} ${currency.symbol}`;
+};
+
+const eventEntries = ({ events }: TimelineFacts): Entry[] =>
+  events.map(({ id, type, status, exception, sequence, createdAt }) => ({
+    at: createdAt,
+    kind: type === 'payment.created' ? 'created' : 'state',
+    title: eventTitles[type] ?? `${type}.`,
+    refs: { eventId: id },
+    detail: { type, status, exception, sequence },
+  }));
+
+const transferEntries = (show: Show, { transfers }: TimelineFacts): Entry[] =>
+  transfers.map(transfer => {
+    const { caip2, contract, txHash, sender, blockNumber, canonical } = transfer;
+    const sum = sumOf(show, caip2, contract, transfer.amount);
+    const confirmations = transfer.stray ? null : confirmationsOf({ number: blockNumber }, fundsOf(show.row).heights);
+    const arrived = canonical ? `${sum} arrived` : `${sum} arrived in a block that the chain has left since`;
+    return {
+      at: transfer.firstSeenAt,
+      kind: transfer.stray ? 'stray' : 'transfer',
+      title: transfer.stray ? `${arrived}, which was not asked for.` : `${arrived}.`,
+      refs: linkOf(show, caip2, txHash),
+      detail: { amount: sum, from: sender, blockNumber, canonical, confirmations: canonical ? confirmations : null },
+    };
+  });
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'its receiver';
+
+const attemptEntries = ({ attempts }: TimelineFacts): Entry[] =>
+  attempts.map(({ deliveryId, eventId, type, url, at, statusCode, error, durationMs }) => {
+    const isDelivered = error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
+    const why = error ?? (statusCode === null ? 'no answer' : `status ${statusCode}`);
+    return {
+      at,
+      kind: 'delivery',
+      title: isDelivered
+        ? `${type} was delivered to ${hostOf(url)}.`
+        : `${type} could not be delivered to ${hostOf(url)}: ${why}.`,
+      refs: { deliveryId, eventId },
+      detail: { outcome: isDelivered ? 'succeeded' : 'failed', statusCode, error, durationMs },
+    };
+  });
+
+const actionEntries = ({ actions }: TimelineFacts): Entry[] =>
+  actions.map(({ at, action, actorName, detail }) => ({
+    at,
+    kind: 'action',
+    title: `${actorName} ${actionTitles[action] ?? `did ${action}.`}`,
+    refs: { actor: actorName },
+    detail: { action, ...(JSON.parse(detail) as object) },
+  }));
+
+/** What left the address, whoever sent it, and what somebody sent that is not seen yet. */
+const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] => {
+  const seen = new Set(forwards.filter(({ canonical }) => canonical).map(({ txHash }) => txHash));
+  const moved = forwards.map(({ txHash, contract, caip2, amount, canonical, at }): Entry => {
+    const sum = sumOf(show, caip2, contract, amount);
+    const by = sweeps.find(sweep => sweep.txHash === txHash)?.by;
+    return {
+      at,
+      kind: 'sweep',
+      title: canonical
+        ? `${sum} went to the treasury.`
+        : `${sum} went to the treasury in a block that the chain has left.`,
+      refs: { ...linkOf(show, caip2, txHash), ...(by ? { actor: by } : {}) },
+      detail: { amount: sum, treasury: show.row.treasury, canonical },
+    };
+  });
+  const waiting = sweeps.filter(({ txHash }) => !seen.has(txHash));
+  return [
+    ...moved,
+    ...waiting.map(
+      ({ id, txHash, at, by }): Entry => ({
+        at,
+        kind: 'sweep',
+        title: 'A sweep was sent and has not been seen on the chain.',
+        refs: { ...linkOf(show, show.row.caip2, txHash), ...(by ? { actor: by } : {}) },
+        detail: { sweepId: id },
+      }),
+    ),
+  ];
+};
+
+/** A payment and its story, oldest first. The row is held against its seal as everywhere. */
+export const readPaymentTimeline = async (
+  context: Context,
+  scope: Scope,
+  id: string,
+): Promise<{ payment: PaymentObject; timeline: TimelineEntry[] }> => {
+  const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
+  if (!row) throw noSuchPayment();
+  const payment = JSON.parse(presentShown(context, row)) as PaymentObject;
+  const facts = await readTimeline(context.listDb, scope, id);
+  const show: Show = { context, row };
+  const entries = [
+    ...eventEntries(facts),
+    ...transferEntries(show, facts),
+    ...sweepEntries(show, facts),
+    ...attemptEntries(facts),
+    ...actionEntries(facts),
+  ];
+  // Sorting keeps the order of those of one instant: what was created comes first, and a cause before what it led to.
+  const timeline = entries.sort((a, b) => a.at.getTime() - b.at.getTime());
+  return { payment, timeline: timeline.map(entry => ({ ...entry, at: entry.at.toISOString() })) };
+};

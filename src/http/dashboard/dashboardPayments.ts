@@ -1,0 +1,158 @@
+import { type Static, Type } from 'typebox';
+import type { PaymentObject } from '../../core/dashboard/moneyApi.ts';
+import type { Scope } from '../../core/environment.ts';
+import { exceptions, paymentStatuses } from '../../core/payment/states.ts';
+import { slugs } from '../../core/registry/backings.ts';
+import type { Context } from '../../engine/context.ts';
+import { csvOfPayments, recordExport } from '../../engine/dashboard/exportPayments.ts';
+import { actOnPaymentAs, createPaymentAs, simulatePaymentAs } from '../../engine/dashboard/paymentActions.ts';
+import { readPaymentTimeline } from '../../engine/dashboard/paymentTimeline.ts';
+import { createDerivationIndexes } from '../../engine/derivationIndexes.ts';
+import { canonicalAddress } from '../../engine/paymentAddress.ts';
+import { presentShown } from '../../engine/readPayment.ts';
+import { simulatedOutcomes } from '../../engine/simulatePayment.ts';
+import { searchPayments } from '../../storage/dashboard/searchPayments.ts';
+import { listPayments, type PaymentFilter } from '../../storage/listPayments.ts';
+import { readPayments, type ShownPayment } from '../../storage/payments.ts';
+import { defaultPageLimit, timeRange } from '../paymentRoutes.ts';
+import type { Reply } from '../route.ts';
+import { choice, paymentRequest, storable, strict } from '../schemas.ts';
+import { createCsvStreams } from './csvStream.ts';
+import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
+
+const filters = {
+  status: Type.Optional(choice(paymentStatuses, 'Only payments that stand here.')),
+  exception: Type.Optional(choice(exceptions, 'Only payments with this exception.')),
+  currency: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 20 })),
+  network: Type.Optional(choice(slugs, 'Only payments on this network.')),
+  from: Type.Optional(Type.String({ maxLength: 64 })),
+  to: Type.Optional(Type.String({ maxLength: 64 })),
+};
+const fileQuery = Type.Object(filters, strict);
+const listQuery = Type.Object(
+  {
+    ...filters,
+    search: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 255 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  },
+  strict,
+);
+const { amount, currency, network, description } = paymentRequest.properties;
+const newPayment = Type.Object({ amount, currency, network, description }, strict);
+
+const filterOf = (query: Static<typeof fileQuery>): PaymentFilter => {
+  const { status, exception, network, currency } = query;
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(exception === undefined ? {} : { exception }),
+    ...(network === undefined ? {} : { network }),
+    ...(currency === undefined ? {} : { currency: /^\w*$/.test(currency) ? currency.toUpperCase() : currency }),
+    ...timeRange(query),
+  };
+};
+
+const isWithin = (row: ShownPayment, { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER, ...same }: PaymentFilter): boolean =>
+  row.createdAt.getTime() >= fromMs &&
+  row.createdAt.getTime() <= toMs &&
+  (Object.keys(same) as (keyof typeof same)[]).every(key => row[key] === same[key]);
+
+/** The few payments that a text names, as far as the filters let them through. */
+const found = async (
+  context: Context,
+  scope: Scope,
+  search: string,
+  filter: PaymentFilter,
+): Promise<ShownPayment[]> => {
+  const text = search.trim();
+  const wanted = { text, address: canonicalAddress(text), txHash: text.toLowerCase() };
+  const ids = await searchPayments(context.listDb, scope, wanted);
+  const rows = await readPayments(
+    context.listDb,
+    ids.map(id => ({ scope, id })),
+  );
+  return rows.filter(row => row !== null).filter(row => isWithin(row, filter));
+};
+
+const list = async (context: Context, scope: Scope, query: Static<typeof listQuery>) => {
+  const { limit = defaultPageLimit, offset = 0, search, ...rest } = query;
+  const filter = filterOf(rest);
+  const hits = search === undefined ? null : await found(context, scope, search, filter);
+  const { rows, total } =
+    hits === null
+      ? await listPayments(context.listDb, scope, filter, { limit, offset })
+      : { rows: hits.slice(offset, offset + limit), total: hits.length };
+  const data = rows.map(row => JSON.parse(presentShown(context, row)) as PaymentObject);
+  return { data, pagination: { limit, offset, total } };
+};
+
+const byOf = ({ person, address }: Pick<DashboardCall, 'person' | 'address'>) => ({ person, address });
+
+const readRoutes = (context: Context): DashboardRoute[] => {
+  const stream = createCsvStreams(context.log);
+  const exported = async (call: DashboardCall<'GET /payments.csv'>): Promise<{ reply: Reply }> => {
+    const { scope, environment } = call;
+    const filter = filterOf(call.query as Static<typeof fileQuery>);
+    const file = stream(() => csvOfPayments(context, scope, filter));
+    try {
+      await recordExport(context, scope, filter, byOf(call));
+    } catch (error) {
+      file.drop();
+      throw error;
+    }
+    const day = new Date(context.clock.nowMs()).toISOString().slice(0, 10);
+    const headers = { 'content-disposition': `attachment; filename="florin-payments-${environment}-${day}.csv"` };
+    return { reply: { body: '', contentType: 'text/csv; charset=utf-8; header=present', headers, stream: file } };
+  };
+  return [
+    route({
+      name: 'GET /payments',
+      action: 'payments.read',
+      query: listQuery,
+      handle: call => list(context, call.scope, call.query as Static<typeof listQuery>),
+    }),
+    route({ name: 'GET /payments.csv', action: 'payments.export', query: fileQuery, handle: exported }),
+    route({
+      name: 'GET /payments/:id',
+      action: 'payments.read',
+      handle: call => readPaymentTimeline(context, call.scope, call.params.id!),
+    }),
+  ];
+};
+
+const writeRoutes = (context: Context): DashboardRoute[] => {
+  const indexes = createDerivationIndexes(context.db);
+  return [
+    route({
+      name: 'POST /payments',
+      action: 'payments.create',
+      body: newPayment,
+      handle: call => createPaymentAs(context, indexes, call.scope, { ...call.body, metadata: '{}' }, byOf(call)),
+    }),
+    route({
+      name: 'POST /payments/:id/cancel',
+      action: 'payments.cancel',
+      handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'cancel', byOf(call)),
+    }),
+    route({
+      name: 'POST /payments/:id/resolve',
+      action: 'payments.resolve',
+      handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'resolve', byOf(call)),
+    }),
+    route({
+      name: 'POST /payments/:id/simulate',
+      action: 'payments.create',
+      body: Type.Object({ outcome: choice(simulatedOutcomes, 'What shall happen.') }, strict),
+      handle: call => {
+        const { outcome } = call.body as { outcome: (typeof simulatedOutcomes)[number] };
+        return simulatePaymentAs(context, call.scope, call.params.id!, outcome, byOf(call));
+      },
+    }),
+  ];
+};
+
+/** Payments as people see them: lists, a file, one with its story, and what may be done to it. */
+export const dashboardPayments = (context: Context): DashboardRoute[] => [
+  ...readRoutes(context),
+  ...writeRoutes(context),
+];

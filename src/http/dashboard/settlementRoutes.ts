@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import type { Context } from '../../engine/context.ts';
+import { paymentsInSweep, planSweep, readUnswept } from '../../engine/dashboard/sweepPlan.ts';
+import { recentSweeps, recordSweep } from '../../engine/dashboard/sweeps.ts';
+import { strict } from '../schemas.ts';
+import { type DashboardRoute, route } from './dashboardRoute.ts';
+
+const token = { network: Type.String({ maxLength: 40 }), currency: Type.String({ maxLength: 20 }) };
+
+/** What lies at receiving addresses, and how it gets to the treasury. Nothing is signed or sent here. */
+export const settlementRoutes = (context: Context): DashboardRoute[] => [
+  route({
+    name: 'GET /settlement',
+    action: 'settlement.read',
+    handle: async ({ scope }) => ({
+      unswept: await readUnswept(context, scope),
+      sweeps: await recentSweeps(context, scope),
+    }),
+  }),
+  route({
+    name: 'POST /settlement/plan',
+    action: 'settlement.sweep',
+    body: Type.Object(token, strict),
+    handle: call => planSweep(context, call.scope, call.body),
+  }),
+  route({
+    name: 'POST /settlement/sweeps',
+    action: 'settlement.sweep',
+    body: Type.Object(
+      {
+        ...token,
+        txHash: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
+        payments: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: paymentsInSweep }),
+      },
+      strict,
+    ),
+    handle: ({ scope, body, person, address }) => recordSweep(context, scope, body, { person, address }),
+  }),
+];

@@ -1,0 +1,120 @@
+import type { Scope } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
+import { type AuditLogRow, listAuditOfSubject } from './auditLog.ts';
+
+/** Of each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
+const shownEvents = 300;
+const shownAttempts = 300;
+const shownMoves = 100;
+
+const mine = 'account_id = $1 and environment = $2';
+
+export type TimelineEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly status: string;
+  readonly exception: string | null;
+  readonly createdAt: Date;
+};
+const eventsStatement = {
+  name: 'timeline-events',
+  text: `select id, type, sequence, status, exception, created_at as "createdAt" from events
+    where ${mine} and payment_id = $3 order by sequence limit ${shownEvents}`,
+};
+
+export type TimelineTransfer = {
+  readonly caip2: string;
+  readonly stray: boolean;
+  readonly contract: string | null;
+  readonly txHash: string | null;
+  readonly sender: string | null;
+  readonly amount: string;
+  readonly blockNumber: number;
+  readonly canonical: boolean;
+  readonly firstSeenAt: Date;
+};
+const largest = (stray: boolean): string =>
+  `(select * from transfers where ${mine} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves})`;
+const transfersStatement = {
+  name: 'timeline-transfers',
+  text: `select caip2, stray, contract, tx_hash as "txHash", sender, amount, block_number::float8 as "blockNumber",
+      canonical and not superseded as canonical, first_seen_at as "firstSeenAt"
+    from (${largest(false)} union all ${largest(true)}) t`,
+};
+
+export type TimelineAttempt = {
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly type: string;
+  readonly url: string;
+  readonly at: Date;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+};
+// The ids of deliveries follow from event and receiver, so that none of them has to be looked for.
+const attemptsStatement = {
+  name: 'timeline-attempts',
+  text: `select a.delivery_id as "deliveryId", e.id as "eventId", e.type, a.url, a.at, a.status_code as "statusCode",
+      a.error, a.duration_ms as "durationMs"
+    from (select id, type from events where ${mine} and payment_id = $3 order by sequence limit ${shownEvents}) e
+      cross join (
+        select id from webhook_endpoints where ${mine} union all select 'callback'
+      ) target
+      join delivery_attempts a on a.account_id = $1 and a.environment = $2 and a.delivery_id = delivery_id(e.id, target.id)
+    order by a.at desc limit ${shownAttempts}`,
+};
+
+export type TimelineForward = {
+  readonly txHash: string | null;
+  readonly contract: string | null;
+  readonly caip2: string;
+  readonly amount: string;
+  readonly canonical: boolean;
+  readonly at: Date;
+};
+const forwardsStatement = {
+  name: 'timeline-forwards',
+  text: `select f.tx_hash as "txHash", f.contract, f.caip2, f.amount, f.canonical,
+      coalesce(f.first_seen_at, b.timestamp) as at
+    from (select * from forwards where ${mine} and payment_id = $3 order by block_number limit ${shownMoves}) f
+      join blocks b on b.caip2 = f.caip2 and b.hash = f.block_hash`,
+};
+
+export type TimelineSweep = {
+  readonly id: string;
+  readonly txHash: string;
+  readonly at: Date;
+  readonly by: string | null;
+};
+const sweepsStatement = {
+  name: 'timeline-sweeps',
+  text: `select s.id, s.tx_hash as "txHash", s.created_at as at, p.name as by
+    from (select * from sweep_payments where ${mine} and payment_id = $3 order by sweep_id desc limit ${shownMoves}) i
+      join sweeps s on s.account_id = i.account_id and s.environment = i.environment and s.id = i.sweep_id
+      left join people p on p.account_id = s.account_id and p.id = s.created_by`,
+};
+
+export type TimelineFacts = {
+  readonly events: readonly TimelineEvent[];
+  readonly transfers: readonly TimelineTransfer[];
+  readonly attempts: readonly TimelineAttempt[];
+  readonly forwards: readonly TimelineForward[];
+  readonly sweeps: readonly TimelineSweep[];
+  /** What people did to it, newest first. */
+  readonly actions: readonly AuditLogRow[];
+};
+
+/** All that is known of one payment, each by its index. */
+export const readTimeline = async (db: Queryable, scope: Scope, id: string): Promise<TimelineFacts> => {
+  const values = [scope.accountId, scope.environment, id];
+  return {
+    events: await db.query<Row & TimelineEvent>(eventsStatement, values),
+    transfers: await db.query<Row & TimelineTransfer>(transfersStatement, values),
+    attempts: await db.query<Row & TimelineAttempt>(attemptsStatement, values),
+    forwards: await db.query<Row & TimelineForward>(forwardsStatement, values),
+    sweeps: await db.query<Row & TimelineSweep>(sweepsStatement, values),
+    actions: await listAuditOfSubject(db, scope.accountId, id, shownMoves),
+  };
+};

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { until } from '../api/paymentCalls.ts';
+import { expectRefused, startMoneyScene } from './moneyScene.ts';
+
+const scene = await startMoneyScene();
+const { dashboard, owner, chain } = scene;
+
+const usdc = { network: 'base', currency: 'USDC' };
+const settlement = () => owner.do('GET /settlement');
+
+/** What the tables say without any totals. */
+const plainlyHeld = () =>
+  scene.sql<{ network: string; currency: string; treasury: string; held: string; payments: number }>(
+    `select network, currency, treasury, sum(amount_confirmed - amount_forwarded)::text as held, count(*)::int as payments
+      from payments where wallet_kind = 'forwarder' and amount_confirmed > amount_forwarded
+      group by 1, 2, 3 order by 1, 2, 3`,
+  );
+
+test('what three payments received is planned, sent by a wallet, recorded, and seen landed', async () => {
+  const paid = [];
+  for (const amount of ['25', '0.000001', '12.5']) paid.push(await scene.paid({ amount }));
+  const unpaid = await scene.make();
+  const ids = paid.map(payment => payment.id).sort();
+
+  const [row, ...others] = (await settlement()).unswept;
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ ...usdc, caip2: 'eip155:31337', chainId: 31337, amount: '37.500001', payments: 3 });
+  expect(Number(row!.gas!.units)).toBeGreaterThan(100_000);
+  expect(row!.gas!.nativeCurrency).toBe('ETH');
+  expect(Number(row!.gas!.costNative)).toBeGreaterThan(0);
+  expect(await plainlyHeld()).toEqual([{ ...usdc, treasury: row!.treasury, held: '37500001', payments: 3 }]);
+
+  const plan = await owner.do('POST /settlement/plan', { body: usdc });
+  expect(plan).toMatchObject({ amount: '37.500001', currency: 'USDC', remaining: 0 });
+  const [transaction, ...more] = plan.transactions;
+  expect(more).toEqual([]);
+  expect(transaction).toMatchObject({ chainId: 31337, value: '0x0', payments: ids });
+  expect(transaction!.payments).not.toContain(unpaid.id);
+
+  // As a wallet does with what EIP-1193 hands to it.
+  const [from] = await chain.request<[string]>('eth_accounts');
+  const { to, data, value, gas } = transaction!;
+  const sending = { from, to, data, value, gas: `0x${BigInt(gas!).toString(16)}` };
+  const txHash = await chain.request<string>('eth_sendTransaction', sending);
+  const sent = await owner.do('POST /settlement/sweeps', {
+    body: { ...usdc, txHash, payments: transaction!.payments },
+  });
+  expect(sent).toMatchObject({ ...usdc, txHash, payments: 3, amount: '37.500001', by: 'Owner 1' });
+
+  const landed = await until(settlement, ({ sweeps }) => sweeps[0]!.status === 'landed');
+  expect(landed.sweeps).toEqual([{ ...sent, status: 'landed', landedAt: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+  expect(landed.unswept).toEqual([]);
+  expect(await plainlyHeld()).toEqual([]);
+  expect(await chain.tokenBalance(row!.contractAddress!, row!.treasury)).toBe(37_500_001n);
+  expect((await owner.do('POST /settlement/plan', { body: usdc })).transactions).toEqual([]);
+
+  const again = await owner.do('POST /settlement/sweeps', { body: { ...usdc, txHash, payments: ids } });
+  expect(again.id).toBe(sent.id);
+  expect((await settlement()).sweeps).toHaveLength(1);
+});
+
+test('only what is final and lies at forwarders is planned, by token and network', async () => {
+  const half = await scene.make({ amount: '8', network: 'polygon' });
+  await scene.simulate(half.id, 'underpaid', 'pending');
+  const coin = await scene.paid({ amount: '0.5', currency: 'ETH' });
+  const { unswept } = await until(settlement, ({ unswept }) => unswept.length === 2);
+  expect(
+    unswept.map(({ network, currency, amount, contractAddress }) => [network, currency, amount, contractAddress]),
+  ).toEqual([
+    ['base', 'ETH', '0.50', null],
+    ['polygon', 'USDC', '4.00', expect.any(String)],
+  ]);
+  const plan = await owner.do('POST /settlement/plan', { body: { network: 'base', currency: 'eth' } });
+  expect(plan.transactions.map(({ payments }) => payments)).toEqual([[coin.id]]);
+  await chain.send({ to: plan.transactions[0]!.to, data: plan.transactions[0]!.data });
+  // Nobody recorded this one: funds are swept all the same, and the payment's story tells it.
+  await until(settlement, ({ unswept }) => unswept.every(({ network }) => network === 'polygon'));
+  const { timeline } = await owner.do('GET /payments/:id', { params: { id: coin.id } });
+  expect(timeline.at(-1)).toMatchObject({ kind: 'sweep', title: '0.50 ETH went to the treasury.' });
+  expect(await chain.coinBalance(unswept[0]!.treasury)).toBe(5n * 10n ** 17n);
+});
+
+test('a sweep that a reorg takes is sent again, not landed, and its funds are held again', async () => {
+  const payment = await scene.paid({ amount: '3', currency: 'DAI' });
+  const dai = { network: 'base', currency: 'DAI' };
+  const { transactions } = await owner.do('POST /settlement/plan', { body: dai });
+  const { transactionHash } = await chain.send({ to: transactions[0]!.to, data: transactions[0]!.data });
+  const body = { ...dai, txHash: transactionHash.toUpperCase().replace('0X', '0x'), payments: [payment.id] };
+  await owner.do('POST /settlement/sweeps', { body });
+  const status = async () => (await settlement()).sweeps[0]!.status;
+  await until(status, each => each === 'landed');
+  await chain.request('florin_undo', transactionHash);
+  await until(status, each => each === 'sent');
+  const held = (await settlement()).unswept.find(({ currency }) => currency === 'DAI');
+  expect(held).toMatchObject({ amount: '3.00', payments: 1 });
+  // Somebody else sweeps: what was recorded can bring nothing any more.
+  await chain.send({ to: transactions[0]!.to, data: `${transactions[0]!.data}00` });
+  await until(status, each => each === 'failed');
+  expect((await settlement()).unswept.find(({ currency }) => currency === 'DAI')).toBeUndefined();
+});
+
+test('sweeps that name what is not there, or not one token, are refused and change nothing', async () => {
+  const payment = await scene.paid({ amount: '2', network: 'optimism' });
+  const other = await scene.paid({ amount: '2', currency: 'DAI', network: 'optimism' });
+  const before = await settlement();
+  const token = { network: 'optimism', currency: 'USDC' };
+  const txHash = `0x${'ab'.repeat(32)}`;
+  const sweep = (body: object) => owner.call('POST /settlement/sweeps', { body: { ...token, txHash, ...body } });
+  await expectRefused(sweep({ payments: [payment.id, other.id] }), 400, 'invalid_request', 'payments');
+  await expectRefused(sweep({ payments: [`pay_${'0'.repeat(26)}`] }), 400, 'invalid_request', 'payments');
+  await expectRefused(sweep({ payments: [] }), 400, 'invalid_request', 'payments');
+  await expectRefused(sweep({ payments: Array(101).fill(payment.id) }), 400, 'invalid_request', 'payments');
+  await expectRefused(sweep({ payments: [payment.id], txHash: '0x12' }), 400, 'invalid_request', 'txHash');
+  await expectRefused(sweep({ payments: [payment.id], currency: 'NOPE' }), 400, 'invalid_request', 'currency');
+  await expectRefused(sweep({ payments: [payment.id], network: 'nowhere' }), 400, 'invalid_request', 'network');
+  const stranger = await dashboard.newPerson('owner', (await dashboard.scene.account()).id);
+  const theirs = stranger.call('POST /settlement/sweeps', { body: { ...token, txHash, payments: [payment.id] } });
+  await expectRefused(theirs, 400, 'invalid_request', 'payments');
+  expect(await stranger.do('GET /settlement')).toEqual({ unswept: [], sweeps: [] });
+  expect(await settlement()).toEqual(before);
+});
+
+test('a payment whose treasury was changed in the database is in no plan', async () => {
+  const payment = await scene.paid({ amount: '4', network: 'arbitrum' });
+  const arbitrum = { network: 'arbitrum', currency: 'USDC' };
+  expect((await owner.do('POST /settlement/plan', { body: arbitrum })).transactions).toHaveLength(1);
+  await dashboard.scene.admin.db.script(`set session_replication_role = replica;
+    update payments set treasury = '0x000000000000000000000000000000000000dEaD' where id = '${payment.id}';
+    set session_replication_role = origin`);
+  expect(await owner.do('POST /settlement/plan', { body: arbitrum })).toMatchObject({
+    transactions: [],
+    amount: '0.00',
+  });
+});
