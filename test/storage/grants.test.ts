@@ -40,7 +40,15 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
   ]);
   expect(await tablesThatAllow('truncate')).toEqual([]);
   const onlyAddedTo = [
-    ...['accounts', 'audit_log', 'delivery_attempts', 'events', 'holding_deltas', 'payment_deltas', 'schema_migrations'],
+    ...[
+      'accounts',
+      'audit_log',
+      'delivery_attempts',
+      'events',
+      'holding_deltas',
+      'payment_deltas',
+      'schema_migrations',
+    ],
     ...['sweep_payments', 'sweeps', 'volume_deltas', 'wallets'],
   ];
   expect(await tablesThatAllow('update')).toEqual(readable.filter(name => !onlyAddedTo.includes(name)));

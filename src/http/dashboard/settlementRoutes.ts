@@ -12,10 +12,11 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /settlement',
     action: 'settlement.read',
-    handle: async ({ scope }) => ({
-      unswept: await readUnswept(context, scope),
-      sweeps: await recentSweeps(context, scope),
-    }),
+    handle: async ({ scope }) => {
+      // In this order: whoever sees that a sweep has landed does not see its funds as unswept beside it.
+      const sweeps = await recentSweeps(context, scope);
+      return { unswept: await readUnswept(context, scope), sweeps };
+    },
   }),
   route({
     name: 'POST /settlement/plan',

@@ -175,9 +175,9 @@ const listing: Fault[] = [
   },
   {
     name: 'a change of status is not counted',
-    file: 'src/storage/events.ts',
-    find: 'move.from !== move.to',
-    replace: 'move.from === move.to',
+    file: 'src/storage/moveTotals.ts',
+    find: 'values (m.old_status, m.old_exception, -1), (m.new_status',
+    replace: 'values (m.new_status, m.old_exception, -1), (m.new_status',
     tests: api('totals', 'listing'),
   },
 ];
