@@ -39,6 +39,7 @@ export const openContext = async (options: {
     deliver: unreachable,
     estimateGas: unreachable,
     refuseUrl: unreachable,
+    keyUses: { note() {}, flush: async () => {} },
     log,
   };
 };

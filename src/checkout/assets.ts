@@ -13,7 +13,7 @@ const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8
 const hashLength = 16;
 
 /** A name that changes with the content, so that a browser may keep what it has for ever. */
-const asset = (stem: string, extension: string, contentType: string, text: string): Asset => {
+export const namedAsset = (stem: string, extension: string, contentType: string, text: string): Asset => {
   const body = Buffer.from(text);
   const hash = createHash('sha256').update(body).digest('hex').slice(0, hashLength);
   return { name: `${stem}-${hash}.${extension}`, contentType, body };
@@ -43,7 +43,7 @@ const scriptText = (): string =>
 
 /** Read at the start, once: there is no step that builds them. */
 export const checkoutAssets = (): CheckoutAssets => ({
-  css: asset('checkout', 'css', 'text/css; charset=utf-8', read('checkout.css')),
-  script: asset('checkout', 'js', 'text/javascript; charset=utf-8', scriptText()),
-  icon: asset('icon', 'svg', 'image/svg+xml', read('icon.svg')),
+  css: namedAsset('checkout', 'css', 'text/css; charset=utf-8', read('checkout.css')),
+  script: namedAsset('checkout', 'js', 'text/javascript; charset=utf-8', scriptText()),
+  icon: namedAsset('icon', 'svg', 'image/svg+xml', read('icon.svg')),
 });

@@ -1,6 +1,6 @@
 import type { CheckoutView } from '../core/checkoutView.ts';
 import { type Html, html } from '../core/html.ts';
-import type { CheckoutAssets } from './assets.ts';
+import type { Asset, CheckoutAssets } from './assets.ts';
 import type { SentenceKey } from './catalogue.ts';
 import { languages } from './languages.ts';
 import type { Speech } from './speech.ts';
@@ -33,8 +33,14 @@ const initialOf = (name: string, locale: string): string => {
   return (first?.segment ?? '').toLocaleUpperCase(locale);
 };
 
-export const merchantMark = ({ merchantName }: CheckoutView, { language }: Speech): Html =>
-  html`<p class="shop"><span class="mark" aria-hidden="true">${initialOf(merchantName, language.locale)}</span><bdi>${merchantName}</bdi></p>`;
+/** A logo says nothing that the name beside it does not, so it has no text of its own. */
+const markOf = ({ merchantName, brand }: CheckoutView, { language }: Speech): Html =>
+  brand?.logo
+    ? html`<img class="logo" src="assets/${brand.logo}" alt="">`
+    : html`<span class="mark" aria-hidden="true">${initialOf(merchantName, language.locale)}</span>`;
+
+export const merchantMark = (view: CheckoutView, speech: Speech): Html =>
+  html`<p class="shop">${markOf(view, speech)}<bdi>${view.merchantName}</bdi></p>`;
 
 /** Sends the page's own address with another language; the other parts of that address do not matter. */
 const languageForm = (speech: Speech): Html => {
@@ -45,9 +51,12 @@ const languageForm = (speech: Speech): Html => {
   return html`<form method="get" data-language><label class="quiet" for="lang">${speech.text('language')}</label><select id="lang" name="lang" autocomplete="off">${options}</select><button>${speech.text('changeLanguage')}</button></form>`;
 };
 
+/** A picture that stands for the page. */
+export type PageIcon = Pick<Asset, 'name' | 'contentType'>;
+
 export type Frame = {
   readonly speech: Speech;
-  readonly assets: CheckoutAssets;
+  readonly assets: Pick<CheckoutAssets, 'script'> & { readonly css: string; readonly icon: PageIcon };
   readonly title: string;
   /** The page is asked for again without a script, since what it shows can change. */
   readonly isRefreshed: boolean;
@@ -70,7 +79,7 @@ const headOf = ({ assets, title, isRefreshed }: Frame, live: Live | null): Html 
 <meta name="format-detection" content="telephone=no">
 <title>${title}</title>
 <link rel="icon" type="${assets.icon.contentType}" href="assets/${assets.icon.name}">
-<link rel="stylesheet" href="assets/${assets.css.name}">
+<link rel="stylesheet" href="assets/${assets.css}">
 ${live === null ? null : html`<script type="module" src="assets/${assets.script.name}"></script>`}
 ${isRefreshed ? html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>` : null}
 </head>`;

@@ -2,6 +2,7 @@ import { type CheckoutState, type CheckoutView, checkoutState } from '../core/ch
 import { type Html, html, markupOf } from '../core/html.ts';
 import { formatAmount } from '../core/money.ts';
 import type { CheckoutAssets } from './assets.ts';
+import { brandedAssets } from './brand.ts';
 import type { SentenceKey } from './catalogue.ts';
 import { contact } from './contact.ts';
 import { documentOf, merchantMark, sandboxBanner } from './frame.ts';
@@ -83,7 +84,7 @@ export const renderPage = (
   const scene = scenes[state](view, speech);
   const frame = {
     speech,
-    assets,
+    assets: brandedAssets(assets, view.brand),
     title: speech.text(scene.title),
     isRefreshed: !settled.has(state),
     banner: sandboxBanner(view, speech),
@@ -110,6 +111,14 @@ export const renderNotice = (
 <p class="lead">${speech.text(`${kind}Lead`)}</p>
 ${kind === 'unavailable' ? again : null}
 </main>`;
-  const frame = { speech, assets, title, isRefreshed: kind === 'unavailable', banner: null, merchant: null, main };
+  const frame = {
+    speech,
+    assets: brandedAssets(assets),
+    title,
+    isRefreshed: kind === 'unavailable',
+    banner: null,
+    merchant: null,
+    main,
+  };
   return markupOf(documentOf(frame, null));
 };

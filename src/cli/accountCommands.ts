@@ -12,12 +12,13 @@ import {
   revealCallbackSecret,
   rotateKey,
   rotationOverlaps,
-  setWallet,
   updateAccount,
 } from '../engine/accounts.ts';
+import { setWallet } from '../engine/setWallet.ts';
 import { listAccounts } from '../storage/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/keys.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
+import { networksOf } from './compose.ts';
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -195,12 +196,13 @@ const addWallets = (program: Command): void => {
           xpub?: string;
         },
       ) =>
-        withAdmin(options, async admin => {
+        withAdmin(options, async (admin, config) => {
           const { treasury, xpub, environment, network } = options;
           if ((treasury === undefined) === (xpub === undefined)) throw new Error('Give either --treasury or --xpub.');
           const account = await resolveAccount(admin, options.account ?? null);
           const destination = treasury === undefined ? { xpub: xpub! } : { treasury };
-          const wallet = await setWallet(admin, { accountId: account.id, environment }, network, destination);
+          const scope = { accountId: account.id, environment };
+          const wallet = await setWallet(admin, scope, network, destination, networksOf(config, null));
           const answer = { accountId: account.id, environment, network, ...wallet };
           print(options, answer, `New ${environment} payments on ${network} go to ${wallet.destination}.`);
         }),

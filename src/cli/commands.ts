@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { silentLog } from '../core/log.ts';
 import type { AdminContext } from '../engine/accounts.ts';
 import { openAdmin, openStorage } from './compose.ts';
-import { loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 
 export type Common = { dataDir?: string; json?: boolean };
 
@@ -11,11 +11,14 @@ export const print = (options: Common, value: object, text: string): void =>
   console.log(options.json ? JSON.stringify(value) : text);
 
 /** Runs beside a server: same data directory or DATABASE_URL, its own connection. */
-export const withAdmin = async (options: Common, work: (admin: AdminContext) => Promise<void>): Promise<void> => {
+export const withAdmin = async (
+  options: Common,
+  work: (admin: AdminContext, config: Config) => Promise<void>,
+): Promise<void> => {
   const config = await loadConfig({ flags: { dataDir: options.dataDir } });
   const storage = await openStorage(config, silentLog);
   try {
-    await work(await openAdmin(config, storage));
+    await work(await openAdmin(config, storage), config);
   } finally {
     await storage.stop();
   }

@@ -9,6 +9,7 @@ import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '.
 import { createPaymentCreator } from '../engine/createPayment.ts';
 import { setupUrl } from '../engine/dashboard/createSetupLink.ts';
 import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
+import { createKeyUses } from '../engine/keyUses.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { noticeRestore } from '../engine/noticeRestore.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
@@ -35,7 +36,7 @@ import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import { signWebhook } from '../webhooks/sign.ts';
 import type { Loop } from '../workers/loop.ts';
-import { startClockKeeper, startFolder, startPurger, startSweeper } from '../workers/sweeper.ts';
+import { startClockKeeper, startFolder, startKeyUseKeeper, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
@@ -135,6 +136,7 @@ export const startFlorin = async (
       deliver: createDeliver(sender, settings),
       estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
+      keyUses: createKeyUses(admin.db, admin.clock.nowMs),
       log,
     };
     const holder = await ensureInstanceId(config.dataDir);
@@ -196,14 +198,14 @@ const startLoops = (
   local: DevChain | null,
   instanceId: string,
 ): { loops: Loop[]; localMeasured: Promise<unknown> } => {
-  const clock = startClockKeeper(context);
-  if (!config.roles.includes('watch')) return { loops: [clock], localMeasured: Promise.resolve() };
+  const loops = [startClockKeeper(context)];
+  if (config.roles.includes('api')) loops.push(startKeyUseKeeper(context));
+  if (!config.roles.includes('watch')) return { loops, localMeasured: Promise.resolve() };
   const chains = watchedChains(context.networks.all(), local, context.log);
   const watchers = startWatchers(context, chains, instanceId);
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
-  const loops = [clock, watchers, startSweeper(context), startFolder(context)];
-  loops.push(startPurger(context, config.deliveryLogDays));
+  loops.push(watchers, startSweeper(context), startFolder(context), startPurger(context, config.deliveryLogDays));
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 
@@ -254,6 +256,7 @@ const startApi = async (parts: {
     parseKey: parseApiKey,
     nowMs: context.clock.nowMs,
     publicUrl: environment => urls[environment],
+    noteUse: context.keyUses.note,
     trustedProxies: config.trustedProxies,
     strictTransport: environment => isStrict[environment],
     access: parts.access,

@@ -2,6 +2,13 @@ import type { Environment } from './environment.ts';
 import type { Confirmations } from './payment/finality.ts';
 import type { PaymentException, PaymentStatus } from './payment/states.ts';
 
+export type Brand = {
+  /** #rrggbb */
+  readonly accent: string | null;
+  /** Name of a file beside the page's own: logo-<hash>.<kind> */
+  readonly logo: string | null;
+};
+
 /** What a payer may see of a payment, and all that a page is made from. Amounts are exact decimals in a string. */
 export type CheckoutView = {
   readonly id: string;
@@ -11,6 +18,8 @@ export type CheckoutView = {
   readonly status: PaymentStatus;
   readonly exception: PaymentException | null;
   readonly merchantName: string;
+  /** How the merchant's pages look; absent where nothing was chosen. */
+  readonly brand?: Brand;
   /** Where a payer may ask about money that is stuck: an e-mail address or the https address of a page. */
   readonly supportContact: string | null;
   readonly description: string | null;

@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { addressOfBytes, isZeroAddress, parseEvmAddress } from '../chains/evm/address.ts';
-import { deriveXpubAddress } from '../chains/evm/xpub.ts';
 import { readAddressBlock } from '../core/addressBlock.ts';
 import { type Environment, environments, type Scope } from '../core/environment.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
@@ -20,10 +17,11 @@ import {
 } from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertKey, type KeyRow, lockKey, revokeKey, succeedKey } from '../storage/keys.ts';
-import { insertWallet } from '../storage/wallets.ts';
 import { generateApiKey } from '../vault/apiKeys.ts';
 import { generateWebhookSecret } from '../vault/secrets.ts';
 import type { Context } from './context.ts';
+import { testTreasury } from './treasury.ts';
+import { putWallet } from './walletSeal.ts';
 import { callbackSecretContext } from './webhookSecrets.ts';
 
 /** What managing accounts needs; the command line has no more than this. */
@@ -33,22 +31,6 @@ type Step = { readonly db: Queryable };
 
 const noSuchAccount = (id: string): FlorinError => new FlorinError('not_found', `No account has the id ${id}.`);
 const noSuchKey = (id: string): FlorinError => new FlorinError('not_found', `No key has the id ${id}.`);
-
-/**
- * Where a new account's sandbox payments go until the merchant says otherwise: an address of no known key. Test tokens
- * arrive there for all to see, and nobody has to set up a wallet before the first test payment.
- */
-export const testTreasury = (accountId: string): string =>
-  addressOfBytes(createHash('sha256').update(`florin test treasury ${accountId}`).digest().subarray(12));
-
-const putWallet = async (
-  context: AdminContext,
-  tx: Queryable,
-  scope: Scope,
-  wallet: { network: string; kind: 'forwarder' | 'xpub'; destination: string },
-): Promise<void> => {
-  await insertWallet(tx, scope, { ...wallet, mac: context.vault.walletMac({ ...scope, ...wallet }) });
-};
 
 export const createAccount = (
   context: AdminContext,
@@ -67,7 +49,8 @@ export const createAccount = (
     }
     const scope: Scope = { accountId: id, environment: 'sandbox' };
     for (const network of slugs) {
-      await putWallet(context, tx, scope, { network, kind: 'forwarder', destination: testTreasury(id) });
+      const wallet = { network, kind: 'forwarder', destination: testTreasury(id) } as const;
+      await putWallet(context, tx, scope, { ...wallet, waitSeconds: 0, requestedBy: null });
     }
     return account;
   });
@@ -89,18 +72,24 @@ export type KeyRequest = {
   expiresAt: Date | null;
 };
 
-const addKey = async (context: AdminContext, tx: Queryable, request: KeyRequest): Promise<KeyRow & { key: string }> => {
+type KeyContext = Pick<AdminContext, 'clock' | 'ids'>;
+
+/** The one moment at which a key is known in clear. */
+export const addKey = async (
+  context: KeyContext,
+  tx: Queryable,
+  request: KeyRequest,
+): Promise<KeyRow & { key: string }> => {
+  const refused = request.ipAllow?.find(block => readAddressBlock(block) === null);
+  if (refused !== undefined) throw invalid('ipAllow', `${refused} is not an IP address or a CIDR block.`);
   const { key, hash, hint } = generateApiKey(request.environment);
   const { id, ms } = context.ids.next('key', context.clock.nowMs());
   const row = await insertKey(tx, { ...request, scopes: [...request.scopes], id, hash, hint, createdAt: new Date(ms) });
   return { ...row, key };
 };
 
-/** The one moment at which a key is known in clear. */
 export const createKey = async (context: AdminContext, request: KeyRequest): Promise<KeyRow & { key: string }> => {
   await resolveAccount(context, request.accountId);
-  const refused = request.ipAllow?.find(block => readAddressBlock(block) === null);
-  if (refused !== undefined) throw invalid('ipAllow', `${refused} is not an IP address or a CIDR block.`);
   return context.db.transaction(tx => addKey(context, tx, request));
 };
 
@@ -108,6 +97,22 @@ export const allPermissions: readonly Permission[] = permissions;
 
 /** For how long a rotated key may live on beside its successor. */
 export const rotationOverlaps = { '0': 0, '1h': 3_600, '24h': 86_400, '7d': 604_800 } as const;
+
+/** Puts a new key in the place of one that the transaction holds. */
+export const replaceKey = async (
+  context: KeyContext,
+  tx: Queryable,
+  old: KeyRow,
+  overlapSeconds: number,
+): Promise<KeyRow & { key: string }> => {
+  if (old.revokedAt) throw new FlorinError('conflict', 'The key is revoked; create a new one instead.');
+  if (old.successorId)
+    throw new FlorinError('conflict', `The key was already rotated: its successor is ${old.successorId}.`);
+  const { accountId, environment, name, scopes, ipAllow, expiresAt } = old;
+  const successor = await addKey(context, tx, { accountId, environment, name, scopes, ipAllow, expiresAt });
+  await succeedKey(tx, old.id, successor.id, overlapSeconds);
+  return successor;
+};
 
 export const rotateKey = (
   context: AdminContext,
@@ -117,44 +122,13 @@ export const rotateKey = (
   context.db.transaction(async tx => {
     const old = await lockKey(tx, id);
     if (!old) throw noSuchKey(id);
-    if (old.revokedAt) throw new FlorinError('conflict', 'The key is revoked; create a new one instead.');
-    if (old.successorId)
-      throw new FlorinError('conflict', `The key was already rotated: its successor is ${old.successorId}.`);
-    const { accountId, environment, name, scopes, ipAllow, expiresAt } = old;
-    const successor = await addKey(context, tx, { accountId, environment, name, scopes, ipAllow, expiresAt });
-    await succeedKey(tx, id, successor.id, overlapSeconds);
-    return successor;
+    return replaceKey(context, tx, old, overlapSeconds);
   });
 
 export const endKey = async (context: AdminContext, id: string): Promise<KeyRow> => {
   const row = await revokeKey(context.db, id);
   if (!row) throw noSuchKey(id);
   return row;
-};
-
-export const setWallet = async (
-  context: AdminContext,
-  scope: Scope,
-  network: string,
-  destination: { treasury: string } | { xpub: string },
-): Promise<{ kind: 'forwarder' | 'xpub'; destination: string }> => {
-  await resolveAccount(context, scope.accountId);
-  if ('xpub' in destination) {
-    deriveXpubAddress(destination.xpub, 0);
-    const wallet = { kind: 'xpub' as const, destination: destination.xpub };
-    await context.db.transaction(tx => putWallet(context, tx, scope, { network, ...wallet }));
-    return wallet;
-  }
-  const treasury = parseEvmAddress(destination.treasury);
-  if (!treasury || isZeroAddress(treasury)) {
-    throw invalid(
-      'treasury',
-      'The treasury must be an EVM address other than zero, with a valid checksum if it has mixed case.',
-    );
-  }
-  const wallet = { kind: 'forwarder' as const, destination: treasury };
-  await context.db.transaction(tx => putWallet(context, tx, scope, { network, ...wallet }));
-  return wallet;
 };
 
 /**
@@ -172,33 +146,41 @@ const originOf = (text: string): string | null => {
 const longestOrigin = 300;
 const mostOrigins = 20;
 
-/** Says whose pages may show the checkout in a frame: these, and none that were named before. */
-export const setCheckoutOrigins = async (context: Step, scope: Scope, given: readonly string[]): Promise<string[]> => {
-  await resolveAccount(context, scope.accountId);
+/** `param` is what the caller calls them. */
+export const readOrigins = (param: string, given: readonly string[]): string[] => {
   const refused = given.find(text => originOf(text) === null);
   if (refused !== undefined) {
     throw invalid(
-      'checkoutOrigin',
+      param,
       `${refused} is not an origin. Write https:// and a host, with no path, no wildcard and no dot at the end.`,
     );
   }
   const origins = [...new Set(given.map(text => originOf(text)!))];
-  if (origins.length > mostOrigins) throw invalid('checkoutOrigin', `At most ${mostOrigins} origins can be named.`);
+  if (origins.length > mostOrigins) throw invalid(param, `At most ${mostOrigins} origins can be named.`);
+  return origins;
+};
+
+/** Says whose pages may show the checkout in a frame: these, and none that were named before. */
+export const setCheckoutOrigins = async (context: Step, scope: Scope, given: readonly string[]): Promise<string[]> => {
+  await resolveAccount(context, scope.accountId);
+  const origins = readOrigins('checkoutOrigin', given);
   await updateCheckoutOrigins(context.db, scope, origins);
   return origins;
+};
+
+export const readContact = (given: string): string => {
+  const contact = readSupportContact(given);
+  if (contact !== null) return contact.text;
+  throw invalid(
+    'supportContact',
+    `${given} is not a contact. Write an e-mail address, or https:// and the address of a page, of at most 300 characters.`,
+  );
 };
 
 /** Says where payers ask about money that is stuck; null takes it back. */
 export const setSupportContact = async (context: Step, scope: Scope, given: string | null): Promise<string | null> => {
   await resolveAccount(context, scope.accountId);
-  const contact = given === null ? null : readSupportContact(given);
-  if (given !== null && contact === null) {
-    throw invalid(
-      'supportContact',
-      `${given} is not a contact. Write an e-mail address, or https:// and the address of a page, of at most 300 characters.`,
-    );
-  }
-  const text = contact?.text ?? null;
+  const text = given === null ? null : readContact(given);
   await updateSupportContact(context.db, scope, text);
   return text;
 };
@@ -219,7 +201,10 @@ export const updateAccount = (context: AdminContext, scope: Scope, change: Accou
   });
 
 /** The secret that signs what goes to callbackUrl. */
-export const revealCallbackSecret = async (context: AdminContext, scope: Scope): Promise<string> => {
+export const revealCallbackSecret = async (
+  context: Step & Pick<AdminContext, 'vault'>,
+  scope: Scope,
+): Promise<string> => {
   const sealed = await readCallbackSecret(context.db, scope.accountId, scope.environment);
   if (!sealed) throw noSuchAccount(scope.accountId);
   return context.vault.open(sealed, callbackSecretContext(scope.accountId, scope.environment)).toString('utf8');

@@ -75,6 +75,10 @@ const versionOf = (view: Omit<CheckoutView, 'version'>, isOver: boolean): string
   return createHash('sha256').update(shown).digest('base64url').slice(0, 22);
 };
 
+/** Absent, not null: the version of a page that has no brand must stay what it was before there were any. */
+const brandOf = ({ brandAccent: accent, brandLogoName: logo }: CheckoutRow): Pick<CheckoutView, 'brand'> =>
+  accent === null && logo === null ? {} : { brand: { accent, logo } };
+
 /** What a page depends on beside the rows it is made from. */
 export type Circumstances = {
   /** The network's reader has fallen behind or stands still. */
@@ -98,6 +102,7 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
     status,
     exception,
     merchantName: row.merchantName,
+    ...brandOf(row),
     supportContact: row.supportContact,
     description,
     amount: formatAmount(amount, decimals),

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
 import type { Vault } from '../vault/vault.ts';
+import type { KeyUses } from './keyUses.ts';
 import type { NetworkDirectory } from './networkDirectory.ts';
 
 /** How one environment is reached from outside, and what it may reach. */
@@ -69,5 +70,7 @@ export type Context = {
   readonly estimateGas: EstimateGas;
   /** A reason to refuse a webhook or callback address, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;
+  /** When keys were last used, on its way to the database. */
+  readonly keyUses: KeyUses;
   readonly log: Log;
 };

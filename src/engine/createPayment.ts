@@ -4,10 +4,11 @@ import { FlorinError, invalid } from '../core/errors.ts';
 import { formatAmount, parseAmount } from '../core/money.ts';
 import { type Currency, findCurrency, type Network } from '../core/registry/networks.ts';
 import { refuseUrlText } from '../core/url.ts';
-import type { PaymentTerms, WalletRow } from '../storage/accounts.ts';
+import type { PaymentTerms } from '../storage/accounts.ts';
 import { isUniqueViolation } from '../storage/database.ts';
 import type { InsertedPayment, NewPayment } from '../storage/insertPayments.ts';
 import { findByExternalId, type StoredTier } from '../storage/payments.ts';
+import type { WalletRow } from '../storage/wallets.ts';
 import type { Context } from './context.ts';
 import type { DerivationIndexes } from './derivationIndexes.ts';
 import { type Answer, type IdempotentRequest, inProgress, keepRefusal, replay } from './idempotency.ts';
@@ -15,6 +16,7 @@ import { createInsert } from './insertFlight.ts';
 import { watchedNetwork } from './networkDirectory.ts';
 import { deriveAddress } from './paymentAddress.ts';
 import { noConfirmations, renderEvent, renderPayment } from './paymentObject.ts';
+import { isSealed } from './walletSeal.ts';
 
 export type PaymentRequest = {
   amount: string;
@@ -64,9 +66,9 @@ const walletOf = (context: Context, caller: PaymentTerms, network: Network): Wal
     );
   }
   const { accountId, environment } = caller;
-  const sealed = context.vault.verifyWalletMac({ accountId, environment, ...wallet }, Buffer.from(wallet.mac, 'hex'));
-  if (!sealed) {
-    context.log.error({ accountId, environment, network: network.slug }, 'a wallet does not match its seal');
+  if (!isSealed(context.vault, { accountId, environment }, wallet)) {
+    const { version } = wallet;
+    context.log.error({ accountId, environment, network: network.slug, version }, 'a wallet does not match its seal');
     throw new Error('the wallet does not match its seal');
   }
   return wallet;

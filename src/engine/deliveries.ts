@@ -2,6 +2,7 @@ import type { Scope } from '../core/environment.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
 import { firstIdAt, isId, lastIdAt } from '../core/ids.ts';
 import { eventTypes } from '../core/payment/states.ts';
+import type { Queryable } from '../storage/database.ts';
 import {
   type AttemptRow,
   countReplay,
@@ -13,7 +14,7 @@ import {
   rescheduleDelivery,
   whyNotResend,
 } from '../storage/deliveryLog.ts';
-import { readEndpoint } from '../storage/endpoints.ts';
+import { type EndpointRow, readEndpoint } from '../storage/endpoints.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently, idempotentlyHeld } from './idempotency.ts';
 import { noSuchEndpoint } from './webhookEndpoints.ts';
@@ -60,11 +61,20 @@ const attemptObject = (row: AttemptRow, eventId: string) => ({
 });
 
 /** A delivery with its attempts, the latest first. */
-export const showDelivery = async (context: Context, scope: Scope, id: string): Promise<string> => {
+export const findDelivery = async (
+  context: Context,
+  scope: Scope,
+  id: string,
+): Promise<{ row: DeliveryRow; log: ReturnType<typeof attemptObject>[] }> => {
   const row = isId('delivery', id) ? await readDelivery(context.db, scope, id) : null;
   if (!row) throw noSuchDelivery();
   const attempts = await listAttempts(context.db, scope, id, shownAttempts);
-  return JSON.stringify({ ...deliveryObject(row), log: attempts.map(each => attemptObject(each, row.eventId)) });
+  return { row, log: attempts.map(each => attemptObject(each, row.eventId)) };
+};
+
+export const showDelivery = async (context: Context, scope: Scope, id: string): Promise<string> => {
+  const { row, log } = await findDelivery(context, scope, id);
+  return JSON.stringify({ ...deliveryObject(row), log });
 };
 
 const refusals = {
@@ -74,6 +84,14 @@ const refusals = {
 } as const;
 
 /** Sends it again at once, whatever became of it, with the whole retry schedule ahead of it. */
+export const makeDue = async (tx: Queryable, scope: Scope, id: string): Promise<DeliveryRow> => {
+  const refusal = isId('delivery', id) ? await whyNotResend(tx, scope, id) : undefined;
+  if (refusal === undefined) throw noSuchDelivery();
+  if (refusal !== null) throw new FlorinError('conflict', refusals[refusal]);
+  await rescheduleDelivery(tx, scope, id);
+  return (await readDelivery(tx, scope, id))!;
+};
+
 export const resendDelivery = (
   context: Context,
   scope: Scope,
@@ -81,21 +99,19 @@ export const resendDelivery = (
   idempotency: IdempotentRequest | null,
 ): Promise<Answer> => {
   if (!isId('delivery', id)) throw noSuchDelivery();
-  return idempotently(context, scope, idempotency, async tx => {
-    const refusal = await whyNotResend(tx, scope, id);
-    if (refusal === undefined) throw noSuchDelivery();
-    if (refusal !== null) throw new FlorinError('conflict', refusals[refusal]);
-    await rescheduleDelivery(tx, scope, id);
-    return { body: renderDelivery((await readDelivery(tx, scope, id))!) };
-  });
+  return idempotently(context, scope, idempotency, async tx => ({
+    body: renderDelivery(await makeDue(tx, scope, id)),
+  }));
+};
+
+const refuseTooMany = async ({ db }: Context, scope: Scope, range: ReplayRange): Promise<void> => {
+  if ((await countReplay(db, scope, range, maxReplay + 1)) <= maxReplay) return;
+  const most = maxReplay.toLocaleString('en-US');
+  throw invalid('to', `There are more than ${most} events in this range. Replay it in parts.`);
 };
 
 /** In transactions of their own: what is being sent meanwhile must not wait for the last of them to be written down. */
 const scheduleAll = async ({ db }: Context, scope: Scope, range: ReplayRange): Promise<number> => {
-  if ((await countReplay(db, scope, range, maxReplay + 1)) > maxReplay) {
-    const most = maxReplay.toLocaleString('en-US');
-    throw invalid('to', `There are more than ${most} events in this range. Replay it in parts.`);
-  }
   let scheduled = 0;
   let firstId = range.firstId;
   while (scheduled <= maxReplay) {
@@ -109,6 +125,31 @@ const scheduleAll = async ({ db }: Context, scope: Scope, range: ReplayRange): P
   return scheduled;
 };
 
+const replayable = async (context: Context, scope: Scope, endpointId: string): Promise<EndpointRow> => {
+  const endpoint = await readEndpoint(context.db, scope, endpointId);
+  if (!endpoint) throw noSuchEndpoint();
+  if (endpoint.status === 'disabled') throw new FlorinError('conflict', refusals.disabled);
+  return endpoint;
+};
+
+export type TimeRange = { fromMs: number; toMs: number };
+
+/** How many were scheduled. `begin` comes when nothing is in the way any more, and before anything is scheduled. */
+export const scheduleReplay = async (
+  context: Context,
+  scope: Scope,
+  endpointId: string,
+  { fromMs, toMs }: TimeRange,
+  begin: () => Promise<void> = async () => {},
+): Promise<number> => {
+  const { events } = await replayable(context, scope, endpointId);
+  const types = events.includes('*') ? eventTypes : [...new Set(events)];
+  const range = { endpointId, types, firstId: firstIdAt('event', fromMs), lastId: lastIdAt('event', toMs) };
+  await refuseTooMany(context, scope, range);
+  await begin();
+  return scheduleAll(context, scope, range);
+};
+
 /**
  * Sends every event of a time range to an endpoint, also those that it has had and those that came before it. One that is
  * cut short has sent a part, and is to be asked for again.
@@ -117,16 +158,11 @@ export const replayEvents = (
   context: Context,
   scope: Scope,
   endpointId: string,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
+  range: TimeRange,
   idempotency: IdempotentRequest | null,
 ): Promise<Answer> => {
   if (!isId('endpoint', endpointId)) throw noSuchEndpoint();
-  return idempotentlyHeld(context, scope, idempotency, async () => {
-    const endpoint = await readEndpoint(context.db, scope, endpointId);
-    if (!endpoint) throw noSuchEndpoint();
-    if (endpoint.status === 'disabled') throw new FlorinError('conflict', refusals.disabled);
-    const types = endpoint.events.includes('*') ? eventTypes : [...new Set(endpoint.events)];
-    const range = { endpointId, types, firstId: firstIdAt('event', fromMs), lastId: lastIdAt('event', toMs) };
-    return { body: JSON.stringify({ scheduled: await scheduleAll(context, scope, range) }) };
-  });
+  return idempotentlyHeld(context, scope, idempotency, async () => ({
+    body: JSON.stringify({ scheduled: await scheduleReplay(context, scope, endpointId, range) }),
+  }));
 };

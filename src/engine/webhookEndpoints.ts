@@ -2,6 +2,7 @@ import type { Scope } from '../core/environment.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import type { EventType } from '../core/payment/states.ts';
+import type { Queryable } from '../storage/database.ts';
 import {
   announceEndpoint,
   countEndpointsLocked,
@@ -14,7 +15,7 @@ import {
   updateEndpoint,
 } from '../storage/endpoints.ts';
 import { generateWebhookSecret } from '../vault/secrets.ts';
-import type { Context } from './context.ts';
+import type { Context, DeliveryOutcome } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently, idempotentlyHeld } from './idempotency.ts';
 import { renderTestEvent } from './testEvent.ts';
 import { endpointSecretContext } from './webhookSecrets.ts';
@@ -37,7 +38,7 @@ export const renderEndpoint = (row: EndpointRow, secret?: string): string =>
     createdAt: row.createdAt.toISOString(),
   });
 
-const checkUrl = (context: Context, scope: Scope, url: string): void => {
+export const checkUrl = (context: Context, scope: Scope, url: string): void => {
   const refused = context.refuseUrl(url, scope.environment);
   if (refused) throw invalid('url', `url ${refused}.`);
 };
@@ -48,30 +49,57 @@ export const findEndpoint = async (context: Context, scope: Scope, id: string): 
   return row;
 };
 
+export type EndpointRequest = { url: string; events?: string[]; description?: string | null };
+
+/** The one moment at which the secret is handed over without being asked for. */
+export const addEndpoint = async (
+  context: Context,
+  tx: Queryable,
+  scope: Scope,
+  request: EndpointRequest,
+): Promise<{ row: EndpointRow; secret: string }> => {
+  if ((await countEndpointsLocked(tx, scope)) >= maxEndpoints) {
+    const message = `There are ${maxEndpoints} webhook endpoints in ${scope.environment}, and no more are possible. Delete one first.`;
+    throw new FlorinError('conflict', message);
+  }
+  const { id, ms } = context.ids.next('endpoint', context.clock.nowMs());
+  const secret = generateWebhookSecret();
+  const row = await insertEndpoint(tx, scope, {
+    id,
+    url: request.url,
+    events: request.events ?? ['*'],
+    description: request.description ?? null,
+    secret: context.vault.seal(secret, endpointSecretContext(scope, id)),
+    createdAt: new Date(ms),
+  });
+  return { row, secret };
+};
+
 export const createEndpoint = (
   context: Context,
   scope: Scope,
-  request: { url: string; events?: string[]; description?: string | null },
+  request: EndpointRequest,
   idempotency: IdempotentRequest | null,
 ): Promise<Answer> => {
   checkUrl(context, scope, request.url);
   return idempotently(context, scope, idempotency, async tx => {
-    if ((await countEndpointsLocked(tx, scope)) >= maxEndpoints) {
-      const message = `There are ${maxEndpoints} webhook endpoints in ${scope.environment}, and no more are possible. Delete one first.`;
-      throw new FlorinError('conflict', message);
-    }
-    const { id, ms } = context.ids.next('endpoint', context.clock.nowMs());
-    const secret = generateWebhookSecret();
-    const row = await insertEndpoint(tx, scope, {
-      id,
-      url: request.url,
-      events: request.events ?? ['*'],
-      description: request.description ?? null,
-      secret: context.vault.seal(secret, endpointSecretContext(scope, id)),
-      createdAt: new Date(ms),
-    });
+    const { row, secret } = await addEndpoint(context, tx, scope, request);
     return { body: renderEndpoint(row, secret), secret: true };
   });
+};
+
+export const editEndpoint = async (
+  context: Context,
+  db: Queryable,
+  scope: Scope,
+  id: string,
+  change: EndpointChange,
+): Promise<EndpointRow> => {
+  if (change.url !== undefined) checkUrl(context, scope, change.url);
+  const row = isId('endpoint', id) ? await updateEndpoint(db, scope, id, change) : null;
+  if (!row) throw noSuchEndpoint();
+  if (change.status === 'enabled' || change.url !== undefined) await announceEndpoint(db, scope, id);
+  return row;
 };
 
 export const changeEndpoint = async (
@@ -79,13 +107,7 @@ export const changeEndpoint = async (
   scope: Scope,
   id: string,
   change: EndpointChange,
-): Promise<string> => {
-  if (change.url !== undefined) checkUrl(context, scope, change.url);
-  const row = isId('endpoint', id) ? await updateEndpoint(context.db, scope, id, change) : null;
-  if (!row) throw noSuchEndpoint();
-  if (change.status === 'enabled' || change.url !== undefined) await announceEndpoint(context.db, scope, id);
-  return renderEndpoint(row);
-};
+): Promise<string> => renderEndpoint(await editEndpoint(context, context.db, scope, id, change));
 
 export const removeEndpoint = async (context: Context, scope: Scope, id: string): Promise<string> => {
   if (!isId('endpoint', id) || !(await deleteEndpoint(context.db, scope, id))) throw noSuchEndpoint();
@@ -93,6 +115,19 @@ export const removeEndpoint = async (context: Context, scope: Scope, id: string)
 };
 
 /** A new secret at once; each old one signs along for a day from its own rotation. */
+export const renewSecret = async (
+  context: Context,
+  tx: Queryable,
+  scope: Scope,
+  id: string,
+): Promise<{ row: EndpointRow; secret: string }> => {
+  const secret = generateWebhookSecret();
+  const sealed = context.vault.seal(secret, endpointSecretContext(scope, id));
+  const row = isId('endpoint', id) ? await rotateEndpointSecret(tx, scope, id, sealed) : null;
+  if (!row) throw noSuchEndpoint();
+  return { row, secret };
+};
+
 export const rotateEndpoint = (
   context: Context,
   scope: Scope,
@@ -101,9 +136,7 @@ export const rotateEndpoint = (
 ): Promise<Answer> => {
   if (!isId('endpoint', id)) throw noSuchEndpoint();
   return idempotently(context, scope, idempotency, async tx => {
-    const secret = generateWebhookSecret();
-    const row = await rotateEndpointSecret(tx, scope, id, context.vault.seal(secret, endpointSecretContext(scope, id)));
-    if (!row) throw noSuchEndpoint();
+    const { row, secret } = await renewSecret(context, tx, scope, id);
     return { body: renderEndpoint(row, secret), secret: true };
   });
 };
@@ -114,7 +147,31 @@ const secretsOf = (context: Context, scope: Scope, row: EndpointRow, nowMs: numb
   return [row.secret, ...overlapping].map(open);
 };
 
+/** The secret in force, in clear. */
+export const openSecret = (context: Context, scope: Scope, row: EndpointRow): string =>
+  context.vault.open(row.secret, endpointSecretContext(scope, row.id)).toString('utf8');
+
 /** Sends a signed event now and answers with what came of it. Works for disabled endpoints too: it is how one checks. */
+export const sendTest = async (
+  context: Context,
+  scope: Scope,
+  row: EndpointRow,
+  type: EventType,
+): Promise<DeliveryOutcome & { eventId: string }> => {
+  const { environment } = scope;
+  const { id: eventId, ms: atMs } = context.ids.next('event', context.clock.nowMs());
+  const event = { id: eventId, type, atMs, environment, endpointId: row.id };
+  const outcome = await context.deliver({
+    environment,
+    url: row.url,
+    secrets: secretsOf(context, scope, row, atMs),
+    eventId,
+    timestampSeconds: Math.floor(atMs / 1000),
+    body: renderTestEvent(context.environments[environment], event),
+  });
+  return { eventId, ...outcome };
+};
+
 export const testEndpoint = async (
   context: Context,
   scope: Scope,
@@ -123,23 +180,7 @@ export const testEndpoint = async (
   idempotency: IdempotentRequest | null,
 ): Promise<Answer> => {
   const row = await findEndpoint(context, scope, id);
-  return idempotentlyHeld(context, scope, idempotency, async () => {
-    const event = context.ids.next('event', context.clock.nowMs());
-    const body = renderTestEvent(context.environments[scope.environment], {
-      id: event.id,
-      type,
-      atMs: event.ms,
-      environment: scope.environment,
-      endpointId: row.id,
-    });
-    const outcome = await context.deliver({
-      environment: scope.environment,
-      url: row.url,
-      secrets: secretsOf(context, scope, row, event.ms),
-      eventId: event.id,
-      timestampSeconds: Math.floor(event.ms / 1000),
-      body,
-    });
-    return { body: JSON.stringify({ eventId: event.id, ...outcome }) };
-  });
+  return idempotentlyHeld(context, scope, idempotency, async () => ({
+    body: JSON.stringify(await sendTest(context, scope, row, type)),
+  }));
 };

@@ -19,6 +19,8 @@ export type AuthenticationOptions = {
   nowMs: () => number;
   /** The address at which an environment is reached, for the hint in a refusal. */
   publicUrl: (environment: Environment) => string;
+  /** Of each request that a living key was sent with. */
+  noteUse: (caller: Caller) => void;
 };
 
 export type Authentication = {
@@ -50,7 +52,7 @@ const tooMany = (reply: FastifyReply, decision: RateDecision, what: string): Flo
 };
 
 export const createAuthentication = (options: AuthenticationOptions): Authentication => {
-  const { callers, limiter, parseKey, nowMs, publicUrl } = options;
+  const { callers, limiter, parseKey, nowMs, publicUrl, noteUse } = options;
   const matchers = new Map<string, (address: string) => boolean>();
 
   const isAllowedFrom = (caller: Caller, address: string): boolean => {
@@ -101,6 +103,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   };
 
   const count = (caller: Caller, reply: FastifyReply): Eventually<Caller> => {
+    noteUse(caller);
     const rate = rateLimitOf(caller, caller.environment);
     return then(limiter.take(`${caller.accountId}/${caller.environment}`, rate), decision => {
       reply.header('x-ratelimit-limit', decision.limit);

@@ -13,7 +13,8 @@ const drainMs = 2_000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const tooLarge = () => new FlorinError('payload_too_large', `The request body is larger than ${maximumBytes} bytes.`);
+const tooLarge = (most: number) =>
+  new FlorinError('payload_too_large', `The request body is larger than ${most} bytes.`);
 
 /** Reads on and throws away, so that a client that is still sending can read the answer. Bounded in bytes and time. */
 const drain = (stream: IncomingMessage): Promise<void> =>
@@ -39,23 +40,23 @@ const drain = (stream: IncomingMessage): Promise<void> =>
     stream.resume();
   });
 
-const readBytes = async (stream: IncomingMessage): Promise<Buffer> => {
-  if (Number(stream.headers['content-length'] ?? 0) > maximumBytes) {
+const readBytes = async (stream: IncomingMessage, most: number): Promise<Buffer> => {
+  if (Number(stream.headers['content-length'] ?? 0) > most) {
     await drain(stream);
-    throw tooLarge();
+    throw tooLarge(most);
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maximumBytes) {
+      if (size <= most) {
         chunks.push(chunk);
         return;
       }
       stream.off('data', onData);
       stream.off('end', onEnd);
-      void drain(stream).then(() => reject(tooLarge()));
+      void drain(stream).then(() => reject(tooLarge(most)));
     };
     const onEnd = () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     stream.on('data', onData);
@@ -80,8 +81,8 @@ const readText = (bytes: Buffer): string => {
 };
 
 /** Strict: UTF-8, no duplicate keys, no lone surrogates, bounded nesting. An absent body is undefined. */
-export const readJsonBody = async (stream: IncomingMessage): Promise<Body | undefined> => {
-  const bytes = await readBytes(stream);
+export const readJsonBody = async (stream: IncomingMessage, most = maximumBytes): Promise<Body | undefined> => {
+  const bytes = await readBytes(stream, most);
   if (bytes.length === 0) return undefined;
   const text = readText(bytes);
   const checked = checkJson(text, { maxDepth: maximumDepth });
@@ -90,8 +91,8 @@ export const readJsonBody = async (stream: IncomingMessage): Promise<Body | unde
 };
 
 /** The fields of a form by name, each of them once. */
-export const readFormBody = async (stream: IncomingMessage): Promise<Body | undefined> => {
-  const bytes = await readBytes(stream);
+export const readFormBody = async (stream: IncomingMessage, most = maximumBytes): Promise<Body | undefined> => {
+  const bytes = await readBytes(stream, most);
   if (bytes.length === 0) return undefined;
   const text = readText(bytes);
   const fields = [...new URLSearchParams(text)];

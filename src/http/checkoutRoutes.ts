@@ -1,15 +1,19 @@
 import { gzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { type Asset, type CheckoutAssets, checkoutAssets } from '../checkout/assets.ts';
+import { findBrandStyle, logoTypeOf } from '../checkout/brand.ts';
 import { type Language, pickLanguage } from '../checkout/languages.ts';
+import type { Environment } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
+import { createRecentMap } from '../core/recentMap.ts';
 import type { Context } from '../engine/context.ts';
 import { TamperedPayment } from '../engine/paymentAddress.ts';
 import { type CheckoutReader, createCheckoutReader } from '../engine/readCheckout.ts';
 import { noSuchPayment } from '../engine/readPayment.ts';
 import { type PayersOutcome, simulateCheckout } from '../engine/simulateCheckout.ts';
 import type { WantedCheckout } from '../storage/checkouts.ts';
+import { readLogo } from '../storage/settings.ts';
 import { checkoutHeaders, pageHeaders } from './checkoutHeaders.ts';
 import { type CheckoutPages, createCheckoutPages, type NoticeKind } from './checkoutPages.ts';
 import { limitSubject } from './clientAddress.ts';
@@ -22,6 +26,7 @@ const htmlType = 'text/html; charset=utf-8';
 
 type Parts = {
   readonly context: Context;
+  readonly assets: CheckoutAssets;
   readonly reader: CheckoutReader;
   readonly pages: CheckoutPages;
   readonly live: LiveCheckouts;
@@ -111,17 +116,39 @@ const afterSimulate = (call: Call): Reply => {
   return backToPage(call);
 };
 
+type Served = Asset & { readonly packedBody: Buffer };
+
+const keptBrandBytes = 4 * 1024 * 1024;
+
+/** As it was checked when it was put in: the name, which says its kind, follows from its bytes. */
+const findLogo = async (context: Context, environment: Environment, name: string): Promise<Asset | null> => {
+  const contentType = logoTypeOf(name);
+  const body = contentType === null ? null : await readLogo(context.db, environment, name);
+  return body && { name, contentType: contentType!, body };
+};
+
 /** Their names change with their contents, so that each is fetched once. */
-const serveAssets = (assets: CheckoutAssets): ((call: Call) => Reply) => {
-  const served = (asset: Asset) => [asset.name, { ...asset, packedBody: gzipSync(asset.body, { level: 9 }) }] as const;
-  const byName = new Map([assets.css, assets.script, assets.icon].map(served));
+const serveAssets = ({ context, assets }: Pick<Parts, 'context' | 'assets'>): ((call: Call) => Promise<Reply>) => {
+  const served = (asset: Asset): Served => ({ ...asset, packedBody: gzipSync(asset.body, { level: 9 }) });
+  const byName = new Map([assets.css, assets.script, assets.icon].map(asset => [asset.name, served(asset)]));
+  const kept = createRecentMap<Served>(keptBrandBytes, (_, { body, packedBody }) => body.length + packedBody.length);
+  const findBranded = async (environment: Environment, name: string): Promise<Served | null> => {
+    const key = `${environment} ${name}`;
+    const known = kept.get(key);
+    if (known) return known;
+    const found = findBrandStyle(assets, name) ?? (await findLogo(context, environment, name));
+    if (!found) return null;
+    const made = served(found);
+    kept.set(key, made);
+    return made;
+  };
   const headers = {
     ...checkoutHeaders(),
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'Accept-Encoding',
   };
-  return ({ params, request }) => {
-    const asset = byName.get(params.name!);
+  return async ({ params, request, environment }) => {
+    const asset = byName.get(params.name!) ?? (await findBranded(environment, params.name!));
     if (!asset) throw new FlorinError('not_found', 'There is no such file.');
     const { contentType, body, packedBody } = asset;
     if (!takesGzip(request)) return { body, contentType, headers };
@@ -129,10 +156,10 @@ const serveAssets = (assets: CheckoutAssets): ((call: Call) => Reply) => {
   };
 };
 
-const routesOf = (parts: Parts, assets: CheckoutAssets): Route[] => {
+const routesOf = (parts: Parts): Route[] => {
   const page = { tag: 'Checkout', access: 'public' } as const;
   const show = { ...page, method: 'GET', alsoHead: true } as const;
-  const files = { ...show, summary: 'Style, script and icon', handle: serveAssets(assets) };
+  const files = { ...show, summary: 'Style, script and icon', handle: serveAssets(parts) };
   return [
     { ...show, path: '/checkout/:id', summary: "A payment's page", handle: call => showPage(parts, call) },
     { ...show, path: '/checkout/:id/main', summary: 'What changes on it', handle: call => showMain(parts, call) },
@@ -174,7 +201,7 @@ export const createCheckoutSite = (
   const reader = createCheckoutReader(context);
   const live = createLiveCheckouts(reader, pages, context.log, { ...defaultLiveLimits, ...limits });
   return {
-    routes: routesOf({ context, reader, pages, live }, assets),
+    routes: routesOf({ context, assets, reader, pages, live }),
     errorPage(request, error, cause) {
       if (!/^\/checkout(?:[/?]|$)/.test(request.url)) return null;
       const language = languageOf(request);

@@ -56,6 +56,8 @@ export type Route = {
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly bodyOptional?: boolean;
+  /** Where a body may be larger than others. */
+  readonly bodyBytes?: number;
   readonly answer?: TSchema;
   readonly handle: (call: Call) => Promise<Reply> | Reply;
 };

@@ -156,7 +156,7 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
   app.route({
     method: methodsOf(route),
     url: route.path,
-    config: { takesForm: route.takesForm === true },
+    config: { takesForm: route.takesForm === true, bodyBytes: route.bodyBytes },
     exposeHeadRoute: false,
     schema: {
       ...(route.query ? { querystring: route.query } : {}),
@@ -203,11 +203,11 @@ const addBodyParsers = (app: FastifyInstance): void => {
     (takesForm: boolean, spelling: RegExp, read: typeof readJsonBody) =>
     async (request: Carrier, payload: IncomingMessage): Promise<unknown> => {
       const encoding = request.headers['content-encoding'];
-      if (Boolean((request.routeOptions.config as { takesForm?: boolean }).takesForm) !== takesForm)
-        throw unsupported();
+      const config = request.routeOptions.config as { takesForm?: boolean; bodyBytes?: number };
+      if (Boolean(config.takesForm) !== takesForm) throw unsupported();
       if (!spelling.test(request.headers['content-type'] ?? '')) throw unsupported();
       if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupported();
-      const body = await read(payload);
+      const body = await read(payload, config.bodyBytes);
       if (body) request[bodyKey] = body;
       return body?.value;
     };

@@ -2,6 +2,7 @@ import type { Environment, Scope } from '../core/environment.ts';
 import type { Permission } from '../core/permissions.ts';
 import type { Plan } from '../core/plans.ts';
 import type { Queryable, Row } from './database.ts';
+import { type WalletRow, walletsInForce } from './wallets.ts';
 
 export type AccountRow = {
   id: string;
@@ -81,13 +82,6 @@ export const updateSupportContact = async (db: Queryable, scope: Scope, contact:
   await db.query(updateContactStatement, [scope.accountId, scope.environment, contact]);
 };
 
-export type WalletRow = {
-  network: string;
-  kind: 'forwarder' | 'xpub';
-  destination: string;
-  mac: string;
-};
-
 /** Everything a request needs to know about its caller, read in one statement and kept for half a second. */
 export type Caller = Row & {
   keyId: string;
@@ -115,12 +109,7 @@ export type PaymentTerms = Pick<
 /** For the alias s of account_settings: each network's wallet as it is now. */
 const termsColumns = `s.account_id as "accountId", s.environment, s.tolerance_bps as "toleranceBps",
       s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds",
-      coalesce((
-        select json_agg(json_build_object('network', w.network, 'kind', w.kind, 'destination', w.destination,
-          'mac', encode(w.mac, 'hex')))
-        from (select distinct on (network) * from wallets
-          where account_id = s.account_id and environment = s.environment order by network, version desc) w
-      ), '[]') as wallets`;
+      ${walletsInForce('s.account_id', 's.environment')} as wallets`;
 
 const readTermsStatement = {
   name: 'account-payment-terms',

@@ -8,7 +8,10 @@ export type WantedCheckout = { readonly environment: Environment; readonly id: s
 /** A payment with what its page shows beside it. */
 export type CheckoutRow = ShownPayment & {
   readonly version: string;
+  /** As the account chose to be called on the page, or else its name. */
   readonly merchantName: string;
+  readonly brandAccent: string | null;
+  readonly brandLogoName: string | null;
   /** Origins that may show the page in a frame. */
   readonly origins: readonly string[];
   /** An e-mail address or the https address of a page. */
@@ -39,7 +42,8 @@ const findWanted = (columns: string): string => `select wanted.position::int, fo
 const readCheckoutsStatement = {
   name: 'checkouts-read',
   text: findWanted(
-    `${checkoutVersion}, a.name as "merchantName", s.checkout_origins as origins,
+    `${checkoutVersion}, coalesce(s.brand_name, a.name) as "merchantName", s.brand_accent as "brandAccent",
+      s.brand_logo_name as "brandLogoName", s.checkout_origins as origins,
       s.support_contact as "supportContact", ${shownPaymentColumns}`,
   ),
 };

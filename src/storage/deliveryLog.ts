@@ -9,6 +9,7 @@ export type DeliveryRow = Row & {
   id: string;
   eventId: string;
   type: string;
+  paymentId: string | null;
   endpointId: string | null;
   url: string;
   status: DeliveryStatus;
@@ -19,7 +20,7 @@ export type DeliveryRow = Row & {
   finishedAt: Date | null;
 };
 
-const columns = `d.id, d.event_id as "eventId", e.type, d.endpoint_id as "endpointId", coalesce(d.callback_url, w.url) as url,
+const columns = `d.id, d.event_id as "eventId", e.type, e.payment_id as "paymentId", d.endpoint_id as "endpointId", coalesce(d.callback_url, w.url) as url,
   d.status, d.attempts, d.next_attempt_at as "nextAttemptAt", d.parked_reason as "parkedReason",
   d.created_at as "createdAt", d.finished_at as "finishedAt"`;
 const named = `join events e on e.account_id = d.account_id and e.environment = d.environment and e.id = d.event_id

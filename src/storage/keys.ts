@@ -1,4 +1,4 @@
-import type { Environment } from '../core/environment.ts';
+import type { Environment, Scope } from '../core/environment.ts';
 import type { Permission } from '../core/permissions.ts';
 import type { Queryable, Row } from './database.ts';
 
@@ -39,6 +39,25 @@ const listKeysStatement = {
 };
 export const listKeys = (db: Queryable, accountId: string): Promise<KeyRow[]> =>
   db.query<KeyRow>(listKeysStatement, [accountId]);
+
+const shownLimit = 500;
+const listShownStatement = {
+  name: 'key-list-shown',
+  text: `select k.*, u.last_used_at as "lastUsedAt" from (
+      select ${keyColumns} from api_keys where account_id = $1 and environment = $2 order by id desc limit ${shownLimit}) k
+    left join key_uses u on u.account_id = $1 and u.environment = $2 and u.key_id = k.id order by k.id desc`,
+};
+/** Keys of one environment, the newest first, and when each was last used. */
+export const listShownKeys = (db: Queryable, scope: Scope): Promise<(KeyRow & { lastUsedAt: Date | null })[]> =>
+  db.query(listShownStatement, [scope.accountId, scope.environment]);
+
+const countLiveStatement = {
+  name: 'key-count-live',
+  text: `select count(*)::int as total from api_keys where account_id = $1 and environment = $2 and revoked_at is null
+    and (expires_at is null or expires_at > clock_timestamp())`,
+};
+export const countLiveKeys = async (tx: Queryable, scope: Scope): Promise<number> =>
+  (await tx.query<{ total: number }>(countLiveStatement, [scope.accountId, scope.environment]))[0]!.total;
 
 const lockKeyStatement = { name: 'key-lock', text: `select ${keyColumns} from api_keys where id = $1 for update` };
 export const lockKey = async (db: Queryable, id: string): Promise<KeyRow | null> =>

@@ -1,27 +1,166 @@
-import type { Scope } from '../core/environment.ts';
-import type { Queryable } from './database.ts';
+import type { Environment, Scope } from '../core/environment.ts';
+import type { Queryable, Row } from './database.ts';
 
-const insertWalletStatement = {
-  name: 'wallet-insert',
-  text: `insert into wallets (account_id, environment, network, version, kind, destination, mac)
-    select $1, $2, $3, coalesce(max(version), 0) + 1, $4, $5, $6
+/** Where a network's money goes, with what its seal covers. */
+export type WalletRow = {
+  network: string;
+  version: number;
+  kind: 'forwarder' | 'xpub';
+  destination: string;
+  /** Of a change that waited or waits; null for one that was in force from the start. */
+  takesEffectAtMs: number | null;
+  /** In hexadecimal. */
+  mac: string;
+};
+
+/** Rows of `wallets w` that pay for something: from their time on, unless they were stopped before it. */
+const isDue = '(w.takes_effect_at is null or w.takes_effect_at <= statement_timestamp())';
+const isNotStopped = `not exists (select from wallet_stops x where x.account_id = w.account_id
+  and x.environment = w.environment and x.network = w.network and x.version = w.version)`;
+const effectMs = `(extract(epoch from w.takes_effect_at) * 1000)::bigint`;
+
+/**
+ * The wallets in force now, one a network, as JSON. By the database's clock, at the moment it is read: every process takes
+ * up a change as soon as it asks, and none before its time.
+ */
+export const walletsInForce = (accountId: string, environment: string): string => `coalesce((
+    select json_agg(json_build_object('network', w.network, 'version', w.version, 'kind', w.kind,
+      'destination', w.destination, 'takesEffectAtMs', ${effectMs}, 'mac', encode(w.mac, 'hex')))
+    from (select distinct on (w.network) w.* from wallets w
+      where w.account_id = ${accountId} and w.environment = ${environment} and ${isDue} and ${isNotStopped}
+      order by w.network, w.version desc) w
+  ), '[]')`;
+
+const lockStatement = {
+  name: 'wallet-lock-settings',
+  text: `select 1 as locked from account_settings where account_id = $1 and environment = $2 for update`,
+};
+const clockStatement = {
+  name: 'wallet-clock',
+  text: `select clock_timestamp()::timestamptz(3) as now, coalesce(max(version), 0) as latest
     from wallets where account_id = $1 and environment = $2 and network = $3`,
 };
-/** Puts a new version in force for payments created from now on. */
-export const insertWallet = async (
-  db: Queryable,
+/** Until the transaction ends nobody else changes the wallets of this scope. Answers the time and the latest version. */
+export const lockWallets = async (
+  tx: Queryable,
   scope: Scope,
-  wallet: { network: string; kind: 'forwarder' | 'xpub'; destination: string; mac: Buffer },
-): Promise<void> => {
-  await db.query(insertWalletStatement, [
-    scope.accountId,
-    scope.environment,
-    wallet.network,
-    wallet.kind,
-    wallet.destination,
-    wallet.mac,
+  network: string,
+): Promise<{ now: Date; latest: number }> => {
+  const values = [scope.accountId, scope.environment];
+  await tx.query(lockStatement, values);
+  // A statement of its own: it sees what was committed while the lock was waited for.
+  return (await tx.query<{ now: Date; latest: number }>(clockStatement, [...values, network]))[0]!;
+};
+
+export type NewWallet = {
+  network: string;
+  version: number;
+  kind: 'forwarder' | 'xpub';
+  destination: string;
+  mac: Buffer;
+  createdAt: Date;
+  takesEffectAt: Date | null;
+  requestedBy: string | null;
+};
+
+const insertStatement = {
+  name: 'wallet-insert',
+  text: `insert into wallets (account_id, environment, network, version, kind, destination, mac, created_at,
+      takes_effect_at, requested_by)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+};
+export const insertWallet = async (tx: Queryable, scope: Scope, wallet: NewWallet): Promise<void> => {
+  const { network, version, kind, destination, mac, createdAt, takesEffectAt, requestedBy } = wallet;
+  const { accountId, environment } = scope;
+  await tx.query(insertStatement, [
+    accountId,
+    environment,
+    network,
+    version,
+    kind,
+    destination,
+    mac,
+    createdAt,
+    takesEffectAt,
+    requestedBy,
   ]);
 };
+
+/** A wallet as people are shown it. */
+export type ShownWallet = Row &
+  WalletRow & {
+    environment: Environment;
+    createdAt: Date;
+    takesEffectAt: Date | null;
+    requestedBy: string | null;
+    verifiedAt: Date | null;
+    /** It waits for its time. */
+    pending: boolean;
+  };
+
+const shownColumns = `w.network, w.environment, w.version, w.kind, w.destination, encode(w.mac, 'hex') as mac,
+  w.created_at as "createdAt", w.takes_effect_at as "takesEffectAt", (${effectMs})::float8 as "takesEffectAtMs",
+  w.requested_by as "requestedBy", v.verified_at as "verifiedAt", not ${isDue} as pending`;
+const withVerification = `left join wallet_verifications v on v.account_id = w.account_id
+  and v.environment = w.environment and v.network = w.network and v.version = w.version`;
+
+const listStatement = {
+  name: 'wallet-list',
+  text: `select distinct on (w.network, not ${isDue}) ${shownColumns} from wallets w ${withVerification}
+    where w.account_id = $1 and w.environment = $2 and ${isNotStopped}
+    order by w.network, not ${isDue}, w.version desc`,
+};
+/** Of each network the one in force, and the one that waits to be. */
+export const listWallets = (db: Queryable, scope: Scope): Promise<ShownWallet[]> =>
+  db.query<ShownWallet>(listStatement, [scope.accountId, scope.environment]);
+
+const pendingStatement = {
+  name: 'wallet-pending',
+  text: `select ${shownColumns} from wallets w ${withVerification}
+    where w.account_id = $1 and w.takes_effect_at > statement_timestamp() and ${isNotStopped}
+    order by w.takes_effect_at, w.network limit 100`,
+};
+/** All changes of an account that wait, in both environments, the next one first. */
+export const pendingWallets = (db: Queryable, accountId: string): Promise<ShownWallet[]> =>
+  db.query<ShownWallet>(pendingStatement, [accountId]);
+
+const stopStatement = {
+  name: 'wallet-stop',
+  text: `insert into wallet_stops (account_id, environment, network, version, stopped_by)
+    select w.account_id, w.environment, w.network, w.version, $5 from wallets w
+    where w.account_id = $1 and w.environment = $2 and w.network = $3 and w.version = $4
+      and w.takes_effect_at > statement_timestamp()
+    on conflict do nothing returning version`,
+};
+/** False for one that is in force already, was stopped before, or does not exist. */
+export const stopWallet = async (
+  tx: Queryable,
+  scope: Scope,
+  { network, version, stoppedBy }: { network: string; version: number; stoppedBy: string },
+): Promise<boolean> => {
+  const values = [scope.accountId, scope.environment, network, version, stoppedBy];
+  return (await tx.query<{ version: number }>(stopStatement, values)).length > 0;
+};
+
+const verifyStatement = {
+  name: 'wallet-verify',
+  text: `insert into wallet_verifications (account_id, environment, network, version, verified_by)
+    values ($1, $2, $3, $4, $5) on conflict do nothing returning version`,
+};
+/** False where somebody has done it before. */
+export const verifyWallet = async (
+  tx: Queryable,
+  scope: Scope,
+  { network, version, verifiedBy }: { network: string; version: number; verifiedBy: string },
+): Promise<boolean> => {
+  const values = [scope.accountId, scope.environment, network, version, verifiedBy];
+  return (await tx.query<{ version: number }>(verifyStatement, values)).length > 0;
+};
+
+const givenOutStatement = { name: 'wallet-given-out', text: 'select from payments where address = $1 limit 1' };
+/** Whether an address was ever a payment's, of whatever account. */
+export const wasGivenOut = async (db: Queryable, address: string): Promise<boolean> =>
+  (await db.query(givenOutStatement, [address])).length > 0;
 
 const takeIndexesStatement = {
   name: 'derivation-take',

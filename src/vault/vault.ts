@@ -56,6 +56,9 @@ export type AuditSeal = {
   readonly address: string | null;
 };
 
+/** A change that waits: bound to its number and its time as well. */
+export type WalletChangeSeal = WalletSeal & { readonly version: number; readonly takesEffectAtMs: number };
+
 export type Vault = {
   /** The salt of a receiving address: 32 bytes, recoverable from the master key alone, and not guessable without it. */
   salt(scope: Scope, index: bigint): Uint8Array;
@@ -67,6 +70,8 @@ export type Vault = {
   recoveryHash(personId: string, code: string): Buffer;
   auditHash(fields: AuditSeal): Buffer;
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
+  walletChangeMac(fields: WalletChangeSeal): Buffer;
+  verifyWalletChangeMac(fields: WalletChangeSeal, mac: Uint8Array): boolean;
   /** What a checkout page carries to pretend that its own payment is paid; worth nothing for any other. */
   simulateToken(paymentId: string): string;
   verifySimulateToken(paymentId: string, token: string): boolean;
@@ -127,6 +132,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const walletKey = subkey(masterKey, 'wallets');
   const recoveryKey = subkey(masterKey, 'recovery codes');
   const auditKey = subkey(masterKey, 'audit');
+  const walletChangeKey = subkey(masterKey, 'wallet-changes');
   const simulateKey = subkey(masterKey, 'simulations');
   // Nonces are random: one key is good for 2^32 seals, far beyond the number of secrets and kept answers.
   const sealKey = subkey(masterKey, 'seals');
@@ -149,6 +155,16 @@ export const createVault = (masterKey: MasterKey): Vault => {
     ]);
   const walletMac = (fields: WalletSeal): Buffer =>
     hmac(walletKey, [fields.accountId, fields.environment, fields.network, fields.kind, fields.destination]);
+  const walletChangeMac = (fields: WalletChangeSeal): Buffer =>
+    hmac(walletChangeKey, [
+      fields.accountId,
+      fields.environment,
+      fields.network,
+      fields.kind,
+      fields.destination,
+      BigInt(fields.version),
+      BigInt(fields.takesEffectAtMs),
+    ]);
 
   const auditHash = (fields: AuditSeal): Buffer =>
     hmac(auditKey, [
@@ -177,6 +193,8 @@ export const createVault = (masterKey: MasterKey): Vault => {
     recoveryHash: (personId, code) => hmac(recoveryKey, [personId, code]),
     auditHash,
     verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
+    walletChangeMac,
+    verifyWalletChangeMac: (fields, mac) => equal(walletChangeMac(fields), mac),
     simulateToken,
     // As text: several spellings of base64 decode to the same bytes, and one token is enough.
     verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),

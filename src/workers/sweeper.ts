@@ -69,3 +69,18 @@ export const startClockKeeper = (context: Context): Loop =>
       return false;
     },
   });
+
+/** When keys were last used is known to a minute: no request waits for it to be written down. */
+export const startKeyUseKeeper = ({ keyUses, log }: Pick<Context, 'keyUses' | 'log'>): Loop => {
+  const flush = async (): Promise<false> => {
+    await keyUses.flush();
+    return false;
+  };
+  const loop = startLoop({ name: 'key uses', intervalMs: 60_000, log, work: flush });
+  return {
+    async stop() {
+      await loop.stop();
+      await flush();
+    },
+  };
+};

@@ -108,6 +108,7 @@ test('only keys that belong to somebody are remembered', async () => {
     },
     nowMs: () => Date.now(),
     publicUrl: environment => scene.florin.urls[environment],
+    noteUse() {},
   });
   const reply = { header: () => reply } as unknown as FastifyReply;
   const ask = async (authorization: string) => {

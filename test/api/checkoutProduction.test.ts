@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/accounts.ts';
+import { setWallet } from '../../src/engine/setWallet.ts';
 import { attributeOf, tokenOf } from './checkoutScene.ts';
 import { until } from './paymentCalls.ts';
 import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/accounts.ts';
+import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectError, expectInvalid, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';

@@ -1,8 +1,8 @@
 import { createIdSource } from '../../src/core/ids.ts';
 import type { PaymentStatus } from '../../src/core/payment/states.ts';
 import { legalPath } from '../../src/core/payment/walk.ts';
-import { testTreasury } from '../../src/engine/accounts.ts';
 import { deriveAddress } from '../../src/engine/paymentAddress.ts';
+import { testTreasury } from '../../src/engine/treasury.ts';
 import { insertPayments, type NewPayment } from '../../src/storage/insertPayments.ts';
 import { moveTotals } from '../../src/storage/moveTotals.ts';
 import { updatePayments } from '../../src/storage/payments.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/accounts.ts';
+import { setWallet } from '../../src/engine/setWallet.ts';
 import { expectError, expectInvalid, ordinary, paymentCalls, until } from './paymentCalls.ts';
 import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
-import { setWallet } from '../../src/engine/accounts.ts';
+import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { expectError, ordinary, paymentCalls, until } from './paymentCalls.ts';
 

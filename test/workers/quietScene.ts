@@ -54,6 +54,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       deliver: unreachable,
       estimateGas: unreachable,
       refuseUrl: unreachable,
+      keyUses: { note: unreachable, flush: unreachable },
       log,
     },
     errors,

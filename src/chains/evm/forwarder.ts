@@ -20,15 +20,19 @@ export const factorySalt: Uint8Array = new Uint8Array(32);
 /** The factory of every network, the dev chain included: the same code through the same deployer. */
 export const forwarderFactory: string = create2Address(create2Deployer, factorySalt, factoryInitCode);
 
+// A contract's first creation has nonce 1: the address is the hash of the RLP list [factory, 1].
+const implementationOf = (factory: Uint8Array): Uint8Array =>
+  keccak256(Buffer.from([0xd6, 0x94, ...factory, 0x01])).subarray(12);
+/** The code that every forwarder runs. */
+export const forwarderImplementation: string = addressOfBytes(implementationOf(bytesOfAddress(forwarderFactory)));
+
 /** keccak256(0xff ‖ factory ‖ bound salt ‖ hash of the clone's creation code), with a gap for the bound salt. */
 const derivationTemplate = (factory: string): Uint8Array => {
   const factoryBytes = bytesOfAddress(factory);
-  // A contract's first creation has nonce 1: the address is the hash of the RLP list [factory, 1].
-  const implementation = keccak256(Buffer.from([0xd6, 0x94, ...factoryBytes, 0x01])).subarray(12);
   const initCode = Buffer.concat([
     // The creation code of the clone, as in ForwarderFactory._initCode.
     Buffer.from('3d602b80600a3d3981f3' + '3615602a57' + '363d3d37' + '3d3d363d73', 'hex'),
-    implementation,
+    implementationOf(factoryBytes),
     Buffer.from('5af4602a57' + '3d3dfd' + '5b', 'hex'),
   ]);
   return Buffer.concat([Buffer.from([0xff]), factoryBytes, Buffer.alloc(32), keccak256(initCode)]);

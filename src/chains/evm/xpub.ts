@@ -18,7 +18,7 @@ const parseReceivingNode = (xpub: string): HDKey => {
   if (/^[a-zA-Z]prv/.test(xpub)) {
     throw invalid(
       'xpub',
-      'This is an extended private key. Give the extended public key (xpub…); never share this one.',
+      'This is an extended private key. Keep it secret and never paste it anywhere: whoever has it can take the money. Give the extended public key (xpub…).',
     );
   }
   if (!/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/.test(xpub)) {

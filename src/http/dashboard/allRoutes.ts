@@ -1,12 +1,16 @@
 import type { Context } from '../../engine/context.ts';
 import { dashboardPayments } from './dashboardPayments.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
+import { dashboardWebhooks } from './dashboardWebhooks.ts';
 import { homeRoutes } from './homeRoutes.ts';
+import { keyRoutes } from './keyRoutes.ts';
 import { ownRoutes } from './ownRoutes.ts';
 import { payableNetworkRoutes } from './payableNetworkRoutes.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
+import { settingsRoutes } from './settingsRoutes.ts';
 import { settlementRoutes } from './settlementRoutes.ts';
 import { teamRoutes } from './teamRoutes.ts';
+import { walletRoutes } from './walletRoutes.ts';
 
 /** Every call of the dashboard; each area adds its own. */
 export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
@@ -17,4 +21,8 @@ export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRo
   ...homeRoutes(context),
   ...dashboardPayments(context),
   ...settlementRoutes(context),
+  ...keyRoutes(context),
+  ...dashboardWebhooks(context),
+  ...walletRoutes(context),
+  ...settingsRoutes(context),
 ];

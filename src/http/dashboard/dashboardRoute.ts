@@ -35,6 +35,8 @@ type Shape<Name extends DashboardCallName> = {
   readonly name: Name;
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** Where a body may be larger than others. */
+  readonly bodyBytes?: number;
 };
 
 /** One row of the dashboard's own interface. Reads and writes are told apart by the method alone. */

@@ -59,6 +59,7 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
     access: gate.admission(row),
     query: querySchema(row),
     ...(row.body ? { body: row.body } : {}),
+    ...(row.bodyBytes ? { bodyBytes: row.bodyBytes } : {}),
     handle,
   };
 };

@@ -110,15 +110,15 @@ const webhooks: Fault[] = [
   {
     name: 'a secret is stored in clear',
     file: 'src/engine/webhookEndpoints.ts',
-    find: 'secret: context.vault.seal(secret, endpointSecretContext(scope, id)),\n      createdAt',
-    replace: 'secret: Buffer.from(secret),\n      createdAt',
+    find: 'secret: context.vault.seal(secret, endpointSecretContext(scope, id)),\n    createdAt',
+    replace: 'secret: Buffer.from(secret),\n    createdAt',
     tests: api('webhooks', 'webhooksDelivery'),
   },
   {
     name: 'a kept answer holds a secret in clear',
     file: 'src/engine/webhookEndpoints.ts',
-    find: 'return { body: renderEndpoint(row, secret), secret: true };\n  });\n};\n\nexport const changeEndpoint',
-    replace: 'return { body: renderEndpoint(row, secret) };\n  });\n};\n\nexport const changeEndpoint',
+    find: 'return { body: renderEndpoint(row, secret), secret: true };\n  });\n};\n\nexport const editEndpoint',
+    replace: 'return { body: renderEndpoint(row, secret) };\n  });\n};\n\nexport const editEndpoint',
     tests: api('webhooks'),
   },
   {

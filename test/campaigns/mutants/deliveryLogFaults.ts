@@ -155,7 +155,7 @@ const replaying: Fault[] = [
   {
     name: 'a replay sends kinds that nobody subscribed to',
     file: 'src/engine/deliveries.ts',
-    find: "endpoint.events.includes('*') ? eventTypes : [...new Set(endpoint.events)]",
+    find: "events.includes('*') ? eventTypes : [...new Set(events)]",
     replace: 'eventTypes',
     tests: api('replay'),
   },
@@ -197,8 +197,8 @@ const replaying: Fault[] = [
   {
     name: 'a replay has no limit',
     file: 'src/engine/deliveries.ts',
-    find: 'maxReplay + 1)) > maxReplay)',
-    replace: 'maxReplay + 1)) > 10 * maxReplay)',
+    find: 'maxReplay + 1)) <= maxReplay)',
+    replace: 'maxReplay + 1)) <= 10 * maxReplay)',
     tests: api('replay'),
   },
   {

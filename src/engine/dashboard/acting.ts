@@ -1,0 +1,24 @@
+import type { Scope } from '../../core/environment.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { Context } from '../context.ts';
+import { type Actor, operatorActor, recordAudit } from './audit.ts';
+
+/** Who does something, where, and from which address. */
+export type Acting = { readonly scope: Scope; readonly actor: Actor; readonly address: string | null };
+
+export const operatorActing = (scope: Scope): Acting => ({ scope, actor: operatorActor, address: null });
+
+/** A row of the audit log for what is done in the same transaction. Nothing secret may be in `detail`. */
+export const recordAction = (
+  context: Pick<Context, 'vault'>,
+  tx: Queryable,
+  { scope, actor, address }: Acting,
+  done: { action: string; subject: string | null; detail: Record<string, unknown> },
+): Promise<void> =>
+  recordAudit(context, tx, {
+    accountId: scope.accountId,
+    environment: scope.environment,
+    actor,
+    address,
+    ...done,
+  });

@@ -1,0 +1,107 @@
+import type { Branding, Settings } from '../../core/dashboard/setupApi.ts';
+import type { Scope } from '../../core/environment.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
+import { formatAmount, parseAmount } from '../../core/money.ts';
+import { rateLimitOf } from '../../core/plans.ts';
+import { lockSettings, readSettings, renameAccount, type SettingsRow, updateSettings } from '../../storage/settings.ts';
+import { readContact, readOrigins, revealCallbackSecret } from '../accounts.ts';
+import type { Context } from '../context.ts';
+import { type Acting, recordAction } from './acting.ts';
+import { brandColumns, readName, shownBranding } from './branding.ts';
+
+export type SettingsChange = Partial<Omit<Settings, 'plan' | 'limits' | 'branding'>> & {
+  branding?: Partial<Branding>;
+};
+
+const daySeconds = 86_400;
+const maxWindowDays = 3_650;
+/** Of a percent there are two digits after the point: basis points. */
+const percentDigits = 2;
+const maxToleranceBps = 500;
+
+const settingsOf = (row: SettingsRow, scope: Scope): Settings => {
+  const { perMinute, burst } = rateLimitOf(row, scope.environment);
+  return {
+    accountName: row.accountName,
+    plan: row.plan,
+    limits: { perMinute, burst },
+    tolerancePercent: formatAmount(BigInt(row.toleranceBps), percentDigits),
+    latePolicy: row.latePolicy,
+    lateWindowDays: row.lateWindowSeconds / daySeconds,
+    checkoutOrigins: row.checkoutOrigins,
+    supportContact: row.supportContact,
+    branding: shownBranding(row),
+  };
+};
+
+const noSuchAccount = (): FlorinError => new FlorinError('not_found', 'There is no such account.');
+
+export const showSettings = async (context: Context, scope: Scope): Promise<Settings> => {
+  const row = await readSettings(context.db, scope);
+  if (!row) throw noSuchAccount();
+  return settingsOf(row, scope);
+};
+
+const toleranceOf = (text: string): number => {
+  const parsed = parseAmount(text, percentDigits);
+  const bps = parsed.ok ? Number(parsed.units) : parsed.problem === 'zero' ? 0 : Number.NaN;
+  if (bps >= 0 && bps <= maxToleranceBps) return bps;
+  throw invalid('tolerancePercent', 'The tolerance is a number from 0 to 5 with at most two digits after the point.');
+};
+
+const windowOf = (days: number): number => {
+  if (Number.isInteger(days) && days >= 0 && days <= maxWindowDays) return days * daySeconds;
+  throw invalid('lateWindowDays', `The window is a whole number of days from 0 to ${maxWindowDays}.`);
+};
+
+const changed = (row: SettingsRow, change: SettingsChange): SettingsRow => ({
+  ...row,
+  ...(change.accountName !== undefined && { accountName: readName('accountName', change.accountName) }),
+  ...(change.tolerancePercent !== undefined && { toleranceBps: toleranceOf(change.tolerancePercent) }),
+  ...(change.latePolicy !== undefined && { latePolicy: change.latePolicy }),
+  ...(change.lateWindowDays !== undefined && { lateWindowSeconds: windowOf(change.lateWindowDays) }),
+  ...(change.checkoutOrigins !== undefined && {
+    checkoutOrigins: readOrigins('checkoutOrigins', change.checkoutOrigins),
+  }),
+  ...(change.supportContact !== undefined && {
+    supportContact: change.supportContact === null ? null : readContact(change.supportContact),
+  }),
+  ...(change.branding && brandColumns(change.branding)),
+});
+
+/** What the audit log shows of a setting. A picture is told by its name, which follows from its bytes. */
+const told = (row: SettingsRow, scope: Scope): Record<string, unknown> => {
+  const { branding, plan: _plan, limits: _limits, ...settings } = settingsOf(row, scope);
+  const { displayName, accentColor } = branding;
+  return { ...settings, displayName, accentColor, logo: row.brandLogoName };
+};
+
+const differences = (before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(after)
+      .filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+      .map(name => [name, { before: before[name], after: after[name] }]),
+  );
+
+/** All that is named, or nothing of it where a part is refused. Payments that exist keep the terms they were made with. */
+export const changeSettings = (context: Context, acting: Acting, change: SettingsChange): Promise<Settings> =>
+  context.db.transaction(async tx => {
+    const { scope } = acting;
+    const before = await lockSettings(tx, scope);
+    if (!before) throw noSuchAccount();
+    const after = changed(before, change);
+    const detail = differences(told(before, scope), told(after, scope));
+    if (Object.keys(detail).length > 0) {
+      if (after.accountName !== before.accountName) await renameAccount(tx, scope.accountId, after.accountName);
+      await updateSettings(tx, scope, after);
+      await recordAction(context, tx, acting, { action: 'settings.changed', subject: null, detail });
+    }
+    return settingsOf(after, scope);
+  });
+
+/** The audit log has who saw it before they see it. */
+export const revealCallbacks = (context: Context, acting: Acting): Promise<{ secret: string }> =>
+  context.db.transaction(async tx => {
+    await recordAction(context, tx, acting, { action: 'secret.revealed', subject: 'callbackUrl', detail: {} });
+    return { secret: await revealCallbackSecret({ ...context, db: tx }, acting.scope) };
+  });

@@ -1,0 +1,211 @@
+import type { Wallet, WalletChange } from '../../core/dashboard/setupApi.ts';
+import type { Environment, Scope } from '../../core/environment.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
+import type { Queryable } from '../../storage/database.ts';
+import {
+  listWallets,
+  lockWallets,
+  pendingWallets,
+  type ShownWallet,
+  stopWallet,
+  verifyWallet,
+} from '../../storage/wallets.ts';
+import type { Context } from '../context.ts';
+import { type Destination, type GivenDestination, readDestination, sampleAddresses } from '../treasury.ts';
+import { isSealed, putWallet } from '../walletSeal.ts';
+import { type Acting, recordAction } from './acting.ts';
+
+/** For how long a change of where money goes waits. Test money is worth nothing, and whoever tests does not wait a day. */
+export const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
+
+export type WalletRequest = { network: string; treasury?: string; xpub?: string };
+export type Unset = { network: string; kind: null; pending: WalletChange | null };
+
+const changeId = ({ network, version }: ShownWallet): string => `${network}-${version}`;
+
+const changeOf = (row: ShownWallet): WalletChange => ({
+  id: changeId(row),
+  network: row.network,
+  kind: row.kind,
+  destination: row.destination,
+  requestedAt: row.createdAt.toISOString(),
+  requestedBy: row.requestedBy ?? 'Florin',
+  takesEffectAt: row.takesEffectAt!.toISOString(),
+});
+
+/** Somebody has written to the database. A change that waits is shown all the same, since people may want to stop it. */
+const assertSealed = (context: Pick<Context, 'vault' | 'log'>, scope: Scope, row: ShownWallet): void => {
+  if (isSealed(context.vault, scope, row)) return;
+  const { accountId, environment } = scope;
+  const { network, version } = row;
+  context.log.error({ accountId, environment, network, version }, 'a wallet does not match its seal');
+  if (!row.pending) throw new Error('the wallet does not match its seal');
+};
+
+const walletOf = (row: ShownWallet, pending: ShownWallet | undefined): Wallet => ({
+  network: row.network,
+  kind: row.kind,
+  destination: row.destination,
+  version: row.version,
+  createdAt: (row.takesEffectAt ?? row.createdAt).toISOString(),
+  verifiedAt: row.verifiedAt?.toISOString() ?? null,
+  sampleAddresses: sampleAddresses(row),
+  pending: pending ? changeOf(pending) : null,
+});
+
+const readWallets = async (
+  context: Pick<Context, 'vault' | 'log'>,
+  db: Queryable,
+  scope: Scope,
+): Promise<ShownWallet[]> => {
+  const rows = await listWallets(db, scope);
+  for (const row of rows) assertSealed(context, scope, row);
+  return rows;
+};
+
+const pickWallet = (rows: readonly ShownWallet[], network: string) => {
+  const mine = rows.filter(row => row.network === network);
+  return { inForce: mine.find(row => !row.pending), waiting: mine.find(row => row.pending) };
+};
+
+/** One for each network of the registry, set or not. */
+export const showWallets = async (context: Context, scope: Scope): Promise<(Wallet | Unset)[]> => {
+  const rows = await readWallets(context, context.db, scope);
+  return context.networks
+    .all()
+    .filter(({ environment }) => environment === scope.environment)
+    .map(({ slug }) => {
+      const { inForce, waiting } = pickWallet(rows, slug);
+      return inForce
+        ? walletOf(inForce, waiting)
+        : { network: slug, kind: null, pending: waiting ? changeOf(waiting) : null };
+    });
+};
+
+const givenOf = ({ treasury, xpub }: WalletRequest): GivenDestination => {
+  if (treasury !== undefined && xpub === undefined) return { treasury };
+  if (xpub !== undefined && treasury === undefined) return { xpub };
+  throw invalid('treasury', 'Give either a treasury address or an extended public key.');
+};
+
+const destinationOf = async (context: Context, scope: Scope, request: WalletRequest): Promise<Destination> => {
+  if (!context.networks.configured(scope.environment, request.network)) {
+    throw invalid('network', 'There is no such network.');
+  }
+  return readDestination(context.db, scope, context.networks.all(), givenOf(request));
+};
+
+/** What would be set, and how long it would wait. Writes nothing. */
+export const previewWallet = async (
+  context: Context,
+  scope: Scope,
+  request: WalletRequest,
+): Promise<Destination & { sampleAddresses: string[]; waitsHours: number }> => {
+  const wallet = await destinationOf(context, scope, request);
+  const { inForce } = pickWallet(await readWallets(context, context.db, scope), request.network);
+  const waitsHours = inForce ? changeWaitHours[scope.environment] : 0;
+  return { ...wallet, sampleAddresses: sampleAddresses(wallet), waitsHours };
+};
+
+const refuseSecondChange = (waiting: ShownWallet | undefined): void => {
+  if (!waiting) return;
+  throw new FlorinError(
+    'conflict',
+    `A change to ${waiting.destination} waits until ${waiting.takesEffectAt!.toISOString()}. Stop it first.`,
+  );
+};
+
+/** The first wallet of a network is in force at once: nothing was paid anywhere before. Any other one waits. */
+export const requestWallet = async (
+  context: Context,
+  acting: Acting,
+  request: WalletRequest,
+): Promise<{ wallet: Wallet | null; pending: WalletChange | null }> => {
+  const { scope, actor } = acting;
+  const { network } = request;
+  const wallet = await destinationOf(context, scope, request);
+  return context.db.transaction(async tx => {
+    await lockWallets(tx, scope, network);
+    const before = pickWallet(await readWallets(context, tx, scope), network);
+    refuseSecondChange(before.waiting);
+    if (before.inForce?.kind === wallet.kind && before.inForce.destination === wallet.destination) {
+      throw new FlorinError('conflict', `New payments on ${network} go there already.`);
+    }
+    const waitSeconds = before.inForce ? changeWaitHours[scope.environment] * 3_600 : 0;
+    const put = { network, ...wallet, waitSeconds, requestedBy: actor.name };
+    const { version, takesEffectAt } = await putWallet(context, tx, scope, put);
+    await recordAction(context, tx, acting, {
+      action: takesEffectAt ? 'wallet.change_requested' : 'wallet.set',
+      subject: network,
+      detail: {
+        ...wallet,
+        version,
+        ...(before.inForce && { before: before.inForce.destination }),
+        ...(takesEffectAt && { takesEffectAt: takesEffectAt.toISOString() }),
+      },
+    });
+    const { inForce, waiting } = pickWallet(await readWallets(context, tx, scope), network);
+    return {
+      wallet: inForce ? walletOf(inForce, waiting) : null,
+      pending: waiting ? changeOf(waiting) : null,
+    };
+  });
+};
+
+/** Somebody has found it in a wallet of their own. Says nothing of any version but the one they saw. */
+export const confirmWallet = (context: Context, acting: Acting, network: string, version: number): Promise<Wallet> => {
+  const { scope, actor } = acting;
+  return context.db.transaction(async tx => {
+    await lockWallets(tx, scope, network);
+    const { inForce, waiting } = pickWallet(await readWallets(context, tx, scope), network);
+    if (!inForce) throw new FlorinError('not_found', 'No wallet is set for this network.');
+    if (inForce.version !== version) {
+      throw new FlorinError('conflict', 'Another wallet is in force by now. Look at its addresses first.');
+    }
+    if (await verifyWallet(tx, scope, { network, version, verifiedBy: actor.name })) {
+      const { destination } = inForce;
+      await recordAction(context, tx, acting, {
+        action: 'wallet.verified',
+        subject: network,
+        detail: { version, destination },
+      });
+    }
+    const after = pickWallet(await listWallets(tx, scope), network);
+    return walletOf(after.inForce!, waiting);
+  });
+};
+
+/** Anybody who may change wallets may stop a change, without a new proof: nothing is lost by stopping. */
+export const stopChange = (context: Context, acting: Acting, id: string): Promise<{ done: true }> => {
+  const { scope, actor } = acting;
+  const [, network, digits] = /^([a-z0-9-]{1,40})-([1-9][0-9]{0,8})$/.exec(id) ?? [];
+  return context.db.transaction(async tx => {
+    if (network === undefined) throw noSuchChange();
+    await lockWallets(tx, scope, network);
+    const version = Number(digits);
+    const waiting = (await listWallets(tx, scope)).find(row => row.pending && changeId(row) === id);
+    if (!waiting || !(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
+    await recordAction(context, tx, acting, {
+      action: 'wallet.change_stopped',
+      subject: network,
+      detail: { version, destination: waiting.destination, requestedBy: waiting.requestedBy },
+    });
+    return { done: true } as const;
+  });
+};
+
+const noSuchChange = (): FlorinError =>
+  new FlorinError('not_found', 'No change with this id waits: it has taken effect or was stopped.');
+
+/** Everything that waits, in both environments, for everybody to see. */
+export const announceChanges = async (
+  context: Context,
+  accountId: string,
+): Promise<(WalletChange & { environment: Environment })[]> => {
+  const rows = await pendingWallets(context.db, accountId);
+  return rows.map(row => {
+    const { environment } = row;
+    assertSealed(context, { accountId, environment }, row);
+    return { ...changeOf(row), environment };
+  });
+};

@@ -1,0 +1,11 @@
+import type { DashboardCallName } from '../../core/dashboard/dashboardApi.ts';
+import type { Acting } from '../../engine/dashboard/acting.ts';
+import { personActor } from '../../engine/dashboard/audit.ts';
+import type { DashboardCall } from './dashboardRoute.ts';
+
+/** Whoever is behind a call, for the audit log. */
+export const actingOf = <Name extends DashboardCallName>({ scope, person, address }: DashboardCall<Name>): Acting => ({
+  scope,
+  actor: personActor(person),
+  address,
+});

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import type { Context } from '../../engine/context.ts';
+import { changeSettings, revealCallbacks, showSettings } from '../../engine/dashboard/settings.ts';
+import { nullable, storable, strict } from '../schemas.ts';
+import { actingOf } from './actingOf.ts';
+import { type DashboardRoute, route } from './dashboardRoute.ts';
+
+/** 64 KiB in base64, and what stands before it. */
+const logoLength = 87_500;
+const name = Type.String({ ...storable, maxLength: 400 });
+
+const branding = Type.Object(
+  {
+    displayName: Type.Optional(nullable(name)),
+    accentColor: Type.Optional(nullable(Type.String({ maxLength: 7 }))),
+    logo: Type.Optional(nullable(Type.String({ maxLength: logoLength }))),
+  },
+  strict,
+);
+const change = Type.Object(
+  {
+    accountName: Type.Optional(name),
+    tolerancePercent: Type.Optional(Type.String({ maxLength: 10 })),
+    latePolicy: Type.Optional(Type.Enum(['accept', 'manual'])),
+    lateWindowDays: Type.Optional(Type.Number()),
+    checkoutOrigins: Type.Optional(Type.Array(Type.String({ ...storable, maxLength: 400 }), { maxItems: 100 })),
+    supportContact: Type.Optional(nullable(Type.String({ ...storable, maxLength: 2048 }))),
+    branding: Type.Optional(branding),
+  },
+  strict,
+);
+
+/** Terms of new payments, and how the checkout looks. */
+export const settingsRoutes = (context: Context): DashboardRoute[] => [
+  route({
+    name: 'GET /settings',
+    action: 'settings.read',
+    handle: ({ scope }) => showSettings(context, scope),
+  }),
+  route({
+    name: 'PATCH /settings',
+    action: 'settings.manage',
+    body: change,
+    bodyBytes: 96 * 1024,
+    handle: call => changeSettings(context, actingOf(call), call.body),
+  }),
+  route({
+    name: 'POST /settings/callback-secret/reveal',
+    action: 'secrets.reveal',
+    stepUp: true,
+    handle: call => revealCallbacks(context, actingOf(call)),
+  }),
+];

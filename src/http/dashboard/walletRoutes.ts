@@ -1,0 +1,62 @@
+import Type from 'typebox';
+import type { Context } from '../../engine/context.ts';
+import {
+  announceChanges,
+  confirmWallet,
+  previewWallet,
+  requestWallet,
+  showWallets,
+  stopChange,
+} from '../../engine/dashboard/wallets.ts';
+import { storable, strict } from '../schemas.ts';
+import { actingOf } from './actingOf.ts';
+import { type DashboardRoute, route } from './dashboardRoute.ts';
+
+const destination = Type.Object(
+  {
+    network: Type.String({ maxLength: 40 }),
+    treasury: Type.Optional(Type.String({ ...storable, maxLength: 300 })),
+    xpub: Type.Optional(Type.String({ ...storable, maxLength: 300 })),
+  },
+  strict,
+);
+const seenVersion = Type.Object({ version: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }) }, strict);
+
+/** Where money goes, and changes of it that wait. */
+export const walletRoutes = (context: Context): DashboardRoute[] => [
+  route({
+    name: 'GET /wallets',
+    action: 'wallets.read',
+    handle: async ({ scope }) => ({ data: await showWallets(context, scope) }),
+  }),
+  route({
+    name: 'POST /wallets/preview',
+    action: 'wallets.manage',
+    body: destination,
+    handle: ({ scope, body }) => previewWallet(context, scope, body),
+  }),
+  route({
+    name: 'POST /wallets',
+    action: 'wallets.manage',
+    stepUp: true,
+    body: destination,
+    handle: call => requestWallet(context, actingOf(call), call.body),
+  }),
+  route({
+    name: 'POST /wallets/:network/verify',
+    action: 'wallets.manage',
+    body: seenVersion,
+    handle: call => confirmWallet(context, actingOf(call), call.params.network!, call.body.version),
+  }),
+  // No proof is asked for: whoever sees a change that nobody wanted should lose no time.
+  route({
+    name: 'POST /wallet-changes/:id/stop',
+    action: 'wallets.manage',
+    handle: call => stopChange(context, actingOf(call), call.params.id!),
+  }),
+  route({
+    name: 'GET /announcements',
+    action: 'wallets.read',
+    handle: async ({ scope }) => ({ walletChanges: await announceChanges(context, scope.accountId) }),
+  }),
+];

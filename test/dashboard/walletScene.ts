@@ -1,0 +1,94 @@
+import { afterAll } from 'vitest';
+import type { Environment } from '../../src/core/environment.ts';
+import type { Log } from '../../src/core/log.ts';
+import { paymentCalls, until } from '../api/paymentCalls.ts';
+import { startRpcNode } from '../api/rpcNode.ts';
+import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
+import type { TestAccount } from '../support/florin.ts';
+
+export const treasury = '0x00000000000000000000000000000000DeaDBeef';
+export const otherTreasury = '0x00000000000000000000000000000000000A11cE';
+
+export type LogLine = { fields: Record<string, unknown>; message: string };
+
+type Row = { version: number; kind: string; destination: string; takesEffectAt: Date };
+
+/**
+ * The clock cannot be moved, so a change is: as if it had been asked for a day ago. Sealed anew, as only Florin can; without
+ * that, see the tests of tampering.
+ */
+const bringForward = async (
+  { scene, accountId }: TestDashboard,
+  environment: Environment,
+  network: string,
+): Promise<void> => {
+  const { db, vault } = scene.admin;
+  const [row] = await db.query<Row>(
+    {
+      name: 'test-waiting',
+      text: `select version, kind, destination, takes_effect_at as "takesEffectAt" from wallets
+        where account_id = $1 and environment = $2 and network = $3 order by version desc limit 1`,
+    },
+    [accountId, environment, network],
+  );
+  const takesEffectAtMs = row!.takesEffectAt.getTime() - 24 * 3_600_000;
+  const mac = vault.walletChangeMac({ accountId, environment, network, ...row!, takesEffectAtMs });
+  await db.query(
+    {
+      name: 'test-bring-forward',
+      text: `update wallets set takes_effect_at = to_timestamp($5 / 1000.0), created_at = created_at - interval '1 day', mac = $6
+        where account_id = $1 and environment = $2 and network = $3 and version = $4`,
+    },
+    [accountId, environment, network, row!.version, takesEffectAtMs, mac],
+  );
+};
+
+/** A dashboard whose ethereum takes payments in production, too. */
+export const startWalletScene = async () => {
+  const errors: LogLine[] = [];
+  const nothing = (): void => {};
+  const error: Log['error'] = (fields, message) => void errors.push({ fields: { ...fields }, message });
+  const log: Log = { debug: nothing, info: nothing, warn: nothing, error };
+  const node = await startRpcNode(1);
+  const dashboard = await startDashboard({
+    log,
+    configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] } } } },
+  });
+  afterAll(async () => {
+    await dashboard.stop();
+    await node.close();
+  });
+  const { scene, accountId, keys } = dashboard;
+  await until(
+    () => scene.client.call('GET', '/v1/networks/ethereum', { environment: 'production' }),
+    answer => answer.json.status === 'operational',
+  );
+  const owner = await dashboard.as('owner');
+  const account = { id: accountId, keys } as TestAccount;
+  const live = paymentCalls(scene, account, 'production');
+
+  /** Where a new payment in production pays to. */
+  const paysTo = async (): Promise<string> => {
+    const { id } = await live.made({ network: 'ethereum' });
+    const [row] = await scene.admin.db.query<{ treasury: string }>(
+      { name: 'test-treasury', text: 'select treasury from payments where id = $1' },
+      [id],
+    );
+    return row!.treasury;
+  };
+
+  return {
+    dashboard,
+    scene,
+    accountId,
+    owner,
+    live,
+    errors,
+    paysTo,
+    request: (body: object, environment: Environment = 'production') =>
+      owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } }),
+    bringForward: (network = 'ethereum') => bringForward(dashboard, 'production', network),
+    /** Callers are read again when what is known of them is half a second old. */
+    paysToSoon: (wanted: string) => until(paysTo, destination => destination === wanted),
+  };
+};
