@@ -27,7 +27,7 @@ export const StepUp = ({ person }: { person: Person }): ReactElement => {
   }, []);
   return (
     <Dialog isOpen={isOpen} onClose={() => finish(false)} title="Confirm that it is you">
-      <p>This is a sensitive step. Once confirmed, you are not asked again for five minutes.</p>
+      <p>This is a sensitive step. Once confirmed, you are not asked again for ten minutes.</p>
       {person.passkeys > 0 && (
         <Form
           onSubmit={async () => {

@@ -54,9 +54,11 @@ const memberColumns = (
           >
             Role
           </Button>
-          <Button isSmall aria-label={`Remove ${member.name}`} onClick={() => ask({ what: 'remove', member })}>
-            Remove
-          </Button>
+          {member.id !== myId && (
+            <Button isSmall aria-label={`Remove ${member.name}`} onClick={() => ask({ what: 'remove', member })}>
+              Remove
+            </Button>
+          )}
         </span>
       ) : null,
   },
