@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(() => dashboard.stop());
+
+const again = async (person: DashboardClient): Promise<DashboardClient> => {
+  const client = dashboard.stranger();
+  await client.do('POST /sign-in', {
+    body: { email: person.email, password: testPassword },
+    headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
+  });
+  return client;
+};
+
+const isIn = async (client: DashboardClient): Promise<boolean> => (await client.call('GET /team')).status === 200;
+
+const idOf = async (client: DashboardClient): Promise<string> =>
+  (await client.do('GET /me/sessions')).data.find(session => session.isThis)!.id;
+
+const move = (person: DashboardClient, column: string, seconds: number): Promise<void> =>
+  dashboard.scene.admin.db.script(
+    `update sessions set ${column} = ${column} - interval '${seconds} seconds' where person_id = '${person.personId}'`,
+  );
+
+test('sessions are listed by device, and one that is ended is refused at its next call', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const other = await again(person);
+  const { data } = await person.do('GET /me/sessions');
+  expect(data.map(session => [session.isThis, session.device])).toEqual(
+    expect.arrayContaining([
+      [true, 'Test'],
+      [false, 'Firefox on Linux'],
+    ]),
+  );
+  const id = await idOf(other);
+  await person.do('DELETE /me/sessions/:id', { params: { id } });
+  expect(await isIn(other)).toBe(false);
+  expect(await isIn(person)).toBe(true);
+  expect((await person.call('DELETE /me/sessions/:id', { params: { id } })).status).toBe(404);
+});
+
+test('all others can be ended at once', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const others = [await again(person), await again(person)];
+  await person.do('POST /me/sessions/end-others');
+  expect(await Promise.all(others.map(isIn))).toEqual([false, false]);
+  expect(await isIn(person)).toBe(true);
+});
+
+test('nobody ends the session of somebody else', async () => {
+  const [person, other] = [await dashboard.newPerson('owner'), await dashboard.newPerson('viewer')];
+  const id = await idOf(other);
+  expect((await person.call('DELETE /me/sessions/:id', { params: { id } })).status).toBe(404);
+  expect(await isIn(other)).toBe(true);
+});
+
+test('signing out ends the session itself, not only the cookie', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const { cookie } = person;
+  const answer = await person.call('POST /sign-out');
+  expect(answer.headers['set-cookie']![0]).toMatch(/^__Host-florin=; .*Max-Age=0$/);
+  person.cookie = cookie;
+  expect(await isIn(person)).toBe(false);
+});
+
+test('a session ends twelve hours after its last use, and seven days after its first', async () => {
+  const idle = await dashboard.newPerson('viewer');
+  await move(idle, 'last_seen_at', 12 * 3600 - 60);
+  expect(await isIn(idle), 'still').toBe(true);
+  // Having been used, it lives on.
+  await move(idle, 'last_seen_at', 12 * 3600 - 60);
+  expect(await isIn(idle), 'used in between').toBe(true);
+  await move(idle, 'last_seen_at', 12 * 3600 + 60);
+  expect(await isIn(idle)).toBe(false);
+  const old = await dashboard.newPerson('viewer');
+  await move(old, 'expires_at', 7 * 86_400 - 60);
+  expect(await isIn(old)).toBe(true);
+  await move(old, 'expires_at', 120);
+  expect(await isIn(old)).toBe(false);
+});
+
+test('sensitive steps ask for a proof, which lasts a few minutes', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const change = () => person.call('POST /me/totp/begin');
+  const asked = await change();
+  expect(asked.status).toBe(403);
+  expect(asked.json.error).toMatchObject({ code: 'permission_denied', param: 'proof' });
+  const wrong = await person.call('POST /prove', { body: { password: 'something else' } });
+  expect(wrong.status).toBe(401);
+  expect((await change()).status).toBe(403);
+  const { provenUntil } = await person.do('POST /prove', { body: { password: testPassword } });
+  expect(new Date(provenUntil).getTime()).toBeGreaterThan(Date.now());
+  expect((await change()).status).toBe(200);
+  await move(person, 'proven_until', 300);
+  expect((await change()).status).toBe(403);
+});
+
+test('a proof in one session is none in another', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const other = await again(person);
+  await dashboard.scene.admin.db.script(
+    `update sessions set proven_until = null where person_id = '${person.personId}'`,
+  );
+  await other.do('POST /prove', { body: { password: testPassword } });
+  expect((await person.call('POST /me/totp/begin')).status).toBe(403);
+});
+
+test.each([{}, { password: 'x', response: {} }, { code: '123456' }])('a proof of %j is none', async body => {
+  const person = await dashboard.newPerson('viewer');
+  expect((await person.call('POST /prove', { body })).status).toBe(400);
+});
+
+test('a new password ends the other sessions and replaces the old one', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const other = await again(person);
+  await person.prove();
+  const password = 'another river, by night';
+  await person.do('POST /me/password', { body: { password } });
+  expect(await isIn(other)).toBe(false);
+  expect(await isIn(person)).toBe(true);
+  const signIn = (given: string) =>
+    dashboard.stranger().call('POST /sign-in', { body: { email: person.email, password: given } });
+  expect((await signIn(testPassword)).status).toBe(401);
+  expect((await signIn(password)).status).toBe(200);
+});
+
+test.each([
+  ['short', 'eleven char'],
+  ['long', 'long enough '.repeat(22)],
+  ['the e-mail', (person: DashboardClient) => person.email.toUpperCase()],
+  ['common', 'password1234'],
+  ['one letter', 'aaaaaaaaaaaaaaa'],
+])('a password that is %s is refused', async (_, given) => {
+  const person = await dashboard.newPerson('viewer');
+  await person.prove();
+  const password = typeof given === 'string' ? given : given(person);
+  const answer = await person.call('POST /me/password', { body: { password } });
+  expect(answer.status).toBe(400);
+  expect(answer.json.error).toMatchObject({ param: 'password' });
+});
+
+test('a name can be changed, to one', async () => {
+  const person = await dashboard.newPerson('viewer');
+  expect(await person.do('PATCH /me', { body: { name: '  Ada Lovelace ' } })).toMatchObject({ name: 'Ada Lovelace' });
+  for (const name of ['   ', 'a\nb', 'x'.repeat(300)]) {
+    expect((await person.call('PATCH /me', { body: { name } })).status, JSON.stringify(name)).toBe(400);
+  }
+});
