@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { longestPassword, shortestPassword } from '../../src/core/dashboard/passwordRules.ts';
 import { CallError } from './client.ts';
 import { Field } from './kit/field.tsx';
 import type { Values } from './kit/form.tsx';
@@ -10,12 +11,19 @@ export const NewPassword = (): ReactElement => (
       name="password"
       type="password"
       autoComplete="new-password"
-      minLength={12}
-      maxLength={200}
-      hint="At least 12 characters. A few words that only you would put together are good."
+      minLength={shortestPassword}
+      maxLength={longestPassword}
+      hint={`At least ${shortestPassword} characters. A few words that only you would put together are good.`}
       required
     />
-    <Field label="The same again" name="again" type="password" autoComplete="new-password" maxLength={200} required />
+    <Field
+      label="The same again"
+      name="again"
+      type="password"
+      autoComplete="new-password"
+      maxLength={longestPassword}
+      required
+    />
   </>
 );
 
