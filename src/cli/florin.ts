@@ -66,7 +66,7 @@ export type Florin = {
 /** Known once everything is bound. */
 type Urls = Record<Environment | 'dashboard', string>;
 
-const listConnections = 4;
+const listOptions = { maxConnections: 4, applicationName: 'florin lists' } as const;
 
 /** Unique across processes and restarts, and cheap: a request id is a name, not a secret. */
 const createRequestIds = (): (() => string) => {
@@ -120,11 +120,7 @@ export const startFlorin = async (
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
-    const listDb = openDatabase(storage.service, {
-      log,
-      maxConnections: listConnections,
-      applicationName: 'florin lists',
-    });
+    const listDb = openDatabase(storage.service, { log, ...listOptions });
     stack.push('list connections', () => listDb.close());
     const context: Context = {
       ...admin,
@@ -209,6 +205,18 @@ const startLoops = (
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 
+const apiRoutes = (context: Context): Route[] => [
+  ...paymentRoutes(
+    context,
+    createPaymentCreator(context, createDerivationIndexes(context.db)),
+    createPaymentReader(context),
+  ),
+  ...webhookRoutes(context),
+  ...deliveryRoutes(context),
+  ...networkRoutes(context.networks),
+  ...sandboxRoutes(context),
+];
+
 const startApi = async (parts: {
   config: Config;
   context: Context;
@@ -222,19 +230,8 @@ const startApi = async (parts: {
 }): Promise<void> => {
   const { config, context, tls, urls, log, stack } = parts;
   let isStopping = false;
-  const apiRoutes: Route[] = [
-    ...paymentRoutes(
-      context,
-      createPaymentCreator(context, createDerivationIndexes(context.db)),
-      createPaymentReader(context),
-    ),
-    ...webhookRoutes(context),
-    ...deliveryRoutes(context),
-    ...networkRoutes(context.networks),
-    ...sandboxRoutes(context),
-  ];
   const documented: Route[] = [
-    ...apiRoutes,
+    ...apiRoutes(context),
     ...systemRoutes(
       context.db,
       () => documented,

@@ -2,6 +2,7 @@ import { type AuditEnd, type AuditLogRow, readAuditChain, readAuditHeads } from 
 import { readSealedWallets, type SealedWallet } from '../storage/dashboard/walletSeals.ts';
 import type { AdminContext } from './accounts.ts';
 import { auditSealOf, chainStart } from './dashboard/audit.ts';
+import { isSealed } from './walletSeal.ts';
 
 const pageRows = 1_000;
 
@@ -59,8 +60,8 @@ export const verifyWallets = async (context: Parts): Promise<Verified> => {
   for (let last: SealedWallet | null = null; ; ) {
     const wallets: SealedWallet[] = await readSealedWallets(context.db, last, pageRows);
     for (const wallet of wallets) {
-      const { accountId, environment, network, version, mac } = wallet;
-      if (context.vault.verifyWalletMac(wallet, mac)) checked += 1;
+      const { accountId, environment, network, version } = wallet;
+      if (isSealed(context.vault, wallet, wallet)) checked += 1;
       else problems.push(`wallet ${network} (${environment}, version ${version}) of ${accountId} was changed`);
     }
     if (wallets.length < pageRows) return { checked, problems };

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyWallets } from '../../src/engine/verifyRecords.ts';
 import { expectError, until } from '../api/paymentCalls.ts';
 import { otherTreasury, startWalletScene, treasury } from './walletScene.ts';
 
@@ -56,8 +57,10 @@ describe('a change that waits is refused at the moment of its effect, with an al
   test.each(tamperings)('%s', async (_, assignment) => {
     expect((await wallets.request({ treasury: otherTreasury })).status).toBe(200);
     expect(await wallets.paysTo()).toBe(treasury);
+    expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([]);
     await sql(`update wallets set ${assignment} where ${latest()}`);
     await expectRefused();
+    expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([expect.stringContaining('ethereum')]);
     // Nobody is shown an address to confirm that money would not go to.
     expectError(await wallets.owner.call('GET /wallets', production), 500, 'internal_error');
     await repair();

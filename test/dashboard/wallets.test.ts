@@ -63,10 +63,14 @@ describe('an extended public key', () => {
         params: { network: 'polygon' },
         body: { version },
       });
+    const isStepDone = async () =>
+      (await wallets.owner.do('GET /go-live')).steps.find(step => step.key === 'wallet')!.done;
     expectError(await verify(2), 409, 'conflict');
+    expect(await isStepDone()).toBe(false);
     const first = await verify(1);
     expect(first.json, first.text).toMatchObject({ version: 1, verifiedAt: expect.any(String) });
     expect((await verify(1)).json).toEqual(first.json);
+    expect(await isStepDone()).toBe(true);
     expect((await audited()).filter(row => row.action === 'wallet.verified')).toEqual([
       expect.objectContaining({ subject: 'polygon', detail: { version: 1, destination: xpub } }),
     ]);
@@ -77,6 +81,7 @@ describe('an extended public key', () => {
     await wallets.bringForward('polygon');
     const { data } = await wallets.owner.do('GET /wallets', production);
     expect(data.find(each => each.network === 'polygon')).toMatchObject({ version: 2, verifiedAt: null });
+    expect(await isStepDone()).toBe(false);
   });
 
   test('of no wallet cannot be verified', async () => {

@@ -1,6 +1,8 @@
 import type { Queryable, Row } from '../database.ts';
+import { walletsInForce } from '../wallets.ts';
 
 export type Readiness = {
+  /** One that is in force and that somebody has found in a wallet of their own. */
   readonly hasWallet: boolean;
   readonly hasSecondFactor: boolean;
   readonly hasLiveKey: boolean;
@@ -9,7 +11,11 @@ export type Readiness = {
 const readinessStatement = {
   name: 'go-live-readiness',
   text: `select
-      exists (select from wallets where account_id = $1 and environment = 'production') as "hasWallet",
+      exists (
+        select from json_to_recordset((${walletsInForce('$1', `'production'`)})::json) as w(network text, version int)
+          join wallet_verifications v on v.account_id = $1 and v.environment = 'production'
+            and v.network = w.network and v.version = w.version
+      ) as "hasWallet",
       exists (
         select from people p where p.account_id = $1 and p.role = 'owner' and p.removed_at is null
           and (p.totp_secret is not null

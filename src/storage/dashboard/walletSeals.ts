@@ -1,19 +1,13 @@
 import type { Environment } from '../../core/environment.ts';
 import type { Queryable } from '../database.ts';
+import type { WalletRow } from '../wallets.ts';
 
-export type SealedWallet = {
-  accountId: string;
-  environment: Environment;
-  network: string;
-  version: number;
-  kind: string;
-  destination: string;
-  mac: Buffer;
-};
+export type SealedWallet = WalletRow & { accountId: string; environment: Environment };
 
 const pageStatement = {
   name: 'wallet-seals',
-  text: `select account_id as "accountId", environment, network, version, kind, destination, mac from wallets
+  text: `select account_id as "accountId", environment, network, version, kind, destination,
+      (extract(epoch from takes_effect_at) * 1000)::float8 as "takesEffectAtMs", encode(mac, 'hex') as mac from wallets
     where $1::text is null or (account_id, environment, network, version) > ($1, $2, $3, $4)
     order by account_id, environment, network, version limit $5`,
 };
