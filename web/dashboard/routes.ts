@@ -87,6 +87,12 @@ export const routes: readonly Route[] = [
     action: 'settings.read',
     menu: { label: 'Settings', icon: 'settings', group: 'account' },
   },
+  {
+    path: '/branding',
+    Page: page(() => import('./pages/branding.tsx')),
+    action: 'settings.read',
+    menu: { label: 'Branding', icon: 'branding', group: 'account' },
+  },
   { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 

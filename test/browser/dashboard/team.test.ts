@@ -50,7 +50,7 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   await mine.page.getByLabel('What').selectOption('invitation.created');
   await mine.page.getByText('changed the role of grace@shop.example').waitFor({ state: 'hidden' });
   await mine.page.getByText('invited grace@shop.example as support').click();
-  expect(await mine.page.getByLabel('Detail').textContent()).toContain('"role": "support"');
+  expect(await mine.page.getByRole('region', { name: 'Detail' }).textContent()).toContain('"role": "support"');
   expectNoFaults(mine);
   await mine.close();
 });

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { ordinary } from '../../api/paymentCalls.ts';
+import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
+
+const pages = useDashboardPages();
+/** One red pixel. */
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+test('settings are saved where they are right, and said to be wrong where they are not', async () => {
+  const admin = await pages.dashboard.as('admin');
+  const watched = await pages.open('/test/settings', admin);
+  const { page } = watched;
+  const payments = page.getByRole('form', { name: 'Payments' });
+  await payments.getByLabel('Tolerance in percent').fill('7');
+  await payments.getByRole('button', { name: 'Save' }).click();
+  await payments.locator('.field-error').waitFor();
+  await payments.getByLabel('Tolerance in percent').fill('0.5');
+  await payments.getByLabel('Let a person decide').check();
+  await payments.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  const sandbox = await admin.do('GET /settings', { environment: 'sandbox' });
+  expect(sandbox).toMatchObject({ tolerancePercent: '0.50', latePolicy: 'manual' });
+  expect(await admin.do('GET /settings', { environment: 'production' })).toMatchObject({ latePolicy: 'accept' });
+
+  await page.getByRole('button', { name: 'Reveal the secret' }).click();
+  await prove(page);
+  await page.getByText(/^whsec_[A-Za-z0-9+/]{40,}/).waitFor();
+  await watched.close();
+});
+
+test('a viewer sees the settings and changes nothing', async () => {
+  const watched = await pages.open('/test/settings', await pages.dashboard.as('viewer'));
+  await watched.page.getByLabel('Account name').waitFor();
+  expect(await watched.page.getByLabel('Account name').isDisabled()).toBe(true);
+  expect(await watched.page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+  expect(await watched.page.getByRole('button', { name: 'Reveal the secret' }).count()).toBe(0);
+  await watched.close();
+});
+
+test('a brand is seen before it is saved, and by payers once it is', async () => {
+  const admin = await pages.dashboard.as('admin');
+  const watched = await pages.open('/test/branding', admin);
+  const { page } = watched;
+  await page.getByLabel('Name that payers see').fill('Tea & Co');
+  await page.getByLabel('A colour of our own').check();
+  await page.getByLabel('Colour', { exact: true }).fill('#c02060');
+  const logo = page.getByLabel('Logo');
+  await logo.setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') });
+  await page.getByText('Choose a PNG, JPEG or WebP picture.').waitFor();
+  await logo.setInputFiles({ name: 'big.png', mimeType: 'image/png', buffer: Buffer.alloc(70_000) });
+  await page.getByText('At most 64 KiB are possible.').waitFor();
+  await logo.setInputFiles({ name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+  await page.getByText('no picture that browsers can show').waitFor();
+  await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png });
+  await page.locator('.preview-logo').first().waitFor();
+  expect(await page.locator('.preview-shop').allTextContents()).toEqual(['Tea & Co', 'Tea & Co']);
+  const colours = await page
+    .locator('.preview-button')
+    .evaluateAll(buttons => buttons.map(each => getComputedStyle(each).backgroundColor));
+  expect(new Set(colours).size).toBe(2);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+
+  const { scene, keys } = pages.dashboard;
+  const { json } = await scene.client.call('POST', '/v1/payments', { key: keys.sandbox, body: ordinary });
+  const payer = await watched.context.newPage();
+  await payer.goto(json.checkoutUrl);
+  await payer.getByText('Tea & Co').first().waitFor();
+  expect(await payer.locator('img.logo').count()).toBe(1);
+  expectNoFaults(watched);
+  await watched.close();
+});

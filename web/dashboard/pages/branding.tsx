@@ -1,0 +1,137 @@
+import { type ReactElement, useId, useState } from 'react';
+import type { Branding as BrandingValues, Settings } from '../../../src/core/dashboard/setupApi.ts';
+import { useAct, useAnswer } from '../asking.ts';
+import { say } from '../kit/announce.tsx';
+import { Button } from '../kit/button.tsx';
+import { Buttons } from '../kit/dialog.tsx';
+import { Checkbox, Field } from '../kit/field.tsx';
+import { Form, FormError, Submit } from '../kit/form.tsx';
+import { Card, Page } from '../kit/page.tsx';
+import { Answer } from '../kit/states.tsx';
+import { useMay } from '../session.tsx';
+import { CheckoutPreview } from '../settings/checkoutPreview.tsx';
+import { logoTypes, readLogo } from '../settings/logoFile.ts';
+
+type Change = (part: Partial<BrandingValues>) => void;
+const firstColor = '#2450c8';
+
+const ColorField = ({ color, change }: { color: string | null; change: Change }): ReactElement => (
+  <>
+    <Checkbox
+      label="A colour of our own"
+      checked={color !== null}
+      onChange={event => change({ accentColor: event.target.checked ? firstColor : null })}
+      hint="Shown in the nearest shade that can be read, in light and in dark."
+    />
+    {color !== null && (
+      <Field
+        label="Colour"
+        name="accentColor"
+        type="color"
+        value={color}
+        onChange={event => change({ accentColor: event.target.value })}
+        hint={<code>{color}</code>}
+      />
+    )}
+  </>
+);
+
+const LogoField = ({ logo, change }: { logo: string | null; change: Change }): ReactElement => {
+  const [problem, setProblem] = useState<string | null>(null);
+  const id = useId();
+  const take = async (input: HTMLInputElement): Promise<void> => {
+    const file = input.files?.[0];
+    if (!file) return;
+    try {
+      change({ logo: await readLogo(file) });
+      setProblem(null);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    // The same file may be chosen again once it was changed.
+    input.value = '';
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>Logo</label>
+      <input
+        id={id}
+        type="file"
+        accept={logoTypes.join(',')}
+        aria-describedby={`${id}-hint${problem ? ` ${id}-error` : ''}`}
+        aria-invalid={problem ? true : undefined}
+        onChange={event => void take(event.currentTarget)}
+      />
+      <p className="field-hint" id={`${id}-hint`}>
+        A square PNG, JPEG or WebP of at most 64 KiB.
+      </p>
+      {problem && (
+        <p className="field-error" id={`${id}-error`} role="alert">
+          {problem}
+        </p>
+      )}
+      {logo !== null && (
+        <div>
+          <Button isSmall onClick={() => change({ logo: null })}>
+            Remove the logo
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+};
+
+const BrandingForm = ({ settings }: { settings: Settings }): ReactElement => {
+  const [branding, setBranding] = useState(settings.branding);
+  const save = useAct('PATCH /settings', { refresh: ['GET /settings'] });
+  const mayManage = useMay('settings.manage');
+  const change: Change = part => setBranding(current => ({ ...current, ...part }));
+  return (
+    <div className="branding">
+      <Card title="Brand">
+        <Form
+          label="Brand"
+          onSubmit={async () => {
+            await save.mutateAsync({ body: { branding } });
+            say('Saved. New visits of the checkout show it.');
+          }}
+        >
+          <fieldset className="form" disabled={!mayManage}>
+            <Field
+              label="Name that payers see"
+              name="displayName"
+              value={branding.displayName ?? ''}
+              onChange={event => change({ displayName: event.target.value || null })}
+              placeholder={settings.accountName}
+              maxLength={200}
+              hint="Empty: the account’s name."
+            />
+            <ColorField color={branding.accentColor} change={change} />
+            <LogoField logo={branding.logo} change={change} />
+          </fieldset>
+          <FormError />
+          {mayManage && (
+            <Buttons>
+              <Submit>Save</Submit>
+              <Button onClick={() => setBranding(settings.branding)}>Undo</Button>
+            </Buttons>
+          )}
+        </Form>
+      </Card>
+      <Card title="Preview" lead="As payers see it, before anything is saved.">
+        <CheckoutPreview branding={branding} accountName={settings.accountName} />
+      </Card>
+    </div>
+  );
+};
+
+export default function Branding(): ReactElement {
+  const settings = useAnswer('GET /settings');
+  return (
+    <Page title="Branding" lead="How the checkout looks to payers. Test and live each have their own.">
+      <Answer of={settings} lines={8}>
+        {shown => <BrandingForm settings={shown} />}
+      </Answer>
+    </Page>
+  );
+}
