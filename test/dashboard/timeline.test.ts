@@ -1,0 +1,109 @@
+import { afterAll, expect, test } from 'vitest';
+import { until } from '../api/paymentCalls.ts';
+import { startWebhookReceiver } from '../api/webhookReceiver.ts';
+import { startMoneyScene } from './moneyScene.ts';
+
+const receiver = await startWebhookReceiver();
+afterAll(() => receiver.close());
+const scene = await startMoneyScene({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
+const { owner, calls } = scene;
+
+const storyOf = async (id: string) => (await owner.do('GET /payments/:id', { params: { id } })).timeline;
+const kindsOf = (timeline: { kind: string }[]) => timeline.map(({ kind }) => kind);
+
+test('one payment, one story: made, paid, told, stray, swept, and what people did', async () => {
+  let answered = 0;
+  receiver.answer = response => {
+    answered += 1;
+    response.writeHead(answered === 1 ? 500 : 200).end();
+  };
+  const made = await calls.made({ amount: '12.5', callbackUrl: `${receiver.url}/hook?token=1` });
+  await until(
+    () => storyOf(made.id),
+    story => story.some(({ kind }) => kind === 'delivery'),
+  );
+  const params = { id: made.id };
+  await owner.do('POST /payments/:id/simulate', { params, body: { outcome: 'wrong_token' } });
+  await until(
+    () => storyOf(made.id),
+    story => story.some(({ kind }) => kind === 'stray'),
+  );
+  await scene.simulate(made.id, 'paid', 'completed');
+  const { transactions } = await owner.do('POST /settlement/plan', { body: { network: 'base', currency: 'USDC' } });
+  const { transactionHash } = await scene.chain.send({ to: transactions[0]!.to, data: transactions[0]!.data });
+  const body = { network: 'base', currency: 'USDC', txHash: transactionHash, payments: [made.id] };
+  await owner.do('POST /settlement/sweeps', { body });
+  const story = await until(
+    () => storyOf(made.id),
+    entries =>
+      entries.some(({ kind, detail }) => kind === 'sweep' && detail.canonical === true) &&
+      entries.filter(({ kind, detail }) => kind === 'delivery' && detail.outcome === 'succeeded').length >= 3,
+  );
+
+  expect(story[0]).toMatchObject({ kind: 'created', title: 'The payment was created.', at: made.createdAt });
+  const times = story.map(({ at }) => Date.parse(at));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  const one = (kind: string, part: object = {}) =>
+    expect(story).toContainEqual(expect.objectContaining({ kind, ...part }));
+  one('delivery', {
+    title: `payment.created could not be delivered to ${new URL(receiver.url).host}: answered 500.`,
+    detail: expect.objectContaining({ outcome: 'failed', statusCode: 500 }),
+    refs: { deliveryId: expect.stringMatching(/^dlv_/), eventId: expect.stringMatching(/^evt_/) },
+  });
+  one('delivery', { detail: expect.objectContaining({ outcome: 'succeeded', statusCode: 200 }) });
+  one('stray', { title: expect.stringMatching(/^1\.00 \w+ arrived, which was not asked for\.$/) });
+  one('transfer', {
+    title: '12.50 USDC arrived.',
+    refs: { txHash: expect.stringMatching(/^0x/), explorerUrl: null },
+    detail: expect.objectContaining({ canonical: true, confirmations: expect.any(Number) }),
+  });
+  one('state', { title: 'The payment was completed.', refs: { eventId: expect.stringMatching(/^evt_/) } });
+  one('action', { title: 'Owner 1 simulated a payer on the local chain.', refs: { actor: 'Owner 1' } });
+  one('sweep', {
+    title: '12.50 USDC went to the treasury.',
+    refs: { txHash: transactionHash, explorerUrl: null, actor: 'Owner 1' },
+  });
+  expect(kindsOf(story).lastIndexOf('sweep')).toBeGreaterThan(kindsOf(story).indexOf('transfer'));
+  // What is in an address of a receiver is for its receiver.
+  expect(JSON.stringify(story)).not.toContain('token=1');
+});
+
+test('funds that a reorg took stay in the story, as such', async () => {
+  const payment = await scene.paid({ amount: '4' });
+  await scene.simulate(payment.id, 'reorg', 'reversed');
+  const story = await storyOf(payment.id);
+  expect(story).toContainEqual(
+    expect.objectContaining({
+      kind: 'transfer',
+      title: '4.00 USDC arrived in a block that the chain has left since.',
+      detail: expect.objectContaining({ canonical: false, confirmations: null }),
+    }),
+  );
+  expect(story.at(-1)).toMatchObject({ title: expect.stringMatching(/took back/) });
+});
+
+test('health of webhooks counts what came of deliveries, and an answer opens the way to production', async () => {
+  receiver.reset();
+  const { webhooks } = await owner.do('GET /home');
+  expect(webhooks.endpoints).toEqual([]);
+  expect(webhooks.callbacks.succeeded).toBeGreaterThanOrEqual(3);
+  const created = await scene.dashboard.scene.client.call('POST', '/v1/webhooks', {
+    key: scene.account.keys.sandbox,
+    body: { url: `${receiver.url}/all`, events: ['*'] },
+  });
+  expect(created.status, created.text).toBe(200);
+  await scene.make();
+  const health = async () => (await owner.do('GET /home')).webhooks.endpoints;
+  await until(health, ([endpoint]) => endpoint!.succeeded === 1);
+  expect(await health()).toEqual([
+    {
+      id: created.json.id,
+      url: `${receiver.url}/all`,
+      status: 'enabled',
+      succeeded: 1,
+      failed: 0,
+      waiting: 0,
+      parked: 0,
+    },
+  ]);
+});
