@@ -26,6 +26,8 @@ beforeAll(async () => {
     environments: { production: settings, sandbox: settings },
     dashboard: { url: dashboard.url, isAlone: false },
     deliver: unreachable,
+    estimateGas: unreachable,
+    keyUses: { note: unreachable, flush: unreachable },
     refuseUrl: unreachable,
     log: { debug: unreachable, info: unreachable, warn: unreachable, error: unreachable },
   });
