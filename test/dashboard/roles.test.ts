@@ -29,6 +29,8 @@ beforeAll(async () => {
     estimateGas: unreachable,
     keyUses: { note: unreachable, flush: unreachable },
     refuseUrl: unreachable,
+    estimateGas: unreachable,
+    keyUses: { note: unreachable, flush: unreachable },
     log: { debug: unreachable, info: unreachable, warn: unreachable, error: unreachable },
   });
   routes = all.filter(row => !isPublic(row));
