@@ -141,7 +141,10 @@ export type MoneyApi = {
   };
   /** A file, not JSON; same filters. */
   'GET /payments.csv': { query: Record<string, string>; answer: never };
-  'GET /payments/:id': { answer: { payment: PaymentObject; timeline: TimelineEntry[] } };
+  'GET /payments/:id': {
+    /** The treasury is where a sweep brings the money; null where the address is in a wallet of one's own already. */
+    answer: { payment: PaymentObject; treasury: string | null; timeline: TimelineEntry[] };
+  };
   'POST /payments': {
     body: { amount: string; currency: string; network: string; description?: string };
     answer: PaymentObject;

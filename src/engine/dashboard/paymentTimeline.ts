@@ -1,4 +1,4 @@
-import type { PaymentObject, TimelineEntry } from '../../core/dashboard/moneyApi.ts';
+import type { MoneyApi, PaymentObject, TimelineEntry } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { isId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
@@ -135,7 +135,7 @@ export const readPaymentTimeline = async (
   context: Context,
   scope: Scope,
   id: string,
-): Promise<{ payment: PaymentObject; timeline: TimelineEntry[] }> => {
+): Promise<MoneyApi['GET /payments/:id']['answer']> => {
   const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
   if (!row) throw noSuchPayment();
   const payment = JSON.parse(presentShown(context, row)) as PaymentObject;
@@ -150,5 +150,9 @@ export const readPaymentTimeline = async (
   ];
   // Sorting keeps the order of those of one instant: what was created comes first, and a cause before what it led to.
   const timeline = entries.sort((a, b) => a.at.getTime() - b.at.getTime());
-  return { payment, timeline: timeline.map(entry => ({ ...entry, at: entry.at.toISOString() })) };
+  return {
+    payment,
+    treasury: row.walletKind === 'forwarder' ? row.treasury : null,
+    timeline: timeline.map(entry => ({ ...entry, at: entry.at.toISOString() })),
+  };
 };

@@ -54,7 +54,7 @@ const Detail = ({ detail }: { detail: TimelineEntry['detail'] }): ReactElement |
     </details>
   );
 
-const Entry = ({ entry }: { entry: TimelineEntry }): ReactElement => {
+const Entry = ({ entry, isLatestAttempt }: { entry: TimelineEntry; isLatestAttempt: boolean }): ReactElement => {
   const { at, kind, title, refs, detail } = entry;
   const mayResend = useMay('deliveries.resend');
   return (
@@ -66,7 +66,7 @@ const Entry = ({ entry }: { entry: TimelineEntry }): ReactElement => {
         <p>{title}</p>
         <p className="muted">
           <Time at={at} />
-          {refs.actor && <> · {refs.actor}</>}
+          {refs.actor && kind !== 'action' && <> · {refs.actor}</>}
         </p>
         <div className="row">
           {refs.txHash && refs.explorerUrl && (
@@ -75,7 +75,7 @@ const Entry = ({ entry }: { entry: TimelineEntry }): ReactElement => {
             </a>
           )}
           {refs.deliveryId && <Link to={`/deliveries/${refs.deliveryId}`}>Show the delivery</Link>}
-          {refs.deliveryId && mayResend && <Resend deliveryId={refs.deliveryId} />}
+          {refs.deliveryId && mayResend && isLatestAttempt && <Resend deliveryId={refs.deliveryId} />}
         </div>
         <Detail detail={detail} />
       </div>
@@ -83,11 +83,16 @@ const Entry = ({ entry }: { entry: TimelineEntry }): ReactElement => {
   );
 };
 
+const keyOf = ({ at, kind, title, refs }: TimelineEntry): string => `${at} ${kind} ${title} ${JSON.stringify(refs)}`;
+
 /** What happened, the latest first: states, money, deliveries and people in one list. */
-export const Timeline = ({ entries }: { entries: readonly TimelineEntry[] }): ReactElement => (
-  <ol className="timeline">
-    {entries.map(entry => (
-      <Entry key={`${entry.at} ${entry.kind} ${entry.title} ${JSON.stringify(entry.refs)}`} entry={entry} />
-    ))}
-  </ol>
-);
+export const Timeline = ({ entries }: { entries: readonly TimelineEntry[] }): ReactElement => {
+  const latest = new Map(entries.map(entry => [entry.refs.deliveryId, entry]));
+  return (
+    <ol className="timeline">
+      {entries.toReversed().map(entry => (
+        <Entry key={keyOf(entry)} entry={entry} isLatestAttempt={latest.get(entry.refs.deliveryId) === entry} />
+      ))}
+    </ol>
+  );
+};

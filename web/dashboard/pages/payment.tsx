@@ -73,7 +73,7 @@ const Transactions = ({ payment }: { payment: ShownPayment }): ReactElement => (
   </Card>
 );
 
-const PaymentFacts = ({ payment }: { payment: ShownPayment }): ReactElement => (
+const PaymentFacts = ({ payment, treasury }: { payment: ShownPayment; treasury: string | null }): ReactElement => (
   <Card title="Payment">
     <Facts
       facts={[
@@ -83,6 +83,9 @@ const PaymentFacts = ({ payment }: { payment: ShownPayment }): ReactElement => (
         ['Confirmed', <Money key="confirmed" amount={payment.amountConfirmed} currency={payment.currency} />],
         ['Network', payment.network],
         ['Paid to', <Copyable key="address" text={payment.address} what="address" />],
+        ...(treasury
+          ? [['Swept to', <Copyable key="treasury" text={treasury} what="treasury address" />] as const]
+          : []),
         ['Checkout', <Copyable key="checkout" text={payment.checkoutUrl} what="checkout link" />],
         ['Description', payment.description ?? '—'],
         ['External id', payment.externalId ?? '—'],
@@ -99,7 +102,15 @@ const PaymentFacts = ({ payment }: { payment: ShownPayment }): ReactElement => (
   </Card>
 );
 
-const Loaded = ({ payment, children }: { payment: ShownPayment; children: ReactElement }): ReactElement => {
+const Loaded = ({
+  payment,
+  treasury,
+  children,
+}: {
+  payment: ShownPayment;
+  treasury: string | null;
+  children: ReactElement;
+}): ReactElement => {
   const environment = useEnvironment();
   const networks = useAnswer('GET /networks');
   const maySimulate = useMay('payments.create');
@@ -119,7 +130,7 @@ const Loaded = ({ payment, children }: { payment: ShownPayment; children: ReactE
       {environment === 'sandbox' && isLocal && maySimulate && <Simulate payment={payment} />}
       <div className="payment-columns">
         {children}
-        <PaymentFacts payment={payment} />
+        <PaymentFacts payment={payment} treasury={treasury} />
       </div>
       <Transactions payment={payment} />
     </>
@@ -135,8 +146,8 @@ export default function Payment({ params }: { params: Readonly<Record<string, st
   return (
     <Page title="Payment" lead={<Link to="/payments">All payments</Link>}>
       <Answer of={answer} lines={14}>
-        {({ payment, timeline }) => (
-          <Loaded payment={shown(payment)}>
+        {({ payment, treasury, timeline }) => (
+          <Loaded payment={shown(payment)} treasury={treasury}>
             <Card title="Timeline">
               <Timeline entries={timeline} />
             </Card>

@@ -81,7 +81,7 @@ export default function Payments(): ReactElement {
       title="Payments"
       actions={
         <>
-          {mayExport && <CsvLink filters={filters} />}
+          {mayExport && filters.search === undefined && <CsvLink filters={filters} />}
           {mayCreate && (
             <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
               New payment
