@@ -4,26 +4,13 @@ import { insertWallet, lockWallets, type WalletRow } from '../storage/wallets.ts
 import type { Vault } from '../vault/vault.ts';
 import type { Destination } from './treasury.ts';
 
-/** Whether a row is one that Florin has written. */
+/** Whether a row is one that Florin has written. The database takes no new row of the old form, which has no number. */
 export const isSealed = (vault: Vault, { accountId, environment }: Scope, wallet: WalletRow): boolean => {
-  const { network, kind, destination, version, takesEffectAtMs } = wallet;
+  const { network, kind, destination, version, takesEffectAtMs, seal } = wallet;
   const fields = { accountId, environment, network, kind, destination };
   const mac = Buffer.from(wallet.mac, 'hex');
-  return takesEffectAtMs === null
-    ? vault.verifyWalletMac(fields, mac)
-    : vault.verifyWalletChangeMac({ ...fields, version, takesEffectAtMs }, mac);
-};
-
-/**
- * A change that waits is sealed with its number and its time: whoever can write to the database can neither bring it
- * forward nor put it in again after it was stopped.
- */
-const sealOf = (vault: Vault, { accountId, environment }: Scope, wallet: Omit<WalletRow, 'mac'>): Buffer => {
-  const { network, kind, destination, version, takesEffectAtMs } = wallet;
-  const fields = { accountId, environment, network, kind, destination };
-  return takesEffectAtMs === null
-    ? vault.walletMac(fields)
-    : vault.walletChangeMac({ ...fields, version, takesEffectAtMs });
+  if (seal === 1) return takesEffectAtMs === null && vault.verifyWalletMac(fields, mac);
+  return vault.verifyWalletVersionMac({ ...fields, version, takesEffectAtMs }, mac);
 };
 
 /** Puts a new version in, in force at once or after a wait. Within a transaction that holds the scope's wallets. */
@@ -38,7 +25,10 @@ export const putWallet = async (
   const version = latest + 1;
   const takesEffectAt = waitSeconds === 0 ? null : new Date(now.getTime() + waitSeconds * 1000);
   const takesEffectAtMs = takesEffectAt?.getTime() ?? null;
-  const mac = sealOf(context.vault, scope, { network, version, kind, destination, takesEffectAtMs });
+  // With its number and its time: a copy of an older row is no newer one, and a change cannot be brought forward.
+  const { accountId, environment } = scope;
+  const fields = { accountId, environment, network, kind, destination, version, takesEffectAtMs };
+  const mac = context.vault.walletVersionMac(fields);
   await insertWallet(tx, scope, {
     network,
     version,

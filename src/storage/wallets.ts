@@ -9,14 +9,18 @@ export type WalletRow = {
   destination: string;
   /** Of a change that waited or waits; null for one that was in force from the start. */
   takesEffectAtMs: number | null;
+  /** Which form its seal has: 1 does not cover the version, and is that of rows older than the second form. */
+  seal: 1 | 2;
   /** In hexadecimal. */
   mac: string;
 };
 
 /** Rows of `wallets w` that pay for something: from their time on, unless they were stopped before it. */
 const isDue = '(w.takes_effect_at is null or w.takes_effect_at <= statement_timestamp())';
+// What is in force cannot be stopped: a stop that somebody puts in later would bring the wallet before it back.
 const isNotStopped = `not exists (select from wallet_stops x where x.account_id = w.account_id
-  and x.environment = w.environment and x.network = w.network and x.version = w.version)`;
+  and x.environment = w.environment and x.network = w.network and x.version = w.version
+  and x.stopped_at <= w.takes_effect_at)`;
 const effectMs = `(extract(epoch from w.takes_effect_at) * 1000)::bigint`;
 
 /**
@@ -25,7 +29,7 @@ const effectMs = `(extract(epoch from w.takes_effect_at) * 1000)::bigint`;
  */
 export const walletsInForce = (accountId: string, environment: string): string => `coalesce((
     select json_agg(json_build_object('network', w.network, 'version', w.version, 'kind', w.kind,
-      'destination', w.destination, 'takesEffectAtMs', ${effectMs}, 'mac', encode(w.mac, 'hex')))
+      'destination', w.destination, 'takesEffectAtMs', ${effectMs}, 'seal', w.seal, 'mac', encode(w.mac, 'hex')))
     from (select distinct on (w.network) w.* from wallets w
       where w.account_id = ${accountId} and w.environment = ${environment} and ${isDue} and ${isNotStopped}
       order by w.network, w.version desc) w
@@ -66,8 +70,8 @@ export type NewWallet = {
 const insertStatement = {
   name: 'wallet-insert',
   text: `insert into wallets (account_id, environment, network, version, kind, destination, mac, created_at,
-      takes_effect_at, requested_by)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      takes_effect_at, requested_by, seal)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 2)`,
 };
 export const insertWallet = async (tx: Queryable, scope: Scope, wallet: NewWallet): Promise<void> => {
   const { network, version, kind, destination, mac, createdAt, takesEffectAt, requestedBy } = wallet;
@@ -98,7 +102,7 @@ export type ShownWallet = Row &
     pending: boolean;
   };
 
-const shownColumns = `w.network, w.environment, w.version, w.kind, w.destination, encode(w.mac, 'hex') as mac,
+const shownColumns = `w.network, w.environment, w.version, w.kind, w.destination, w.seal, encode(w.mac, 'hex') as mac,
   w.created_at as "createdAt", w.takes_effect_at as "takesEffectAt", (${effectMs})::float8 as "takesEffectAtMs",
   w.requested_by as "requestedBy", v.verified_at as "verifiedAt", not ${isDue} as pending`;
 const withVerification = `left join wallet_verifications v on v.account_id = w.account_id
@@ -126,8 +130,8 @@ export const pendingWallets = (db: Queryable, accountId: string): Promise<ShownW
 
 const stopStatement = {
   name: 'wallet-stop',
-  text: `insert into wallet_stops (account_id, environment, network, version, stopped_by)
-    select w.account_id, w.environment, w.network, w.version, $5 from wallets w
+  text: `insert into wallet_stops (account_id, environment, network, version, stopped_by, stopped_at)
+    select w.account_id, w.environment, w.network, w.version, $5, statement_timestamp() from wallets w
     where w.account_id = $1 and w.environment = $2 and w.network = $3 and w.version = $4
       and w.takes_effect_at > statement_timestamp()
     on conflict do nothing returning version`,

@@ -31,6 +31,7 @@ export type PaymentSeal = {
   readonly address: string;
 };
 
+/** Of wallets from before they had changes that wait. */
 export type WalletSeal = {
   readonly accountId: string;
   readonly environment: Environment;
@@ -56,8 +57,8 @@ export type AuditSeal = {
   readonly address: string | null;
 };
 
-/** A change that waits: bound to its number and its time as well. */
-export type WalletChangeSeal = WalletSeal & { readonly version: number; readonly takesEffectAtMs: number };
+/** Bound to its number as well, and to the time from which it is in force; null for one that never waited. */
+export type WalletVersionSeal = WalletSeal & { readonly version: number; readonly takesEffectAtMs: number | null };
 
 export type Vault = {
   /** The salt of a receiving address: 32 bytes, recoverable from the master key alone, and not guessable without it. */
@@ -70,8 +71,8 @@ export type Vault = {
   recoveryHash(personId: string, code: string): Buffer;
   auditHash(fields: AuditSeal): Buffer;
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
-  walletChangeMac(fields: WalletChangeSeal): Buffer;
-  verifyWalletChangeMac(fields: WalletChangeSeal, mac: Uint8Array): boolean;
+  walletVersionMac(fields: WalletVersionSeal): Buffer;
+  verifyWalletVersionMac(fields: WalletVersionSeal, mac: Uint8Array): boolean;
   /** What a checkout page carries to pretend that its own payment is paid; worth nothing for any other. */
   simulateToken(paymentId: string): string;
   verifySimulateToken(paymentId: string, token: string): boolean;
@@ -132,7 +133,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const walletKey = subkey(masterKey, 'wallets');
   const recoveryKey = subkey(masterKey, 'recovery codes');
   const auditKey = subkey(masterKey, 'audit');
-  const walletChangeKey = subkey(masterKey, 'wallet-changes');
+  const walletVersionKey = subkey(masterKey, 'wallet versions');
   const simulateKey = subkey(masterKey, 'simulations');
   // Nonces are random: one key is good for 2^32 seals, far beyond the number of secrets and kept answers.
   const sealKey = subkey(masterKey, 'seals');
@@ -155,15 +156,15 @@ export const createVault = (masterKey: MasterKey): Vault => {
     ]);
   const walletMac = (fields: WalletSeal): Buffer =>
     hmac(walletKey, [fields.accountId, fields.environment, fields.network, fields.kind, fields.destination]);
-  const walletChangeMac = (fields: WalletChangeSeal): Buffer =>
-    hmac(walletChangeKey, [
+  const walletVersionMac = (fields: WalletVersionSeal): Buffer =>
+    hmac(walletVersionKey, [
       fields.accountId,
       fields.environment,
       fields.network,
       fields.kind,
       fields.destination,
       BigInt(fields.version),
-      BigInt(fields.takesEffectAtMs),
+      fields.takesEffectAtMs === null ? null : BigInt(fields.takesEffectAtMs),
     ]);
 
   const auditHash = (fields: AuditSeal): Buffer =>
@@ -193,8 +194,8 @@ export const createVault = (masterKey: MasterKey): Vault => {
     recoveryHash: (personId, code) => hmac(recoveryKey, [personId, code]),
     auditHash,
     verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
-    walletChangeMac,
-    verifyWalletChangeMac: (fields, mac) => equal(walletChangeMac(fields), mac),
+    walletVersionMac,
+    verifyWalletVersionMac: (fields, mac) => equal(walletVersionMac(fields), mac),
     simulateToken,
     // As text: several spellings of base64 decode to the same bytes, and one token is enough.
     verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),

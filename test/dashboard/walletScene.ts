@@ -32,7 +32,7 @@ const bringForward = async (
     [accountId, environment, network],
   );
   const takesEffectAtMs = row!.takesEffectAt.getTime() - 24 * 3_600_000;
-  const mac = vault.walletChangeMac({ accountId, environment, network, ...row!, takesEffectAtMs });
+  const mac = vault.walletVersionMac({ accountId, environment, network, ...row!, takesEffectAtMs });
   await db.query(
     {
       name: 'test-bring-forward',
@@ -40,6 +40,14 @@ const bringForward = async (
         where account_id = $1 and environment = $2 and network = $3 and version = $4`,
     },
     [accountId, environment, network, row!.version, takesEffectAtMs, mac],
+  );
+  await db.query(
+    {
+      name: 'test-bring-stop-forward',
+      text: `update wallet_stops set stopped_at = stopped_at - interval '1 day'
+        where account_id = $1 and environment = $2 and network = $3 and version = $4`,
+    },
+    [accountId, environment, network, row!.version],
   );
 };
 

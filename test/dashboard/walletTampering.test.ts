@@ -68,8 +68,8 @@ describe('a change that waits is refused at the moment of its effect, with an al
 });
 
 test('a row put straight into the database is not used', async () => {
-  await sql(`insert into wallets (account_id, environment, network, version, kind, destination, mac)
-    select account_id, environment, network, 99, kind, '${thief}', mac from wallets where ${latest()}`);
+  await sql(`insert into wallets (account_id, environment, network, version, kind, destination, mac, seal)
+    select account_id, environment, network, 99, kind, '${thief}', mac, 2 from wallets where ${latest()}`);
   await expectRefused();
   await repair();
 });
@@ -78,11 +78,58 @@ test('a change that was stopped cannot be put in again', async () => {
   const { json } = await wallets.request({ treasury: otherTreasury });
   const params = { id: json.pending!.id };
   await wallets.owner.do('POST /wallet-changes/:id/stop', { ...production, params });
-  await sql(`insert into wallets (account_id, environment, network, version, kind, destination, mac, created_at, takes_effect_at)
+  await sql(`insert into wallets (account_id, environment, network, version, kind, destination, mac, created_at, takes_effect_at, seal)
     select account_id, environment, network, version + 1, kind, destination, mac, created_at - interval '2 days',
-      clock_timestamp() - interval '1 second' from wallets where ${latest()}`);
+      clock_timestamp() - interval '1 second', seal from wallets where ${latest()}`);
   await expectRefused();
   await repair();
+});
+
+describe('an older wallet is not put back in force', () => {
+  const copyFirst = (seal: string) =>
+    sql(`insert into wallets (account_id, environment, network, version, kind, destination, mac, seal)
+      select account_id, environment, network, 3, kind, destination, mac, ${seal} from wallets
+      where ${mine()} and version = 1`);
+  const changed = async (): Promise<void> => {
+    await wallets.request({ treasury: otherTreasury });
+    await wallets.bringForward();
+    await wallets.paysToSoon(otherTreasury);
+  };
+
+  test('by a copy of its row under a later number', async () => {
+    await changed();
+    await copyFirst('2');
+    await expectRefused();
+    expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([expect.stringContaining('version 3')]);
+    await repair();
+  });
+
+  test('by a stop of the one that is in force', async () => {
+    await changed();
+    await sql(`insert into wallet_stops (account_id, environment, network, version, stopped_by)
+      select account_id, environment, network, version, 'Nobody' from wallets where ${latest()}`);
+    const { data } = await wallets.owner.do('GET /wallets', production);
+    expect(data).toContainEqual(expect.objectContaining({ network: 'ethereum', destination: otherTreasury }));
+    await wallets.paysToSoon(otherTreasury);
+    await repair();
+  });
+
+  test('by a copy of one whose seal has no number, while that one is good where it is', async () => {
+    const { accountId } = wallets;
+    const fields = { accountId, ...production, network: 'ethereum', kind: 'forwarder', destination: treasury };
+    const mac = wallets.scene.admin.vault.walletMac(fields).toString('hex');
+    // As the migration finds it: the rule holds for what comes later.
+    const rule = 'alter table wallets add constraint wallets_seal_check check (seal = 2) not valid';
+    await sql(`alter table wallets drop constraint wallets_seal_check;
+      update wallets set seal = 1, mac = decode('${mac}', 'hex') where ${mine()}; ${rule}`);
+    expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([]);
+    await wallets.paysToSoon(treasury);
+    await changed();
+    await expect(copyFirst('1')).rejects.toThrow('wallets_seal_check');
+    await copyFirst('2');
+    await expectRefused();
+    await repair();
+  });
 });
 
 test('while it waits, a change that was tampered with is shown, raises an alarm, and can be stopped', async () => {

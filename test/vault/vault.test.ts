@@ -72,6 +72,11 @@ describe('MACs', () => {
   test('a wallet verifies, and with any one field of another wallet it does not', () => {
     fc.assert(
       fc.property(wallet, wallet, (mine, other) => {
+        const version = { ...mine, version: 1, takesEffectAtMs: null };
+        const sealed = vault.walletVersionMac(version);
+        expect(vault.verifyWalletVersionMac(version, sealed)).toBe(true);
+        for (const change of [{ version: 2 }, { takesEffectAtMs: 0 }, { destination: `${mine.destination}0` }])
+          expect(vault.verifyWalletVersionMac({ ...version, ...change }, sealed)).toBe(false);
         const mac = vault.walletMac(mine);
         expect(vault.verifyWalletMac({ ...mine }, mac)).toBe(true);
         for (const field of Object.keys(mine) as (keyof WalletSeal)[]) {

@@ -6,7 +6,7 @@ export type SealedWallet = WalletRow & { accountId: string; environment: Environ
 
 const pageStatement = {
   name: 'wallet-seals',
-  text: `select account_id as "accountId", environment, network, version, kind, destination,
+  text: `select account_id as "accountId", environment, network, version, kind, destination, seal,
       (extract(epoch from takes_effect_at) * 1000)::float8 as "takesEffectAtMs", encode(mac, 'hex') as mac from wallets
     where $1::text is null or (account_id, environment, network, version) > ($1, $2, $3, $4)
     order by account_id, environment, network, version limit $5`,

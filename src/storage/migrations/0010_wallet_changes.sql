@@ -4,7 +4,11 @@
 -- rows are never changed. Null: from the moment it was put in.
 alter table wallets
   add column takes_effect_at timestamptz(3) check (takes_effect_at >= created_at),
-  add column requested_by text check (length(requested_by) between 1 and 320);
+  add column requested_by text check (length(requested_by) between 1 and 320),
+  -- What its seal covers. 1: not its version, so that a copy of it under a later number would be good. Rows of before are
+  -- left as they are, and no other row may be like them. No default: an older Florin beside this one writes none.
+  add column seal smallint not null default 1;
+alter table wallets alter column seal drop default, add constraint wallets_seal_check check (seal = 2) not valid;
 
 -- A change that was stopped before it took effect. It cannot be taken back: a new change waits anew.
 create table wallet_stops (
