@@ -1,14 +1,18 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that any Node can read it. Florin runs on Node 24: an older Node hands over to the one that npm
-// installed beside us.
+// Plain JavaScript, so that any Node can read it. Florin runs on Node 24, from 24.7 on, which hashes passwords: an older Node
+// hands over to the one that npm installed beside us.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const wanted = 24;
-const current = Number(process.versions.node.split('.')[0]);
+const wanted = '24.7';
+const isEnough = () => {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [wantedMajor, wantedMinor] = wanted.split('.').map(Number);
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+};
 
 const bundledNode = () => {
   try {
@@ -22,7 +26,7 @@ const bundledNode = () => {
   }
 };
 
-if (current >= wanted) {
+if (isEnough()) {
   // Half of a command's time was reading and compiling the same sources. In our own folder, because whoever could write to
   // the system's would decide what runs here; where that cannot be written to, nothing is kept.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/florin', import.meta.url)));
@@ -32,7 +36,7 @@ if (current >= wanted) {
   if (node === null) {
     console.error(
       process.platform === 'linux'
-        ? `Run npm install first: it brings the Node ${wanted} that Florin runs on (this is ${process.version}).`
+        ? `Run npm install first: it brings the Node that Florin runs on, ${wanted} or newer (this is ${process.version}).`
         : `Florin needs Node ${wanted} or newer; this is ${process.version}. Install it from nodejs.org.`,
     );
     process.exit(1);

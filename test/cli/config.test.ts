@@ -43,6 +43,7 @@ describe('defaults and sources', () => {
       ports: { production: 8443, sandbox: 8444 },
       publicUrls: { production: null, sandbox: null },
       checkoutUrl: null,
+      dashboard: { url: null, port: null },
       trustedProxies: [],
       database: null,
       masterKey: null,
@@ -212,6 +213,26 @@ describe('settings that contradict each other', () => {
       /must not be the same address/,
     ],
     [
+      "the dashboard at production's address",
+      { FLORIN_PUBLIC_URL: 'https://localhost:1', FLORIN_DASHBOARD_URL: 'https://localhost:1' },
+      /^FLORIN_DASHBOARD_URL must be an address of its own/,
+    ],
+    [
+      "the dashboard on the sandbox's port",
+      { FLORIN_DASHBOARD_PORT: '8444' },
+      /^FLORIN_DASHBOARD_PORT must be a port of its own/,
+    ],
+    [
+      'a wide dashboard without a URL',
+      { FLORIN_HOST: '::', ...tls, ...publicUrls, FLORIN_DASHBOARD_PORT: '8445' },
+      /^FLORIN_DASHBOARD_URL is needed/,
+    ],
+    [
+      'a dashboard beyond loopback without TLS',
+      { FLORIN_DASHBOARD_URL: 'https://office.example' },
+      /needed beyond loopback/,
+    ],
+    [
       'delivering alone',
       { FLORIN_ROLES: 'deliver' },
       /^FLORIN_SANDBOX_PUBLIC_URL is needed by a process that delivers/,
@@ -239,6 +260,7 @@ describe('settings that contradict each other', () => {
     await load({ env: { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443', ...publicUrls, ...tls } });
     await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });
     await load({ env: { FLORIN_HOST: 'localhost' } });
+    await load({ env: { FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', FLORIN_DASHBOARD_PORT: '0' } });
     await load({ env: { FLORIN_ROLES: 'deliver', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' } });
     await load({ env: { FLORIN_ROLES: 'api,deliver' } });
   });

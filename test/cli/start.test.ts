@@ -25,6 +25,7 @@ afterAll(async () => {
 });
 
 const firstRunFile = () => join(room, 'data', 'first-run');
+const setupLink = async () => /^setup_link (\S+)$/m.exec(await readFile(firstRunFile(), 'utf8'))![1]!;
 const firstKey = async () => /^sandbox_key (sk_test_\w+)$/m.exec(await readFile(firstRunFile(), 'utf8'))![1]!;
 const call = async (method: string, path: string, body?: unknown) =>
   send(server.urls.sandbox, method, path, { ca: server.ca, key: await firstKey(), body });
@@ -67,6 +68,7 @@ describe.sequential('florin start', () => {
     expect(output).toContain(firstRunFile());
     expect(server.stderr()).not.toContain('Warning');
     expect(output + server.stderr(), 'secrets are for terminals').not.toMatch(/sk_(test|live)_\w/);
+    expect(output + server.stderr(), 'and so is the link').not.toContain('/dashboard/setup');
     expect((await stat(firstRunFile())).mode & 0o777).toBe(0o600);
     for (const [environment, url] of Object.entries(server.urls)) {
       expect(url).toMatch(/^https:\/\/localhost:\d+$/);
@@ -83,6 +85,17 @@ describe.sequential('florin start', () => {
       { timeout: 30_000, interval: 100 },
     );
     payment = made.json;
+  });
+
+  test('puts a setup link there as well, which makes the owner', async () => {
+    const { origin, hash } = new URL(await setupLink());
+    expect(origin).toBe(server.urls.production);
+    const check = { body: { token: hash.slice(1) }, ca: server.ca, headers: { origin } };
+    const checked = await send(origin, 'POST', '/dashboard/api/setup/check', check);
+    expect(checked.json).toEqual({ accountName: 'Default' });
+    const made = await run(['setup-link', '--json'], room);
+    expect(made.code, made.stderr).toBe(0);
+    expect(JSON.parse(made.stdout).link).toMatch(new RegExp(`^${origin}/dashboard/setup#[A-Za-z0-9_-]{43}$`));
   });
 
   test('keeps what must stay private from others', async () => {
@@ -118,9 +131,11 @@ describe.sequential('florin start', () => {
 
   test('started again it has kept payments and keys, and has nothing to say of a first run', async () => {
     const key = await firstKey();
+    const link = await setupLink();
     server = await startServer(room, { args: portsOf(server) });
     expect(server.stdout()).not.toContain('the first sandbox key');
     expect(await firstKey()).toBe(key);
+    expect(await setupLink(), 'there is no owner yet').not.toBe(link);
     expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
     expect((await call('GET', '/v1/payments')).json.pagination.total).toBe(1);
     expect((await call('GET', '/v1/webhooks')).json.pagination.total).toBe(1);
@@ -154,9 +169,24 @@ describe.sequential('florin start', () => {
   test('after such an end it starts again with everything', async () => {
     server = await startServer(room, { args: portsOf(server) });
     expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
+  });
+
+  test('once there is an owner, no link is made, and a command that asks for one says what to do', async () => {
+    const { origin, hash } = new URL(await setupLink());
+    const person = { name: 'Ada', email: 'ada@example.com', password: 'a quiet river at noon' };
+    const body = { token: hash.slice(1), ...person };
+    const made = await send(origin, 'POST', '/dashboard/api/setup', { body, ca: server.ca, headers: { origin } });
+    expect(made.status, made.text).toBe(200);
+    const refused = await run(['setup-link'], room);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/has an owner[\s\S]*invite/);
     server.kill('SIGINT');
     const { code, stderr } = await server.ended;
     expect(code, stderr).toBe(0);
+    server = await startServer(room, { args: portsOf(server) });
+    expect(server.stdout()).not.toContain('first run');
+    server.kill('SIGINT');
+    expect((await server.ended).code).toBe(0);
   });
 });
 
