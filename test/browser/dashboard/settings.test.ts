@@ -57,9 +57,9 @@ test('a brand is seen before it is saved, and by payers once it is', async () =>
   await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png });
   await page.locator('.preview-logo').first().waitFor();
   expect(await page.locator('.preview-shop').allTextContents()).toEqual(['Tea & Co', 'Tea & Co']);
-  const colours = await page
-    .locator('.preview-button')
-    .evaluateAll(buttons => buttons.map(each => getComputedStyle(each).backgroundColor));
+  const colours = (await page.evaluate(
+    `[...document.querySelectorAll('.preview-button')].map(each => getComputedStyle(each).backgroundColor)`,
+  )) as string[];
   expect(new Set(colours).size).toBe(2);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();

@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 const settled = async (page: Page): Promise<void> => {
   await page.locator('h1').waitFor();
-  await page.waitForFunction(() => document.querySelector('.loading, .starting') === null);
+  await eventually(async () => expect(await page.locator('.loading, .starting').count()).toBe(0));
 };
 
 test.each(names)('the page %s has no fault that axe finds, in light and in dark', async name => {
@@ -59,14 +59,14 @@ test('no page scrolls sideways at 320 px', async () => {
   for (const name of names) {
     await watched.page.goto(`${pages.dashboard.url}/dashboard${paths[name]}`);
     await settled(watched.page);
-    const width = await watched.page.evaluate(() => document.documentElement.scrollWidth);
+    const width = await watched.page.evaluate('document.documentElement.scrollWidth');
     expect(width, name).toBeLessThanOrEqual(viewport.width);
   }
   await watched.close();
 });
 
 const focused = (page: Page): Promise<string> =>
-  page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '');
+  page.evaluate(`document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`);
 
 test('keys alone lead through pages, dialogs and tabs', async () => {
   const watched = await pages.open('/test/keys', await pages.dashboard.as('owner'));
@@ -79,9 +79,7 @@ test('keys alone lead through pages, dialogs and tabs', async () => {
   await eventually(async () => expect(await focused(page)).not.toBe('Skip to the content'));
   await page.getByRole('button', { name: 'Create a key' }).focus();
   await page.keyboard.press('Enter');
-  await eventually(async () =>
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name'),
-  );
+  await eventually(async () => expect(await page.evaluate(`document.activeElement.getAttribute('name')`)).toBe('name'));
   await page.keyboard.press('Escape');
   await eventually(async () => expect(await focused(page)).toBe('Create a key'));
 
