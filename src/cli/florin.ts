@@ -246,6 +246,7 @@ const startApi = async (parts: {
   const isStrict = { production: false, sandbox: false };
   const server = await createRequestHandler({
     routes: [...documented, ...checkout.routes, ...dashboard.routes],
+    headersFor: dashboard.headersFor,
     arrive: dashboard.arrive,
     errorPage: checkout.errorPage,
     callers: createCallers(context.db, monotonicMs),

@@ -15,11 +15,12 @@ const unknownHost = (): FlorinError =>
 
 export type Ports = Record<Environment, number> & { dashboard: number | null };
 
-type EnvironmentOf = (request: Incoming) => Environment | null;
+/** Whom a request is for; null where its Host header names nobody here. */
+type Aim = (request: Incoming) => { environment: Environment; isForDashboard: boolean } | null;
 
 /**
  * One listener an environment, or one for both when they share a port and the Host header decides; and one for the
- * dashboard where it has a port of its own. `dashboardUrl` is known once that is bound.
+ * dashboard where it has a port of its own, which no Host header gets around. `dashboardUrl` is known once that is bound.
  */
 export const listen = async (
   config: Config,
@@ -30,12 +31,11 @@ export const listen = async (
   const clientAddress = createClientAddress(config.trustedProxies);
   // A trusted proxy that ends TLS may speak plain HTTP to us, as long as it vouches for the client's side.
   const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
-  const bind = async (port: number, environmentOf: EnvironmentOf): Promise<number> => {
+  const bind = async (port: number, aimOf: Aim): Promise<number> => {
     const tagged: RequestListener = (request, response) => {
-      const environment = environmentOf(request);
-      if (environment === null) return refuseRequest(request, response, unknownHost(), options.requestId());
-      (request as Incoming).environment = environment;
-      handler(request, response);
+      const aim = aimOf(request);
+      if (aim === null) return refuseRequest(request, response, unknownHost(), options.requestId());
+      handler(Object.assign(request, aim), response);
     };
     const listener = createListener({ ...options, handler: tagged, servePlain });
     listeners.push(listener);
@@ -47,22 +47,30 @@ export const listen = async (
       throw problem === null ? error : new ConfigError([problem]);
     }
   };
-  const isForDashboard = ({ headers }: Incoming): boolean => isHostOf(options.dashboardUrl(), headers.host);
+  const namesDashboard = ({ headers }: Incoming): boolean => isHostOf(options.dashboardUrl(), headers.host);
+  const isPortShared = config.dashboard.port === null;
+  const isForDashboard = (request: Incoming): boolean => isPortShared && namesDashboard(request);
   const ports: Ports = { production: 0, sandbox: 0, dashboard: null };
   const { production, sandbox } = config.ports;
   if (production === sandbox && production !== 0) {
     const { publicUrls } = config;
     const named = createHostEnvironment({ production: publicUrls.production!, sandbox: publicUrls.sandbox! });
-    const port = await bind(production, request =>
-      isForDashboard(request) ? 'production' : named(request.headers.host),
-    );
+    const port = await bind(production, request => {
+      if (isForDashboard(request)) return { environment: 'production', isForDashboard: true };
+      const environment = named(request.headers.host);
+      return environment && { environment, isForDashboard: false };
+    });
     Object.assign(ports, { production: port, sandbox: port });
   } else {
-    for (const environment of environments)
-      ports[environment] = await bind(config.ports[environment], () => environment);
+    for (const environment of environments) {
+      const aimOf: Aim = request => ({ environment, isForDashboard: isForDashboard(request) });
+      ports[environment] = await bind(config.ports[environment], aimOf);
+    }
   }
   if (config.dashboard.port !== null) {
-    ports.dashboard = await bind(config.dashboard.port, request => (isForDashboard(request) ? 'production' : null));
+    ports.dashboard = await bind(config.dashboard.port, request =>
+      namesDashboard(request) ? { environment: 'production', isForDashboard: true } : null,
+    );
   }
   return { listeners, ports };
 };

@@ -9,6 +9,7 @@ import { isUnavailable } from '../storage/database.ts';
 import { type Authentication, type AuthenticationOptions, createAuthentication } from './authenticate.ts';
 import { type Body, readFormBody, readJsonBody } from './body.ts';
 import { createClientAddress } from './clientAddress.ts';
+import { methodsOf, refuseUnknown } from './refuseUnknown.ts';
 import type { Reply, Route } from './route.ts';
 import { describeInvalid, prepareInput } from './validation.ts';
 
@@ -20,8 +21,10 @@ export type ServerOptions = AuthenticationOptions & {
   access: (line: AccessLine) => void;
   /** Whether answers ask browsers to use HTTPS only; not on loopback names. */
   strictTransport: (environment: Environment) => boolean;
-  /** What an address says to a request before any route does: headers, a refusal, or an answer in place of all others. */
-  arrive: (request: FastifyRequest, reply: FastifyReply, environment: Environment) => Reply | null;
+  /** What every answer at an address says, whichever way it ends. */
+  headersFor: (request: FastifyRequest, route: string | undefined) => Readonly<Record<string, string>>;
+  /** What an address says to a request before any route does: a refusal, or an answer in place of all others. */
+  arrive: (request: FastifyRequest, environment: Environment) => Reply | null;
   /** An error as a page, at addresses that people open; null everywhere else. */
   errorPage: (request: FastifyRequest, error: FlorinError, cause: unknown) => Reply | null;
 };
@@ -39,8 +42,8 @@ export type AccessLine = {
   keyId: string | null;
 };
 
-/** The environment is decided by the listener, or by the Host header where two share one. */
-export type Incoming = IncomingMessage & { environment?: Environment };
+/** Both are decided by the listener, or by the Host header where two share one. */
+export type Incoming = IncomingMessage & { environment?: Environment; isForDashboard?: boolean };
 
 type State = {
   startedMs: number;
@@ -120,23 +123,6 @@ const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: 
   if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   reply.header('x-request-id', requestId);
   sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, requestId) });
-};
-
-const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}$`);
-
-const methodsOf = (route: Route): string[] => (route.alsoHead ? [route.method, 'HEAD'] : [route.method]);
-
-/** Unknown paths are 404; a known path with another method is 405 and says which it takes. */
-const refuseUnknown = (routes: readonly Route[]) => {
-  const known = routes.flatMap(route => methodsOf(route).map(method => ({ method, pattern: pathPattern(route.path) })));
-  return (request: FastifyRequest, reply: FastifyReply): never => {
-    const path = request.url.split('?', 1)[0]!;
-    const allowed = known.filter(route => route.pattern.test(path)).map(route => route.method);
-    if (allowed.length === 0 || allowed.some(method => method === request.method))
-      throw new FlorinError('not_found', 'There is nothing at this path. The reference is at /docs.');
-    reply.header('allow', [...new Set(allowed)].join(', '));
-    throw new FlorinError('method_not_allowed', `This path does not take ${request.method}.`);
-  };
 };
 
 const admit = (
@@ -255,6 +241,8 @@ export const createRequestHandler = async (
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
+      // No hook has run, and there is no route.
+      reply.headers(options.headersFor(request as FastifyRequest, undefined));
       sendError(notes, reply as unknown as FastifyReply, answer, options.errorPage(request, answer, error));
     },
     serverFactory: handle => {
@@ -270,13 +258,13 @@ export const createRequestHandler = async (
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
     request[stateKey] = { startedMs: performance.now(), environment, address, caller: null, isNoted: false };
-    reply.header('x-request-id', request.id);
+    reply.headers(options.headersFor(request, request.routeOptions.url)).header('x-request-id', request.id);
     if (options.strictTransport(environment)) reply.header('strict-transport-security', 'max-age=31536000');
     if (proto !== null && proto !== 'https') {
       done(new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.'));
       return;
     }
-    const answer = options.arrive(request, reply, environment);
+    const answer = options.arrive(request, environment);
     if (answer) sendReply(notes, reply, answer);
     else done();
   });

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { sendRaw } from '../support/send.ts';
@@ -76,17 +78,7 @@ test('other sites cannot read, as far as browsers say who asks', async () => {
   expect((await get('none')).status).toBe(200);
 });
 
-test.each([
-  ['GET', '/dashboard', 200],
-  ['GET', '/dashboard/sandbox/payments', 200],
-  ['GET', '/dashboard/api/session', 200],
-  ['GET', '/dashboard/api/team', 401],
-  ['POST', '/dashboard/api/sign-in', 403],
-  ['GET', '/dashboard/api/nothing', 404],
-  ['GET', '/dashboard/assets/nothing.js', 404],
-])('%s %s cannot be framed, sniffed, cached or told of', async (method, path, status) => {
-  const { headers, status: answered } = await dashboard.send(method, path, { headers: { accept: 'text/html' } });
-  expect(answered).toBe(status);
+const expectGuarded = (headers: Readonly<Record<string, unknown>>): void => {
   const policy = String(headers['content-security-policy']).split('; ');
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("frame-ancestors 'none'");
@@ -100,7 +92,63 @@ test.each([
     'cache-control': 'no-store',
   });
   expect(headers['permissions-policy']).toContain('publickey-credentials-get=(self)');
+};
+
+test.each([
+  ['GET', '/dashboard', 200],
+  ['GET', '/dashboard/sandbox/payments', 200],
+  ['GET', '/dashboard/api/session', 200],
+  ['GET', '/dashboard/api/team', 401],
+  ['POST', '/dashboard/api/sign-in', 403],
+  ['GET', '/dashboard/api/nothing', 404],
+  ['GET', '/dashboard/assets/nothing.js', 404],
+  ['PUT', '/dashboard/api/nothing', 404],
+  ['PUT', '/%64ashboard/api/nothing', 404],
+  ['PUT', '/dashboard/api/team', 405],
+  ['GET', '/%64ashboard/api/session', 200],
+  ['GET', '/dashboar%64/api/team', 401],
+  ['GET', '/dashboard/api/%ZZ', 400],
+  ['GET', '/dashboard/api/session?environment=both', 400],
+])('%s %s cannot be framed, sniffed, cached or told of', async (method, path, status) => {
+  const { headers, status: answered } = await dashboard.send(method, path, { headers: { accept: 'text/html' } });
+  expect(answered).toBe(status);
+  expectGuarded(headers);
 });
+
+/** A request line as browsers do not write it. */
+const sendTarget = (url: string, method: string, path: string): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const sent = request({ hostname, port, ca: dashboard.ca, agent: false, method, path }, answer =>
+      resolve(answer.resume()),
+    );
+    sent.once('error', reject).end();
+  });
+
+test.each([
+  ['GET', 'https://evil.example/dashboard/api/session', 200],
+  ['GET', 'https://evil.example/%64ashboard/api/team', 401],
+  ['GET', 'http://evil.example/dashboard/api/nothing', 404],
+  ['PUT', 'https://evil.example/dashboard/api/nothing', 404],
+  ['GET', '/dashboard#/api/session', 200],
+  ['GET', '/dashboard/api/session#', 200],
+  ['PUT', '/dashboard#', 404],
+])('%s %s is guarded like any other spelling', async (method, target, status) => {
+  const answer = await sendTarget(dashboard.url, method, target);
+  expect(answer.statusCode).toBe(status);
+  expectGuarded(answer.headers);
+});
+
+test.each(['/%64ashboard/api/session', 'https://evil.example/dashboard/api/session', '/dashboard#'])(
+  "the sandbox's address serves nothing of it, however %s is spelled",
+  async target => {
+    const { sandbox } = dashboard.scene.florin.urls;
+    const read = await sendTarget(sandbox, 'GET', target);
+    expect(read.statusCode).toBe(302);
+    expect(new URL(read.headers.location!).origin).toBe(new URL(dashboard.url).origin);
+    expect((await sendTarget(sandbox, 'POST', target)).statusCode).toBe(404);
+  },
+);
 
 test('the app is at every address below, its files for ever at theirs', async () => {
   const page = await dashboard.send('GET', '/dashboard/anything/at/all', { headers: { accept: 'text/html' } });

@@ -1,12 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import { type TObject, Type } from 'typebox';
 import type { DashboardCallName } from '../../core/dashboard/dashboardApi.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
 import type { RateLimiter } from '../../engine/rateLimiter.ts';
-import { isHostOf } from '../hostEnvironment.ts';
 import type { Call, Reply, Route } from '../route.ts';
-import type { ServerOptions } from '../server.ts';
+import type { Incoming, ServerOptions } from '../server.ts';
 import { loadDashboardAssets } from './dashboardAssets.ts';
 import { createGate, type Gate } from './dashboardGate.ts';
 import { dashboardHeaders } from './dashboardHeaders.ts';
@@ -14,7 +14,25 @@ import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 import { deviceOf } from './device.ts';
 
 const root = '/dashboard';
-const isBelow = /^\/dashboard(?:[/?]|$)/;
+const isBelow = /^\/dashboard(?:\/|$)/;
+
+/** From the path on, whatever address was written before it: the router looks no further either. */
+const targetOf = ({ url }: FastifyRequest): string => url.replace(/^https?:\/\/[^/?#]*/i, '');
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+};
+
+const pathOf = (request: FastifyRequest): string => decoded(targetOf(request).split(/[?#]/, 1)[0]!);
+
+/** By the route that will answer: there are many spellings of one path. What has no route has but its spelling. */
+const isBelowRoot = (request: FastifyRequest, route: string | undefined): boolean =>
+  isBelow.test(route ?? pathOf(request));
+const isOurs = (request: FastifyRequest): boolean => isBelowRoot(request, request.routeOptions.url);
 
 const nothingHere = (): FlorinError => new FlorinError('not_found', 'There is nothing at this path.');
 
@@ -98,30 +116,29 @@ export const createDashboardSite = (
   context: Context,
   rows: readonly (DashboardRoute | PublicRoute)[],
   limiter: RateLimiter,
-): { routes: Route[]; arrive: ServerOptions['arrive'] } => {
+): { routes: Route[] } & Pick<ServerOptions, 'headersFor' | 'arrive'> => {
   refuseDoubles(rows);
   const gate = createGate(context, limiter);
   const redirect = (location: string): Reply => ({ status: 302, body: '', headers: { location } });
+  const isForUs = ({ raw }: FastifyRequest): boolean =>
+    context.dashboard.isAlone && (raw as Incoming).isForDashboard === true;
 
   /** On an origin of its own it is there alone, and nowhere else. */
-  const arriveAlone = (isOurs: boolean, isForUs: boolean, path: string): Reply | null => {
-    if (isForUs && path === '/') return redirect(root);
-    if (isForUs !== isOurs) throw nothingHere();
+  const arriveAlone = (request: FastifyRequest): Reply | null => {
+    if (isForUs(request) && pathOf(request) === '/') return redirect(root);
+    if (isForUs(request) !== isOurs(request)) throw nothingHere();
     return null;
   };
 
   return {
     routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
-    arrive(request, reply, environment) {
-      const { url, method, headers } = request;
-      const isOurs = isBelow.test(url);
+    headersFor: (request, route) => (isBelowRoot(request, route) || isForUs(request) ? dashboardHeaders : {}),
+    arrive(request, environment) {
       const { dashboard } = context;
-      const isForUs = dashboard.isAlone && isHostOf(dashboard.url, headers.host);
-      if (isOurs || isForUs) reply.headers(dashboardHeaders);
-      if (dashboard.isAlone) return arriveAlone(isOurs, isForUs, url.split('?', 1)[0]!);
-      if (!isOurs || environment === 'production') return null;
-      if (method !== 'GET' && method !== 'HEAD') throw nothingHere();
-      return redirect(`${dashboard.url}${url}`);
+      if (dashboard.isAlone) return arriveAlone(request);
+      if (!isOurs(request) || environment === 'production') return null;
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw nothingHere();
+      return redirect(`${dashboard.url}${targetOf(request)}`);
     },
   };
 };
