@@ -30,6 +30,7 @@ const wide = [
   'checkout',
   'cli',
   'core',
+  'dashboard',
   'deliveries',
   'engine',
   'http',

@@ -6,6 +6,7 @@ import { deliveryFaults } from './deliveryFaults.ts';
 import { deliveryLogFaults } from './deliveryLogFaults.ts';
 import type { Fault } from './fault.ts';
 import { paymentFaults } from './paymentFaults.ts';
+import { setupFaults } from './setupFaults.ts';
 import { watchFaults } from './watchFaults.ts';
 
 export const allFaults: readonly Fault[] = [
@@ -17,4 +18,5 @@ export const allFaults: readonly Fault[] = [
   ...deliveryFaults,
   ...delivererFaults,
   ...checkoutFaults,
+  ...setupFaults,
 ];

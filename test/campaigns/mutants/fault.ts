@@ -8,6 +8,7 @@ const within =
 export const api = within('api');
 export const chains = within('chains');
 export const checkout = within('checkout');
+export const dashboard = within('dashboard');
 export const deliveries = within('deliveries');
 export const engine = within('engine');
 export const http = within('http');
