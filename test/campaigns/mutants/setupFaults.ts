@@ -26,8 +26,8 @@ const walletFaults: Fault[] = [
   {
     name: 'the time of a change is not sealed',
     file: 'src/vault/vault.ts',
-    find: '      BigInt(fields.takesEffectAtMs),\n',
-    replace: '',
+    find: 'fields.takesEffectAtMs === null ? null : BigInt(fields.takesEffectAtMs),',
+    replace: 'fields.takesEffectAtMs === null ? null : 1n,',
     tests: dashboard('walletTampering'),
   },
   {
@@ -40,8 +40,9 @@ const walletFaults: Fault[] = [
   {
     name: 'the seal of a change is not looked at',
     file: 'src/engine/walletSeal.ts',
-    find: ': vault.verifyWalletChangeMac({ ...fields, version, takesEffectAtMs }, mac);',
-    replace: ': true;',
+    find: 'return vault.verifyWalletVersionMac({ ...fields, version, takesEffectAtMs }, mac);',
+    replace:
+      'return takesEffectAtMs !== null || vault.verifyWalletVersionMac({ ...fields, version, takesEffectAtMs }, mac);',
     tests: dashboard('walletTampering'),
   },
   {
