@@ -7,8 +7,12 @@ const keys = 'unnest($1::text[], $2::environment[], $3::text[]) as k(account_id,
 const forwardedStatement = {
   name: 'holdings-forwarded',
   text: `select p.account_id as "accountId", p.environment, p.id
-    from (select distinct account_id, environment, payment_id from forwards where caip2 = $1 and block_number between $2 and $3) f
-      join payments p on p.account_id = f.account_id and p.environment = f.environment and p.id = f.payment_id
+    from (
+        select distinct account_id, environment, payment_id from forwards
+        where caip2 = $1 and block_number between $2 and $3
+      ) f
+      join payments p on p.account_id = f.account_id and p.environment = f.environment
+        and p.id = f.payment_id and p.caip2 = $1
     order by p.account_id, p.environment, p.id for no key update of p`,
 };
 
@@ -34,7 +38,8 @@ const settleStatement = {
     insert into holding_deltas (account_id, environment, network, caip2, currency, contract, decimals, treasury, count, amount)
     select account_id, environment, network, caip2, currency, contract, decimals, treasury,
       sum((held > 0)::int - (was > 0)::int), sum(held - was)
-    from changed group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(held - was) <> 0`,
+    from changed group by 1, 2, 3, 4, 5, 6, 7, 8
+    having sum((held > 0)::int - (was > 0)::int) <> 0 or sum(held - was) <> 0`,
 };
 /**
  * Derives anew what left the addresses of payments that have forwards at these heights, whether those stand or a reorg

@@ -77,14 +77,24 @@ const foldHoldings = foldSums('holding', [
   'treasury',
 ]);
 
-/** Folds the oldest deltas of each kind into their totals. One folder works at a time; the others return at once. */
-export const foldTotals = (db: Database, limit: number): Promise<number> =>
-  db.transaction(async tx => {
-    const [lock] = await tx.query<{ locked: boolean }>(tryLock);
-    if (!lock!.locked) return 0;
-    let most = 0;
-    for (const statement of [fold, foldVolumes, foldHoldings]) {
-      most = Math.max(most, (await tx.query<{ folded: number }>(statement, [limit]))[0]!.folded);
+/**
+ * Folds the oldest deltas of each kind into their totals. One folder works at a time; the others return at once. Each kind
+ * has a transaction of its own, so that a fault of one stops no other; the first fault is thrown after all had their turn.
+ */
+export const foldTotals = async (db: Database, limit: number): Promise<number> => {
+  const faults: unknown[] = [];
+  let most = 0;
+  for (const statement of [fold, foldVolumes, foldHoldings]) {
+    try {
+      const folded = await db.transaction(async tx => {
+        const [lock] = await tx.query<{ locked: boolean }>(tryLock);
+        return lock!.locked ? (await tx.query<{ folded: number }>(statement, [limit]))[0]!.folded : 0;
+      });
+      most = Math.max(most, folded);
+    } catch (error) {
+      faults.push(error);
     }
-    return most;
-  });
+  }
+  if (faults.length > 0) throw faults[0];
+  return most;
+};

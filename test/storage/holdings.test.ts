@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { orphanBlocks } from '../../src/storage/blocks.ts';
+import { readHoldings, settleForwards } from '../../src/storage/holdings.ts';
+import { foldTotals } from '../../src/storage/totals.ts';
+import { openRows, type Rows, refusal } from './rows.ts';
+
+const caip2 = 'eip155:31337';
+let rows: Rows;
+let account: string;
+beforeAll(async () => {
+  rows = await openRows();
+  await rows.insert('chains', { caip2: `'${caip2}'` });
+});
+beforeEach(async () => {
+  account = await rows.account();
+});
+afterAll(() => rows.close());
+
+const holding = (count: number, amount: number) =>
+  rows.insert('holding_deltas', {
+    ...{ account_id: `'${account}'`, environment: `'sandbox'`, network: `'base'`, caip2: `'${caip2}'` },
+    ...{ currency: `'USDC'`, contract: `''`, decimals: '6', treasury: `'0xtreasury'` },
+    ...{ count: `${count}`, amount: `${amount}` },
+  });
+const block = (number: number, branch: string) =>
+  rows.insert('blocks', {
+    ...{ caip2: `'${caip2}'`, hash: `'0x${branch}${number}'`, number: `${number}`, parent_hash: `'0x'` },
+    ...{ timestamp: 'now()', canonical: 'true', empty: 'false' },
+  });
+const forward = (payment: string, amount: number, number: number, branch: string) =>
+  rows.insert('forwards', {
+    ...{ caip2: `'${caip2}'`, key: `'${branch}${number}${payment}'`, account_id: `'${account}'` },
+    ...{
+      environment: `'sandbox'`,
+      payment_id: `'${payment}'`,
+      amount: `${amount}`,
+      block_hash: `'0x${branch}${number}'`,
+    },
+    ...{ block_number: `${number}`, canonical: 'true', verified: 'true' },
+  });
+const held = async () =>
+  (await readHoldings(rows.db, { accountId: account, environment: 'sandbox' })).map(({ amount, payments }) => [
+    amount,
+    payments,
+  ]);
+
+test('a reorg that moves a forward to another payment moves the count, though the sum stays', async () => {
+  const a = await rows.payment(account, { amount_received: '10', amount_confirmed: '10' });
+  const b = await rows.payment(account, { amount_received: '13', amount_confirmed: '13' });
+  await holding(2, 23);
+  await block(1, 'a');
+  await forward(a, 10, 1, 'a');
+  await settleForwards(rows.db, caip2, 1);
+  expect(await held()).toEqual([[13n, 1]]);
+  await orphanBlocks(rows.db, caip2, 0);
+  await block(1, 'b');
+  await forward(b, 10, 1, 'b');
+  await settleForwards(rows.db, caip2, 1);
+  expect(await held()).toEqual([[13n, 2]]);
+  await block(2, 'b');
+  await forward(a, 10, 2, 'b');
+  await forward(b, 3, 2, 'b');
+  await settleForwards(rows.db, caip2, 2);
+  await foldTotals(rows.db, 1_000);
+  expect(await held()).toEqual([]);
+  expect(await rows.read(`select count::int, amount from holding_totals where account_id = '${account}'`)).toEqual([
+    { count: 0, amount: '0' },
+  ]);
+});
+
+test('a payment of another chain is neither locked nor moved by a forward of this one', async () => {
+  const elsewhere = await rows.payment(account, { amount_received: '10', amount_confirmed: '10', caip2: `'eip155:1'` });
+  await block(3, 'c');
+  await forward(elsewhere, 10, 3, 'c');
+  await rows.db.transaction(async other => {
+    await other.query({ name: '', text: `select from payments where id = '${elsewhere}' for update` });
+    await rows.db.transaction(async tx => {
+      await tx.query({ name: '', text: `set local lock_timeout = '1s'` });
+      await settleForwards(tx, caip2, 3);
+    });
+  });
+  expect(await held()).toEqual([]);
+});
+
+test('totals of one kind that cannot be folded stop no other kind', async () => {
+  const own = { account_id: `'${account}'`, environment: `'sandbox'`, currency: `'USDC'`, network: `'base'` };
+  const hour = `'2026-01-31T12:00:00Z'`;
+  await rows.insert('payment_deltas', { ...own, status: `'pending'`, hour, count: '-1' });
+  await rows.insert('volume_deltas', { ...own, decimals: '6', day: `'2026-01-31'`, count: '1', amount: '5' });
+  await holding(1, 5);
+  await expect(foldTotals(rows.db, 1_000)).rejects.toMatchObject({ code: refusal.check });
+  const left = (table: string) => rows.read(`select count::int from ${table} where account_id = '${account}'`);
+  expect(await left('payment_deltas')).toEqual([{ count: -1 }]);
+  expect(await left('volume_totals')).toEqual([{ count: 1 }]);
+  expect(await left('holding_totals')).toEqual([{ count: 1 }]);
+  await rows.run(`delete from payment_deltas where account_id = '${account}'`);
+});
