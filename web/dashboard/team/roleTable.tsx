@@ -7,7 +7,7 @@ import { actionText } from './actionText.ts';
 
 const actions = Object.keys(actionRoles) as Action[];
 
-/** The table that the server refuses by. Narrow, it scrolls inside its own box. */
+/** The table that the server refuses by. Narrow, each action names the roles that may do it. */
 export const RoleTable = (): ReactElement => (
   <Card title="What each role may do">
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys. */}
@@ -28,7 +28,7 @@ export const RoleTable = (): ReactElement => (
             <tr key={action}>
               <th scope="row">{actionText[action]}</th>
               {roles.map(role => (
-                <td key={role}>
+                <td key={role} data-role={roleNames[role]} data-may={mayDo(role, action)}>
                   {mayDo(role, action) ? (
                     <>
                       <Icon name="check" />
