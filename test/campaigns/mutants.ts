@@ -36,6 +36,7 @@ const wide = [
   'http',
   'local',
   'storage',
+  'vault',
   'watch',
   'workers',
 ];

@@ -111,6 +111,17 @@ test('wrong proofs in a session lock as wrong sign-ins do', async () => {
   expect(await person.do('GET /session'), 'the session itself goes on').toMatchObject({ state: 'signed-in' });
 });
 
+test('one address asks for so much a minute, and no more', async () => {
+  const headers = { 'x-forwarded-for': newPlace(), 'x-forwarded-proto': 'https' };
+  const ask = (more = headers) => dashboard.stranger().call('POST /sign-in/passkey/options', { headers: more });
+  const answers = await Promise.all(Array.from({ length: 70 }, () => ask()));
+  const refused = answers.filter(answer => answer.status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(answers.filter(answer => answer.status === 200).length).toBeGreaterThanOrEqual(60);
+  expect(Number(refused[0]!.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await ask({ ...headers, 'x-forwarded-for': newPlace() })).status).toBe(200);
+});
+
 test('failures that lock are in the audit log, the few before them are not', async () => {
   const person = await dashboard.newPerson('viewer');
   await guessWrong(person.email, newPlace, 4);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSession } from '../../src/engine/dashboard/sessions.ts';
+import { purgeSignIns } from '../../src/storage/dashboard/signInFailures.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
 let dashboard: TestDashboard;
@@ -49,6 +51,40 @@ test('all others can be ended at once', async () => {
   await person.do('POST /me/sessions/end-others');
   expect(await Promise.all(others.map(isIn))).toEqual([false, false]);
   expect(await isIn(person)).toBe(true);
+});
+
+test('a person has fifty sessions at most: the one unused the longest makes room', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const { admin } = dashboard.scene;
+  const visit = { address: '127.0.0.1', device: 'Other' };
+  const whom = { accountId: dashboard.accountId, id: person.personId };
+  await move(person, 'last_seen_at', 60);
+  for (let i = 0; i < 49; i++) await admin.db.transaction(tx => openSession(admin, tx, whom, visit));
+  expect(await isIn(person)).toBe(true);
+  await move(person, 'last_seen_at', 60);
+  await admin.db.transaction(tx => openSession(admin, tx, whom, visit));
+  const { length } = await admin.db.query({
+    name: '',
+    text: `select from sessions where person_id = '${person.personId}'`,
+  });
+  expect(length).toBe(50);
+});
+
+test('what time has made void is removed, and nothing else', async () => {
+  const [gone, kept] = [await dashboard.newPerson('viewer'), await dashboard.newPerson('viewer')];
+  const { db } = dashboard.scene.admin;
+  await dashboard.stranger().do('POST /sign-in/passkey/options');
+  await dashboard.stranger().call('POST /sign-in', { body: { email: 'nobody@example.com', password: 'wrong' } });
+  await db.script(`update passkey_challenges set expires_at = clock_timestamp() - interval '1 second';
+    update sign_in_failures set failed_at = clock_timestamp() - interval '25 hours'`);
+  await dashboard.stranger().do('POST /sign-in/passkey/options');
+  await move(gone, 'expires_at', 8 * 86_400);
+  await purgeSignIns(db, 1_000);
+  const count = async (from: string) => (await db.query({ name: '', text: `select from ${from}` })).length;
+  expect(await count('passkey_challenges')).toBe(1);
+  expect(await count('sign_in_failures')).toBe(0);
+  expect(await count(`sessions where person_id = '${gone.personId}'`)).toBe(0);
+  expect(await count(`sessions where person_id = '${kept.personId}'`)).toBe(1);
 });
 
 test('nobody ends the session of somebody else', async () => {

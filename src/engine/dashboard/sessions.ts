@@ -9,6 +9,7 @@ import {
   proveSession,
   type SessionRow,
   touchSession,
+  trimSessions,
 } from '../../storage/dashboard/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
@@ -36,10 +37,10 @@ const provenSeconds = 300;
 /** A session's last use is written down this often at most. */
 const staleSeconds = 60;
 
-/**
- * A new session under a token that nobody has seen before, whatever the browser had. Whoever just signed in has proven
- * enough for the next few minutes.
- */
+/** As many as the list of them shows: none can hide behind the others. */
+const mostSessions = 50;
+
+/** A new session under a token that nobody has seen before, whatever the browser had. */
 export const openSession = async (
   context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
@@ -54,10 +55,10 @@ export const openSession = async (
     id,
     tokenHash: hash,
     livesSeconds: sessionSeconds,
-    provenSeconds,
     address: visit.address.slice(0, 64),
     device: visit.device.slice(0, 200),
   });
+  await trimSessions(tx, person.accountId, person.id, mostSessions);
   return { token, sessionId: id };
 };
 

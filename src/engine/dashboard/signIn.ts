@@ -28,7 +28,7 @@ const signedInAs = ({ id, accountId, role, name, email }: PersonRow) => ({
   email,
 });
 
-/** Opens the session of somebody who has proven who they are. */
+/** Opens the session of somebody who has proven who they are, which is good for the next few minutes' steps, too. */
 export const welcome = async (
   context: Context,
   tx: Queryable,

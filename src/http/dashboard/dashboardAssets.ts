@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { FlorinError } from '../../core/errors.ts';
@@ -29,9 +29,9 @@ const forEver = 'public, max-age=31536000, immutable';
 
 /** The app's page and what it loads, read and packed at the start, once. */
 export const loadDashboardAssets = () => {
-  const assets = existsSync(new URL('assets/', folder)) ? readdirSync(new URL('assets/', folder)) : [];
+  const assets = readdirSync(new URL('assets/', folder));
   const files = new Map(assets.map(name => [name, readFile(`assets/${name}`)]));
-  const page = existsSync(new URL('index.html', folder)) ? readFile('index.html') : null;
+  const page = readFile('index.html');
 
   const serve = (file: File, request: FastifyRequest, headers: Readonly<Record<string, string>>): Reply => {
     const { contentType, body, packedBody } = file;
@@ -42,10 +42,7 @@ export const loadDashboardAssets = () => {
 
   return {
     /** The same for every address of the app, which finds out by itself what to show. */
-    page(request: FastifyRequest): Reply {
-      if (!page) throw new FlorinError('not_found', 'This copy of Florin has no dashboard: run npm run build.');
-      return serve(page, request, {});
-    },
+    page: (request: FastifyRequest): Reply => serve(page, request, {}),
     /** Names change with contents, so that each is fetched once. */
     asset(request: FastifyRequest, name: string): Reply {
       const file = files.get(name);

@@ -12,9 +12,8 @@ export type SessionRow = {
 const insertStatement = {
   name: 'session-insert',
   text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
-    insert into sessions (account_id, person_id, id, token_hash, expires_at, proven_until, address, device)
-    values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5),
-      case when $6 > 0 then clock_timestamp() + make_interval(secs => $6) end, $7, $8)`,
+    insert into sessions (account_id, person_id, id, token_hash, expires_at, address, device)
+    values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5), $6, $7)`,
 };
 export const insertSession = async (
   tx: Queryable,
@@ -24,13 +23,22 @@ export const insertSession = async (
     id: string;
     tokenHash: Buffer;
     livesSeconds: number;
-    provenSeconds: number;
     address: string;
     device: string;
   },
 ): Promise<void> => {
-  const { accountId, personId, id, tokenHash, livesSeconds, provenSeconds, address, device } = session;
-  await tx.query(insertStatement, [accountId, personId, id, tokenHash, livesSeconds, provenSeconds, address, device]);
+  const { accountId, personId, id, tokenHash, livesSeconds, address, device } = session;
+  await tx.query(insertStatement, [accountId, personId, id, tokenHash, livesSeconds, address, device]);
+};
+
+const trimStatement = {
+  name: 'session-trim',
+  text: `delete from sessions where account_id = $1 and person_id = $2 and id in (select id from sessions
+    where account_id = $1 and person_id = $2 order by last_seen_at desc, id desc offset $3)`,
+};
+/** Ends those that were unused the longest. */
+export const trimSessions = async (tx: Queryable, accountId: string, personId: string, most: number): Promise<void> => {
+  await tx.query(trimStatement, [accountId, personId, most]);
 };
 
 /** Whom a session belongs to. `isProven` is by the database's clock. */

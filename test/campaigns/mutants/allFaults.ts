@@ -5,6 +5,7 @@ import { delivererFaults } from './delivererFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
 import { deliveryLogFaults } from './deliveryLogFaults.ts';
 import type { Fault } from './fault.ts';
+import { identityFaults } from './identityFaults.ts';
 import { paymentFaults } from './paymentFaults.ts';
 import { setupFaults } from './setupFaults.ts';
 import { watchFaults } from './watchFaults.ts';
@@ -19,4 +20,5 @@ export const allFaults: readonly Fault[] = [
   ...delivererFaults,
   ...checkoutFaults,
   ...setupFaults,
+  ...identityFaults,
 ];

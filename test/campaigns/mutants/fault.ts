@@ -15,3 +15,4 @@ export const http = within('http');
 export const local = within('local');
 export const storage = within('storage');
 export const watch = within('watch');
+export const vault = within('vault');
