@@ -17,9 +17,11 @@ export const Page = ({
   useEffect(() => {
     if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);
+  useEffect(() => {
+    document.title = `${title} · Florin`;
+  }, [title]);
   return (
     <>
-      <title>{`${title} · Florin`}</title>
       <div className="page-head">
         <div>
           <h1 ref={heading} tabIndex={-1}>
