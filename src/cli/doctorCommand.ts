@@ -1,13 +1,16 @@
+import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
-import { type Verified, verifyAuditLogs, verifyWallets } from '../engine/verifyRecords.ts';
+import type { AdminContext } from '../engine/accounts.ts';
+import { type Verified, verifyAuditLogs, verifyWalletHistory, verifyWallets } from '../engine/verifyRecords.ts';
 import type { Database } from '../storage/database.ts';
 import { countPendingMigrations, MigrationError } from '../storage/migrate.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
+import { keepAuditHeads } from './auditHeadsFile.ts';
 import { type Common, common } from './commands.ts';
 import { openAdmin, openStorage } from './compose.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
 
 type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string };
 
@@ -23,6 +26,23 @@ const verified = ({ checked, problems }: Verified, what: string): Omit<Finding, 
   ok: problems.length === 0,
   detail: problems.length === 0 ? `${checked} ${what} verified` : problems.join('; '),
 });
+
+/** Where the logs ended before is known to who has a data directory. */
+const examineAuditLogs = async (config: Config, admin: AdminContext): Promise<Verified> => {
+  const { checked, problems } = await verifyAuditLogs(admin);
+  const hasDirectory = await access(config.dataDir).then(
+    () => true,
+    () => false,
+  );
+  // Ends that do not fit their log are not to be remembered.
+  if (problems.length > 0 || !hasDirectory) return { checked, problems };
+  return { checked, problems: await keepAuditHeads(config, admin) };
+};
+
+const examineWallets = async (admin: AdminContext): Promise<Verified> => {
+  const { checked, problems } = await verifyWallets(admin);
+  return { checked, problems: [...problems, ...(await verifyWalletHistory(admin))] };
+};
 
 const checkMigrations = async (db: Database): Promise<Omit<Finding, 'check'>> => {
   const pending = await countPendingMigrations(db);
@@ -73,12 +93,12 @@ const examine = async (options: Common): Promise<Finding[]> => {
     if (!admin) return findings;
     await check(
       'audit log',
-      () => verifyAuditLogs(admin),
+      () => examineAuditLogs(config, admin),
       told => verified(told, 'rows'),
     );
     await check(
       'wallets',
-      () => verifyWallets(admin),
+      () => examineWallets(admin),
       told => verified(told, 'wallets'),
     );
     return findings;

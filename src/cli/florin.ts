@@ -38,6 +38,7 @@ import { signWebhook } from '../webhooks/sign.ts';
 import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startKeyUseKeeper, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
+import { openAuditHeads } from './auditHeadsFile.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
 import { dashboardUrlName, type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
@@ -109,6 +110,7 @@ export const startFlorin = async (
     stack.push('database', () => storage.stop());
     const admin = await openAdmin(config, storage);
     await noticeRestore(admin.db, log);
+    stack.push('audit heads', await openAuditHeads(config, admin, log));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
     const { chain, notices } = await startLocalChain(config, log, admin.db);

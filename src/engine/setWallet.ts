@@ -28,7 +28,11 @@ export const setWallet = async (
     await recordAction(context, tx, acting, {
       action: 'wallet.set',
       subject: network,
-      detail: { ...wallet, version, ...(waiting && { stoppedChange: waiting.destination }) },
+      detail: {
+        ...wallet,
+        version,
+        ...(waiting && { stoppedChange: waiting.destination, stoppedVersion: waiting.version }),
+      },
     });
   });
   return wallet;

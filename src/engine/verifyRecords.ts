@@ -1,10 +1,11 @@
 import { type AuditEnd, type AuditLogRow, readAuditChain, readAuditHeads } from '../storage/dashboard/auditLog.ts';
-import { readSealedWallets, type SealedWallet } from '../storage/dashboard/walletSeals.ts';
+import { readHistoryFaults, readSealedWallets, type SealedWallet } from '../storage/dashboard/walletSeals.ts';
 import type { AdminContext } from './accounts.ts';
 import { auditSealOf, chainStart } from './dashboard/audit.ts';
 import { isSealed } from './walletSeal.ts';
 
 const pageRows = 1_000;
+const mostFaults = 100;
 
 type Parts = Pick<AdminContext, 'db' | 'vault'>;
 
@@ -67,4 +68,16 @@ export const verifyWallets = async (context: Parts): Promise<Verified> => {
     if (wallets.length < pageRows) return { checked, problems };
     last = wallets.at(-1)!;
   }
+};
+
+/**
+ * No seal tells that a row is gone: without its stop a change takes effect, and without the last wallet the one before is in
+ * force. The audit log tells of each.
+ */
+export const verifyWalletHistory = async (context: Parts): Promise<string[]> => {
+  const faults = await readHistoryFaults(context.db, mostFaults);
+  return faults.map(({ accountId, environment, network, version, stopped, fault }) => {
+    const what = `${stopped ? 'the stop of ' : ''}wallet ${network} (${environment}, version ${version}) of ${accountId}`;
+    return `${what} ${fault === 'gone' ? 'was removed' : 'is not in the audit log'}`;
+  });
 };

@@ -96,6 +96,22 @@ export const readAuditChain = (
   limit: number,
 ): Promise<AuditLogRow[]> => db.query<AuditLogRow>(chainStatement, [accountId, after, limit]);
 
+const hashesStatement = {
+  name: 'audit-hashes',
+  text: `select l.account_id as "accountId", l.hash from audit_log l
+    join unnest($1::text[], $2::bigint[]) as asked(account_id, sequence)
+      on asked.account_id = l.account_id and asked.sequence = l.sequence`,
+};
+/** The hash of one row of each account named. */
+export const readAuditHashes = (
+  db: Queryable,
+  asked: readonly { accountId: string; sequence: string }[],
+): Promise<{ accountId: string; hash: Buffer }[]> =>
+  db.query<{ accountId: string; hash: Buffer }>(hashesStatement, [
+    asked.map(each => each.accountId),
+    asked.map(each => each.sequence),
+  ]);
+
 const headsStatement = {
   name: 'audit-heads',
   text: `select a.id as "accountId", coalesce(h.sequence, 0) as sequence, h.hash

@@ -1,5 +1,5 @@
-import type { Environment } from '../../core/environment.ts';
-import type { Queryable } from '../database.ts';
+import type { Environment, Scope } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
 import type { WalletRow } from '../wallets.ts';
 
 export type SealedWallet = WalletRow & { accountId: string; environment: Environment };
@@ -20,3 +20,29 @@ export const readSealedWallets = (
   const place = after ? [after.accountId, after.environment, after.network, after.version] : [null, null, null, null];
   return db.query<SealedWallet>(pageStatement, [...place, limit]);
 };
+
+/** What the audit log tells of changes, against what there is. Both are text, so that no row breaks the reading of others. */
+const historyStatement = {
+  name: 'wallet-history',
+  text: `with told as (
+      select account_id, environment, subject as network, detail ->> 'version' as version,
+        action = 'wallet.change_stopped' as stopped
+      from audit_log where action in ('wallet.set', 'wallet.change_requested', 'wallet.change_stopped')
+      union all
+      select account_id, environment, subject, detail ->> 'stoppedVersion', true
+      from audit_log where action = 'wallet.set' and detail ->> 'stoppedVersion' is not null
+    ), kept as (
+      select account_id, environment, network collate "C" as network, version::text, false as stopped from wallets
+      union all
+      select account_id, environment, network collate "C", version::text, true from wallet_stops
+    )
+    select account_id as "accountId", environment, network, version, stopped,
+      case when k.account_id is null then 'gone' else 'untold' end as fault
+    from told t full join kept k using (account_id, environment, network, version, stopped)
+    where k.account_id is null or (t.account_id is null and stopped)
+    order by account_id, environment, network, version, stopped limit $1`,
+};
+export type HistoryFault = Scope & { network: string; version: string; stopped: boolean; fault: 'gone' | 'untold' };
+/** Wallets and stops that the audit log knows of and that are gone, and stops that it does not know of. */
+export const readHistoryFaults = (db: Queryable, limit: number): Promise<HistoryFault[]> =>
+  db.query<Row & HistoryFault>(historyStatement, [limit]);

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../core/errorCode.ts';
+import type { Log } from '../core/log.ts';
+import type { AdminContext } from '../engine/accounts.ts';
+import { compareAuditHeads, type RememberedHead } from '../engine/auditHeads.ts';
+import { writeFileAtomically } from '../local/writeFileAtomically.ts';
+import { type Config, ConfigError } from './config.ts';
+
+const pathOf = (config: Config): string => join(config.dataDir, 'audit-heads.json');
+
+const isHead = (value: unknown): value is RememberedHead => {
+  const { accountId, sequence, hash } = (value ?? {}) as Record<string, unknown>;
+  const isNamed = typeof accountId === 'string' && typeof sequence === 'string' && /^\d{1,18}$/.test(sequence);
+  return isNamed && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);
+};
+
+const readHeads = async (path: string): Promise<RememberedHead[]> => {
+  const text = await readFile(path, 'utf8').catch(error => {
+    if (hasCode(error, 'ENOENT')) return '[]';
+    throw error;
+  });
+  const unreadable = new ConfigError([`${path} is not as Florin wrote it: remove it once you know why.`]);
+  try {
+    const heads: unknown = JSON.parse(text);
+    if (Array.isArray(heads) && heads.every(isHead)) return heads;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw unreadable;
+};
+
+/**
+ * Remembers in the data directory where the audit logs end, and answers what is missing of what was remembered: rows cut
+ * off in the database together with their end leave no trace there.
+ */
+export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, 'db'>): Promise<string[]> => {
+  const path = pathOf(config);
+  const { problems, heads } = await compareAuditHeads(admin, await readHeads(path));
+  await writeFileAtomically(path, `${JSON.stringify(heads)}\n`, 0o600);
+  return problems;
+};
+
+/** A server goes on: its log says what is missing, and so does `florin doctor`. */
+export const noticeAuditLoss = async (config: Config, admin: Pick<AdminContext, 'db'>, log: Log): Promise<void> => {
+  try {
+    const problems = await keepAuditHeads(config, admin);
+    if (problems.length > 0) log.error({ problems }, 'rows of the audit log are gone');
+  } catch (error) {
+    log.error({ err: error }, 'the ends of the audit logs could not be compared');
+  }
+};
+
+/** Looks at once, and again when the answer is called. */
+export const openAuditHeads = async (
+  config: Config,
+  admin: Pick<AdminContext, 'db'>,
+  log: Log,
+): Promise<() => Promise<void>> => {
+  await noticeAuditLoss(config, admin, log);
+  return () => noticeAuditLoss(config, admin, log);
+};
