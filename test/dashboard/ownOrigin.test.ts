@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environments } from '../../src/core/environment.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 import { send } from '../support/send.ts';
 
@@ -24,7 +25,15 @@ describe('on a port of its own', () => {
 
   test('there is nothing else, not even with a key', async () => {
     const headers = { authorization: `Bearer ${dashboard.keys.production}` };
-    for (const path of ['/v1/payments', '/v1/networks', '/docs', '/openapi.json', '/healthz', '/checkout/pay_1']) {
+    for (const path of [
+      '/v1/payments',
+      '/v1/networks',
+      '/docs',
+      '/openapi.json',
+      '/healthz',
+      '/checkout/pay_1',
+      '/%761/payments',
+    ]) {
       expect((await dashboard.send('GET', path, { headers })).status, path).toBe(404);
     }
     const root = await dashboard.send('GET', '/');
@@ -41,17 +50,24 @@ describe('on a port of its own', () => {
     }
   });
 
-  test('a Host that is not its own is refused, and its own is the dashboard on every port', async () => {
-    const other = await send(dashboard.url, 'GET', '/dashboard', {
-      ca: dashboard.ca,
-      headers: { host: 'evil.example' },
-    });
-    expect(other.status).toBe(400);
-    const { production } = dashboard.scene.florin.urls;
-    const host = new URL(dashboard.url).host;
-    const there = await send(production, 'GET', '/dashboard', { ca: dashboard.ca, headers: { ...html, host } });
-    expect(there.status).toBe(200);
-    expect((await send(production, 'GET', '/v1/networks', { ca: dashboard.ca, headers: { host } })).status).toBe(404);
+  test('a Host that is not its own is refused', async () => {
+    const headers = { host: 'evil.example' };
+    expect((await send(dashboard.url, 'GET', '/dashboard', { ca: dashboard.ca, headers })).status).toBe(400);
+  });
+
+  test.each(environments)('the port of %s serves nothing of it, whatever the Host header says', async environment => {
+    const base = dashboard.scene.florin.urls[environment];
+    const { cookie } = await dashboard.as('owner');
+    const { host } = new URL(dashboard.url);
+    const ask = (method: string, path: string, headers: Record<string, string>) =>
+      send(base, method, path, { ca: dashboard.ca, headers: { host, ...headers } });
+    for (const path of ['/dashboard', '/dashboard/api/session', '/%64ashboard/api/team', '/dashboard/assets/x.js']) {
+      expect((await ask('GET', path, { cookie, ...html })).status, path).toBe(404);
+    }
+    const signedOut = await ask('POST', '/dashboard/api/sign-out', { cookie, origin: dashboard.url });
+    expect(signedOut.status).toBe(404);
+    const authorization = `Bearer ${dashboard.keys[environment]}`;
+    expect((await ask('GET', '/v1/payments', { authorization })).status, 'the API is there as ever').toBe(200);
   });
 
   test("a call from production's pages is a foreign one", async () => {

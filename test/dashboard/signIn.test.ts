@@ -45,7 +45,7 @@ test('a password opens a session in a cookie that scripts, other sites and plain
   const [cookie] = answer.headers['set-cookie']!;
   const [pair, ...attributes] = cookie!.split('; ');
   expect(pair).toMatch(/^__Host-florin=[A-Za-z0-9_-]{43}$/);
-  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=604800', 'Path=/', 'SameSite=Strict', 'Secure']);
+  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Strict', 'Secure']);
   expect(await client.do('GET /session')).toMatchObject({ state: 'signed-in', provenUntil: expect.any(String) });
 });
 

@@ -1,6 +1,7 @@
 import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/dashboard/dashboardApi.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { environmentHere, here, navigate, outsideHref } from './place.ts';
+import { isSomebodyThere } from './presence.ts';
 
 /** An answer that is not what was asked for. Without a status, there was no answer. */
 export class CallError extends Error {
@@ -77,11 +78,17 @@ const errorIn = async (answer: Response): Promise<CallError> => {
 const ask = async (name: string, options: AnyOptions): Promise<Response> => {
   const [method, path] = name.split(' ') as [string, string];
   const hasBody = options.body !== undefined;
+  // A session that nobody uses ends, however often an open page looks for news.
+  const isBackground = method === 'GET' && !isSomebodyThere();
   try {
     return await fetch(callPath(path, options), {
       method,
       credentials: 'same-origin',
-      headers: { accept: 'application/json', ...(hasBody ? { 'content-type': 'application/json' } : {}) },
+      headers: {
+        accept: 'application/json',
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...(isBackground ? { 'x-florin-background': '1' } : {}),
+      },
       ...(hasBody ? { body: JSON.stringify(options.body) } : {}),
       ...(options.signal ? { signal: options.signal } : {}),
     });

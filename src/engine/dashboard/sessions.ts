@@ -31,8 +31,8 @@ export type SignedInPerson = {
 /** Where a request came from, as it is shown in the list of sessions and in the audit log. */
 export type Visit = { readonly address: string; readonly device: string };
 
-const idleSeconds = 12 * 3600;
-export const sessionSeconds = 7 * 86_400;
+const idleSeconds = 1_800;
+export const sessionSeconds = 12 * 3600;
 const provenSeconds = 300;
 /** A session's last use is written down this often at most. */
 const staleSeconds = 60;
@@ -62,11 +62,16 @@ export const openSession = async (
   return { token, sessionId: id };
 };
 
-export const findSignedIn = async (context: Pick<Context, 'db'>, token: string): Promise<SignedInPerson | null> => {
+/** `isUse` is false for what a page asks by itself: it must not keep a session alive that nobody uses. */
+export const findSignedIn = async (
+  context: Pick<Context, 'db'>,
+  token: string,
+  { isUse }: { isUse: boolean },
+): Promise<SignedInPerson | null> => {
   const hash = hashToken(token);
   const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
   if (!owner) return null;
-  if (owner.isStale) await touchSession(context.db, owner);
+  if (isUse && owner.isStale) await touchSession(context.db, owner);
   const { sessionId, personId, accountId, role, name, email, provenUntil } = owner;
   return { sessionId, personId, accountId, role, name, email, provenUntil };
 };

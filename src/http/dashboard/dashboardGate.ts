@@ -44,6 +44,10 @@ const refuseForeign = ({ method, headers }: FastifyRequest, origin: string): voi
   }
 };
 
+/** The app says so of what it reads while nobody is at the screen. Changes are always somebody's. */
+const isBackground = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && headers['x-florin-background'] === '1';
+
 export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   const people = new WeakMap<FastifyRequest, SignedInPerson>();
 
@@ -59,7 +63,7 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
 
   const identify = async (request: FastifyRequest): Promise<SignedInPerson | null> => {
     const token = tokenOf(request);
-    const person = token === null ? null : await findSignedIn(context, token);
+    const person = token === null ? null : await findSignedIn(context, token, { isUse: !isBackground(request) });
     if (person) people.set(request, person);
     return person;
   };
