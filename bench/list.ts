@@ -9,10 +9,10 @@ const smallPayments = 10_000;
 const deepOffset = 1_000_000;
 const repeats = 200;
 
-type Tenant = { name: string; key: string };
+export type Tenant = { id: string; name: string; key: string };
 
 /** Accounts are found again by name, so that a kept data directory is seeded once. */
-const tenantOf = async (scene: Scene, payments: number): Promise<Tenant> => {
+export const tenantOf = async (scene: Scene, payments: number): Promise<Tenant> => {
   const name = `bench-${payments}`;
   const { data } = (await scene.florin('accounts', 'list')) as unknown as { data: { id: string; name: string }[] };
   let id = data.find(account => account.name === name)?.id;
@@ -24,7 +24,7 @@ const tenantOf = async (scene: Scene, payments: number): Promise<Tenant> => {
     console.log(`  writing ${payments} payments…`);
     await seed(scene, id, payments);
   }
-  return { name, key: key! };
+  return { id, name, key: key! };
 };
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();

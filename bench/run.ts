@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { benchCheckout } from './checkout.ts';
 import { closeClient } from './client.ts';
 import { benchCreate } from './create.ts';
+import { benchDashboard } from './dashboard.ts';
 import { benchDetect } from './detect.ts';
 import { benchGet } from './get.ts';
 import { benchIngest } from './ingest.ts';
@@ -12,13 +13,13 @@ import { benchList } from './list.ts';
 import { startScene } from './scene.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [webhooks] [checkout] [options]
+const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [webhooks] [checkout] [dashboard] [options]
 
 Measures the service against the limit of the machine, turn by turn in one run, and reports medians and ratios.
 
   --rounds N      turns of each side (default 5)
   --seconds N     length of a turn (default 5)
-  --payments N    size of the large account for list (default 10000000; the first run writes it, some minutes)
+  --payments N    size of the large account for list and dashboard (default 10000000; the first run writes it, some minutes)
   --transfers N   token transfers that ingest reads, ten a block (default 20000)
   --open N        open payments among which ingest matches (default 1000000)
   --detections N  payments that detect waits for (default 300)
@@ -48,6 +49,7 @@ const benches = {
   detect: benchDetect,
   webhooks: benchWebhooks,
   checkout: benchCheckout,
+  dashboard: benchDashboard,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {

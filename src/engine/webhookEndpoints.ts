@@ -10,6 +10,7 @@ import {
   type EndpointChange,
   type EndpointRow,
   insertEndpoint,
+  noteTested,
   readEndpoint,
   rotateEndpointSecret,
   updateEndpoint,
@@ -169,6 +170,7 @@ export const sendTest = async (
     timestampSeconds: Math.floor(atMs / 1000),
     body: renderTestEvent(context.environments[environment], event),
   });
+  if (outcome.delivered) await noteTested(context.db, scope, row.id);
   return { eventId, ...outcome };
 };
 

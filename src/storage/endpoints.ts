@@ -114,6 +114,15 @@ export const announceEndpoint = async (db: Queryable, scope: Scope, id: string):
   await db.query(announceStatement, [scope.accountId, scope.environment, id]);
 };
 
+const testedStatement = {
+  name: 'endpoint-tested',
+  text: `update webhook_endpoints set tested_at = clock_timestamp() where ${live} and id = $3`,
+};
+/** Its receiver has taken a test event. */
+export const noteTested = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
+  await db.query(testedStatement, [scope.accountId, scope.environment, id]);
+};
+
 const rotateStatement = {
   name: 'endpoint-rotate',
   text: `update webhook_endpoints set secret = $4, previous_secrets = (array_prepend(secret, previous_secrets))[:5],

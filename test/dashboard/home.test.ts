@@ -136,9 +136,14 @@ test('the way to production is a list of what is done and what is not', async ()
     ['network', false],
     ['liveKey', true],
   ]);
+  await db.script(`insert into wallets (account_id, environment, network, version, kind, destination, mac)
+      values ('${dashboard.accountId}', 'production', 'base', 1, 'forwarder', '${'0'.repeat(42)}', decode(repeat('00', 32), 'hex'));
+    insert into wallet_verifications (account_id, environment, network, version, verified_by)
+      values ('${dashboard.accountId}', 'production', 'base', 1, 'x')`);
   await db.script(`update people set totp_secret = '\\x01' where id = '${owner.personId}';
     update api_keys set revoked_at = now() where account_id = '${dashboard.accountId}' and environment = 'production'`);
   const changed = (await owner.do('GET /go-live')).steps;
+  expect(changed.find(({ key }) => key === 'wallet')).toMatchObject({ done: true });
   expect(changed.find(({ key }) => key === 'secondFactor')).toMatchObject({ done: true });
   expect(changed.find(({ key }) => key === 'liveKey')).toMatchObject({ done: false });
 });

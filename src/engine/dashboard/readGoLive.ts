@@ -1,6 +1,7 @@
 import type { GoLive } from '../../core/dashboard/moneyApi.ts';
 import { readReadiness } from '../../storage/dashboard/goLive.ts';
 import { hasAnsweringEndpoint } from '../../storage/dashboard/webhookHealth.ts';
+import { listWallets } from '../../storage/wallets.ts';
 import type { Context } from '../context.ts';
 
 /** As URLs write them. */
@@ -14,12 +15,13 @@ const isPublic = (url: string): boolean => {
 /** What is left to do before real money is taken, always of production. */
 export const readGoLive = async (context: Context, accountId: string): Promise<GoLive> => {
   const scope = { accountId, environment: 'production' } as const;
-  const { hasWallet, hasSecondFactor, hasLiveKey } = await readReadiness(context.listDb, accountId);
+  const wallets = await listWallets(context.listDb, scope);
+  const { hasSecondFactor, hasLiveKey } = await readReadiness(context.listDb, accountId);
   const networks = await context.networks.list('production');
   const steps: GoLive['steps'] = [
     {
       key: 'wallet',
-      done: hasWallet,
+      done: wallets.some(({ pending, verifiedAt }) => !pending && verifiedAt !== null),
       title: 'A wallet of production is set and verified',
       help: 'Name the address or extended public key that gets the money, and compare what is derived with your own wallet.',
     },

@@ -15,6 +15,10 @@ export const paymentsInSweep = 100;
 const transactionsInPlan = 10;
 /** Estimated at once; a merchant with more tokens sees the rest without. */
 const estimatedHoldings = 20;
+/** A node works out each forwarder of an estimate; some of them say what the rest takes. */
+const estimatedPayments = 10;
+/** What any transaction takes before it does something. */
+const baseGas = 21_000n;
 
 export type SweptToken = { readonly network: string; readonly currency: string };
 
@@ -92,15 +96,17 @@ export const planSweep = async (context: Context, scope: Scope, asked: SweptToke
   };
 };
 
-/** By a first transaction of it, as large as one may be, and in proportion. */
+/** By the oldest of its payments, and in proportion. */
 const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<UnsweptRow['gas']> => {
-  const rows = await unsweptPayments(context.listDb, scope, holding, paymentsInSweep);
+  const rows = await unsweptPayments(context.listDb, scope, holding, estimatedPayments);
   const own = rows.filter(({ caip2, treasury }) => caip2 === holding.caip2 && treasury === holding.treasury);
   const [batch] = batchesOf(context, scope, own);
   const network = context.networks.all().find(({ caip2 }) => caip2 === holding.caip2);
   const found = batch && network && (await estimate(context, batch));
   if (!found) return null;
-  const units = (found.units * BigInt(holding.payments)) / BigInt(batch.rows.length);
+  const transactions = BigInt(Math.ceil(holding.payments / paymentsInSweep));
+  const work = found.units > baseGas ? found.units - baseGas : 0n;
+  const units = transactions * baseGas + (work * BigInt(holding.payments)) / BigInt(batch.rows.length);
   const decimals = context.networks.decimalsOf(holding.caip2, null);
   return {
     units: units.toString(),

@@ -3,7 +3,6 @@ import { walletsInForce } from '../wallets.ts';
 
 export type Readiness = {
   /** One that is in force and that somebody has found in a wallet of their own. */
-  readonly hasWallet: boolean;
   readonly hasSecondFactor: boolean;
   readonly hasLiveKey: boolean;
 };

@@ -58,11 +58,11 @@ const answeredStatement = {
   name: 'health-answered',
   text: `select exists (
       select from webhook_endpoints w where w.account_id = $1 and w.environment = $2 and w.deleted_at is null
-        and w.status = 'enabled' and exists (
+        and w.status = 'enabled' and (w.tested_at is not null or exists (
           select from deliveries d where d.endpoint_id = w.id and d.account_id = w.account_id
-            and d.environment = w.environment and d.status = 'succeeded')
+            and d.environment = w.environment and d.status = 'succeeded'))
     ) as answered`,
 };
-/** Whether an endpoint in use has ever taken a delivery. */
+/** Whether an endpoint in use has ever taken a delivery or a test event. */
 export const hasAnsweringEndpoint = async (db: Queryable, scope: Scope): Promise<boolean> =>
   (await db.query<{ answered: boolean }>(answeredStatement, [scope.accountId, scope.environment]))[0]!.answered;

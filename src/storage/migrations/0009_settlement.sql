@@ -134,3 +134,6 @@ create table sweep_payments (
   foreign key (account_id, environment, payment_id) references payments
 );
 create index sweep_payments_payment on sweep_payments (account_id, environment, payment_id);
+
+-- When its receiver last took a test event, which leaves no delivery.
+alter table webhook_endpoints add column tested_at timestamptz(3);
