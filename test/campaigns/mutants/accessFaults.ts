@@ -175,7 +175,7 @@ const answers: Fault[] = [
   },
   {
     name: 'a wrong method is 404',
-    file: 'src/http/server.ts',
+    file: 'src/http/refuseUnknown.ts',
     find: "throw new FlorinError('method_not_allowed'",
     replace: "throw new FlorinError('not_found'",
     tests: api('errors'),
