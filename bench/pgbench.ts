@@ -45,7 +45,7 @@ with fresh as (
   insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
   select account_id, environment, delivery_id(id, '${endpointId}'), id, '${endpointId}', created_at, created_at from announced
 )
-insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
+insert into payment_deltas (account_id, environment, status, currency, network, hour, change)
 select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), 1 from fresh;
 `;
 

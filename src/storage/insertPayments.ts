@@ -95,7 +95,7 @@ const insertPaymentsStatement = {
     where s.callback_url is not null and not exists (
       select from webhook_endpoints w where ${takesEvent('e', `'payment.created'`)} and w.url = s.callback_url)
   ), counted as (
-    insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
+    insert into payment_deltas (account_id, environment, status, currency, network, hour, change)
     select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), count(*)
     from fresh group by account_id, environment, currency, network, date_trunc('hour', created_at, 'UTC')
   )

@@ -71,7 +71,7 @@ const totalSql = (filter: PaymentFilter, fromMs: number, toMs: number, to: Param
   const key = totalsKey(filter, to);
   if (fromMs === 0 && toMs === latestMs) {
     return `((select coalesce(sum(count), 0) from payment_totals where ${key})
-      + (select coalesce(sum(count), 0) from payment_deltas where ${owned}${same}))`;
+      + (select coalesce(sum(change), 0) from payment_deltas where ${owned}${same}))`;
   }
   const start = to.text(new Date(startMs).toISOString());
   const end = to.text(new Date(Math.min(endMs, latestMs)).toISOString());
@@ -81,7 +81,7 @@ const totalSql = (filter: PaymentFilter, fromMs: number, toMs: number, to: Param
   return `((select coalesce(sum(case when day > ${day(start)} and day < ${day(end)} then count else (
         select coalesce(sum(h), 0) from unnest(hours[greatest(0, ${hour(start)})::int + 1 : least(24, ${hour(end)})::int]) h
       ) end), 0) from payment_totals where ${key} and day >= ${day(start)} and day <= ${day(end)})
-    + (select coalesce(sum(count), 0) from payment_deltas where ${owned}${same} and hour >= ${start} and hour < ${end})
+    + (select coalesce(sum(change), 0) from payment_deltas where ${owned}${same} and hour >= ${start} and hour < ${end})
     + ${counted(fromMs, startMs - 1)} + ${counted(endMs, toMs)})`;
 };
 
@@ -113,7 +113,7 @@ const locate = async (
       select day, sum(count) as count from (
         select day, count from payment_totals where ${key}
         union all
-        select (hour at time zone 'UTC')::date, count from payment_deltas where ${owned}${same}
+        select (hour at time zone 'UTC')::date, change from payment_deltas where ${owned}${same}
       ) d group by day
     ), placed as (
       select day, count, sum(count) over (order by day desc) as upto from days
@@ -125,7 +125,7 @@ const locate = async (
         select i - 1 as hour, h as count from payment_totals, unnest(hours) with ordinality as u(h, i)
         where ${key} and day = found.day
         union all
-        select extract(hour from hour at time zone 'UTC'), count from payment_deltas
+        select extract(hour from hour at time zone 'UTC'), change from payment_deltas
         where ${owned}${same} and (hour at time zone 'UTC')::date = found.day
       ) h group by hour
     ) hours where hours.count > 0 order by hours.hour desc`;

@@ -44,7 +44,7 @@ const moveTotalsStatement = {
         as h(account_id, environment, currency, network, decimals, caip2, contract, treasury, count, amount)
       group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(count) <> 0 or sum(amount) <> 0
     )
-    insert into payment_deltas (account_id, environment, status, exception, currency, network, hour, count)
+    insert into payment_deltas (account_id, environment, status, exception, currency, network, hour, change)
     select account_id, environment, d.status, d.exception, p.currency, p.network,
       date_trunc('hour', p.created_at, 'UTC'), sum(d.count)
     from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[],

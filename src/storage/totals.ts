@@ -15,7 +15,7 @@ const fold = {
       delete from payment_deltas d using oldest where d.id = oldest.id returning d.*
     ), spread as (
       select account_id, environment, s.status, c.currency, n.network, e.exception, (hour at time zone 'UTC')::date as day,
-        extract(hour from hour at time zone 'UTC')::int as hour, sum(count)::int as count
+        extract(hour from hour at time zone 'UTC')::int as hour, sum(change)::int as count
       from taken d
         cross join lateral (values (d.status::text), ('')) s(status)
         cross join lateral (values (d.currency), ('')) c(currency)

@@ -1,39 +1,18 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
-import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
+import { type EarlierDatabase, openEarlierDatabase } from './earlierDatabase.ts';
 
-const folder = new URL('../../src/storage/migrations/', import.meta.url);
-const first = '0006';
-
-let clone: Awaited<ReturnType<typeof cloneDatabase>>;
+let earlier: EarlierDatabase;
 let db: Database;
 
 /** A database as it was before there was a checkout. */
 beforeEach(async () => {
-  clone = await cloneDatabase();
-  db = openTestDatabase(clone.url);
-  await db.script(`drop schema public cascade; create schema public; create table schema_migrations (
-    version integer primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null default now())`);
-  const names = (await readdir(folder)).sort().filter(name => name < first);
-  for (const name of names) {
-    const sql = await readFile(new URL(name, folder), 'utf8');
-    const checksum = createHash('sha256').update(sql).digest('hex');
-    await db.script(sql);
-    await db.script(
-      `insert into schema_migrations values (${Number(name.slice(0, 4))}, '${name}', '${checksum}', default)`,
-    );
-  }
+  earlier = await openEarlierDatabase('0006');
+  db = earlier.db;
 });
-afterEach(async () => {
-  await db.close();
-  await clone.drop();
-});
+afterEach(() => earlier.close());
 
-const upgrade = () => migrate({ connectionString: clone.url }, { log: silentLog });
+const upgrade = () => earlier.upgrade();
 const definition = async (): Promise<unknown> => {
   const [row] = await db.query<{ text: string }>({
     name: '',

@@ -174,7 +174,7 @@ describe('totals', () => {
   });
 
   test('are told of whole hours', async () => {
-    const delta = { account_id: `'${account}'`, environment: `'sandbox'`, ...key, count: '1' };
+    const delta = { account_id: `'${account}'`, environment: `'sandbox'`, ...key, change: '1' };
     const { day: _, ...columns } = delta;
     await refused(rows.insert('payment_deltas', { ...columns, hour: `'2026-01-31T12:00:00.001Z'` }), refusal.check);
     await rows.insert('payment_deltas', { ...columns, hour: `'2026-01-31T12:00:00Z'` });

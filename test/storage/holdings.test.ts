@@ -36,7 +36,7 @@ const forward = (payment: string, amount: number, number: number, branch: string
       amount: `${amount}`,
       block_hash: `'0x${branch}${number}'`,
     },
-    ...{ block_number: `${number}`, canonical: 'true', verified: 'true' },
+    ...{ block_number: `${number}`, canonical: 'true', verified: 'true', first_seen_at: 'now()' },
   });
 const held = async () =>
   (await readHoldings(rows.db, { accountId: account, environment: 'sandbox' })).map(({ amount, payments }) => [
@@ -85,12 +85,12 @@ test('a payment of another chain is neither locked nor moved by a forward of thi
 test('totals of one kind that cannot be folded stop no other kind', async () => {
   const own = { account_id: `'${account}'`, environment: `'sandbox'`, currency: `'USDC'`, network: `'base'` };
   const hour = `'2026-01-31T12:00:00Z'`;
-  await rows.insert('payment_deltas', { ...own, status: `'pending'`, hour, count: '-1' });
+  await rows.insert('payment_deltas', { ...own, status: `'pending'`, hour, change: '-1' });
   await rows.insert('volume_deltas', { ...own, decimals: '6', day: `'2026-01-31'`, count: '1', amount: '5' });
   await holding(1, 5);
   await expect(foldTotals(rows.db, 1_000)).rejects.toMatchObject({ code: refusal.check });
   const left = (table: string) => rows.read(`select count::int from ${table} where account_id = '${account}'`);
-  expect(await left('payment_deltas')).toEqual([{ count: -1 }]);
+  expect(await rows.read('select change from payment_deltas')).toEqual([{ change: -1 }]);
   expect(await left('volume_totals')).toEqual([{ count: 1 }]);
   expect(await left('holding_totals')).toEqual([{ count: 1 }]);
   await rows.run(`delete from payment_deltas where account_id = '${account}'`);

@@ -15,7 +15,7 @@ const landed: Readonly<Record<string, string>> = {
   '0006_checkout.sql': '536c4e8bd3709abfafe93e89dfe7a38de0b8c643c26a8c5ea48fbcabb0c1d395',
   '0007_support_contact.sql': 'f99caa17c3cdf201a6be57ad00154a3236ba6df1a46e900ee225c4a756f856e4',
   '0008_people.sql': 'ff41badf8b2e24812a17e801f965e654a1a0624f963bb32faf051e985618fe43',
-  '0009_settlement.sql': '46070433e32cc91bd0f88cac1d3a0ba2c78bc94f2bede11649167c4feef4b47c',
+  '0009_settlement.sql': 'a2cbcbafbbbcbc89bd4afe3a599fc0c8d8f06e2b2b06f5fd26242f0b600ad883',
   '0010_wallet_changes.sql': '299118fc2a8b35466b643b81b37862b29ac56712063f99515fcb2a0340a465cb',
 };
 

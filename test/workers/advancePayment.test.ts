@@ -75,8 +75,8 @@ test('every step of every payment is written and told, in its order', async () =
   expect(of(ids[1]!)).toEqual([['2 payment.expired pending expired', 'expired']]);
   expect(of(ids[2]!)).toEqual([['2 payment.confirming pending confirming', 'confirming']]);
   expect(await quiet.statuses(account.id)).toEqual({ completed: 1, expired: 1, confirming: 1 });
-  const totals = await quiet.read(`select status, sum(count)::int as n from payment_deltas
-    where account_id = '${account.id}' group by 1 having sum(count) <> 0 order by 1`);
+  const totals = await quiet.read(`select status, sum(change)::int as n from payment_deltas
+    where account_id = '${account.id}' group by 1 having sum(change) <> 0 order by 1`);
   expect(totals).toEqual([
     { status: 'confirming', n: 1 },
     { status: 'completed', n: 1 },

@@ -149,7 +149,7 @@ test('a batch makes each payment its own event and deliveries, and moves the tot
     [one, 4],
     [two, 3],
   ] as const) {
-    const text = `select status, count from payment_deltas where account_id = '${account.id}' order by id`;
+    const text = `select status, change as count from payment_deltas where account_id = '${account.id}' order by id`;
     const moved = (await quiet.read(text)).slice(1);
     expect(moved).toHaveLength(2);
     expect(moved).toEqual(

@@ -15,7 +15,7 @@ const conversionStatement = {
       select day, status, count from payment_totals
         where ${owned} and status in ('', 'completed') and currency = '' and network = '' and exception = '' and day >= $3
       union all
-      select ${dayOf('hour')}, s.status, count from payment_deltas d
+      select ${dayOf('hour')}, s.status, change from payment_deltas d
         cross join lateral (select '' union all select 'completed' where d.status = 'completed') s(status)
         where ${owned} and hour >= $3::date::timestamp at time zone 'UTC'
     ) c group by day`,
@@ -59,7 +59,7 @@ const statesStatement = {
         where ${owned} and status in ('pending', 'confirming', 'expired', 'canceled', 'reversed')
           and currency = '' and network = ''
       union all
-      select d.status::text, e.exception, count from payment_deltas d
+      select d.status::text, e.exception, change from payment_deltas d
         cross join lateral (select '' union all select d.exception::text where d.exception is not null) e(exception)
         where ${owned} and d.status <> 'completed'
     ) s group by status, exception having sum(count) > 0 order by status, exception`,

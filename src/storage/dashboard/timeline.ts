@@ -77,9 +77,8 @@ export type TimelineForward = {
 const forwardsStatement = {
   name: 'timeline-forwards',
   text: `select f.tx_hash as "txHash", f.contract, f.caip2, f.amount, f.canonical,
-      coalesce(f.first_seen_at, b.timestamp) as at
-    from (select * from forwards where ${mine} and payment_id = $3 order by block_number limit ${shownMoves}) f
-      join blocks b on b.caip2 = f.caip2 and b.hash = f.block_hash`,
+      f.first_seen_at as at
+    from forwards f where ${mine} and payment_id = $3 order by block_number limit ${shownMoves}`,
 };
 
 export type TimelineSweep = {

@@ -1,8 +1,13 @@
 -- What the dashboard shows of money without counting payments: volumes by day, exceptions, funds that are not swept yet.
--- What exists is counted once, here, while nothing else writes payments: some seconds for a million of them.
-lock table payments, payment_deltas, payment_totals, forwards in share row exclusive mode;
+-- What exists is counted once, here, while nobody else reads or writes payments: some seconds for a million of them. No
+-- table is written anew; of payments, the rows whose funds were forwarded are. All locks are taken first, in the order of
+-- those who write, and none is raised later.
+lock table forwards, payments, payment_deltas, payment_totals in access exclusive mode;
 
--- Totals by exception, too. A payment without one has no row more than before.
+-- Totals by exception, too. A payment without one has no row more than before. A process of an earlier version that still
+-- runs would count without exceptions, volumes and holdings: the new name makes its statements fail instead, both those
+-- that write and those that fold.
+alter table payment_deltas rename column count to change;
 alter table payment_deltas add column exception payment_exception;
 alter table payment_totals
   -- '' stands for "any", as in the other columns.
@@ -10,9 +15,7 @@ alter table payment_totals
   drop constraint payment_totals_pkey,
   add primary key (account_id, environment, status, currency, network, exception, day);
 alter table payment_totals alter column exception drop default;
-create index payments_exception on payments (account_id, environment, exception, id) where exception is not null;
-
-insert into payment_deltas (account_id, environment, status, exception, currency, network, hour, count)
+insert into payment_deltas (account_id, environment, status, exception, currency, network, hour, change)
 select account_id, environment, status, null, currency, network, date_trunc('hour', created_at, 'UTC'), -count(*)
 from payments where exception is not null group by 1, 2, 3, 5, 6, 7
 union all
@@ -51,11 +54,17 @@ select account_id, environment, currency, network, decimals, (completed_at at ti
 from payments where status = 'completed' group by 1, 2, 3, 4, 5, 6;
 
 -- What left a payment's address: the sum of the forwards that stand, derived anew whenever one of them comes or goes.
-alter table payments add column amount_forwarded base_units not null default 0;
+-- Not of the domain base_units: a column whose type has a check makes PostgreSQL write the whole table anew.
+alter table payments
+  add column amount_forwarded numeric(60, 0) not null default 0,
+  add constraint payments_amount_forwarded_check check (amount_forwarded >= 0 and amount_forwarded <= 1e54);
 alter table forwards
-  -- Null: written before these were kept.
+  -- Null: written before it was kept.
   add column tx_hash text collate "C" check (length(tx_hash) <= 66),
   add column first_seen_at timestamptz(3);
+update forwards f set first_seen_at = b.timestamp from blocks b where b.caip2 = f.caip2 and b.hash = f.block_hash;
+-- Without a default: a process of an earlier version, which settles nothing, cannot write forwards.
+alter table forwards alter column first_seen_at set not null;
 create index forwards_transaction on forwards (tx_hash, caip2);
 
 update payments p set amount_forwarded = f.amount
@@ -66,6 +75,7 @@ from (
   where f.canonical and f.verified group by 1, 2, 3
 ) f where p.account_id = f.account_id and p.environment = f.environment and p.id = f.payment_id;
 
+create index payments_exception on payments (account_id, environment, exception, id) where exception is not null;
 -- Forwarders that hold final funds, the oldest first: what a sweep takes.
 create index payments_unswept on payments (account_id, environment, network, currency, id)
   where wallet_kind = 'forwarder' and amount_confirmed > amount_forwarded;

@@ -156,7 +156,7 @@ const totals = async (ask: Ask): Promise<Check> =>
     `with counted as (select account_id, environment, status::text, network, count(*) as n from payments group by 1, 2, 3, 4),
      told as (select account_id, environment, status, network, sum(n) as n from (
        select account_id, environment, status, network, count as n from payment_totals where status <> '' and currency = '' and network <> '' and exception = ''
-       union all select account_id, environment, status::text, network, count from payment_deltas) t group by 1, 2, 3, 4)
+       union all select account_id, environment, status::text, network, change from payment_deltas) t group by 1, 2, 3, 4)
      select * from counted full join told using (account_id, environment, status, network)
      where coalesce(counted.n, 0) <> coalesce(told.n, 0)`,
   );

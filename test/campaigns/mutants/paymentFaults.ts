@@ -155,7 +155,7 @@ const listing: Fault[] = [
   {
     name: 'totals forget what is not folded',
     file: 'src/storage/listPayments.ts',
-    find: '+ (select coalesce(sum(count), 0) from payment_deltas where ${owned}${same}))`',
+    find: '+ (select coalesce(sum(change), 0) from payment_deltas where ${owned}${same}))`',
     replace: ')`',
     tests: api('listing', 'totals'),
   },

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { silentLog } from '../../src/core/log.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
+
+const folder = new URL('../../src/storage/migrations/', import.meta.url);
+
+export type EarlierDatabase = {
+  readonly db: Database;
+  upgrade(): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+/** A database as it was before the migration with this number. */
+export const openEarlierDatabase = async (first: string): Promise<EarlierDatabase> => {
+  const clone = await cloneDatabase();
+  const db = openTestDatabase(clone.url);
+  await db.script(`drop schema public cascade; create schema public; create table schema_migrations (
+    version integer primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null default now())`);
+  const names = (await readdir(folder)).sort().filter(name => name < first);
+  for (const name of names) {
+    const sql = await readFile(new URL(name, folder), 'utf8');
+    const checksum = createHash('sha256').update(sql).digest('hex');
+    await db.script(sql);
+    await db.script(
+      `insert into schema_migrations values (${Number(name.slice(0, 4))}, '${name}', '${checksum}', default)`,
+    );
+  }
+  return {
+    db,
+    upgrade: () => migrate({ connectionString: clone.url }, { log: silentLog }),
+    async close() {
+      await db.close();
+      await clone.drop();
+    },
+  };
+};
