@@ -81,6 +81,7 @@ describe('an extended public key', () => {
     await wallets.bringForward('polygon');
     const { data } = await wallets.owner.do('GET /wallets', production);
     expect(data.find(each => each.network === 'polygon')).toMatchObject({ version: 2, verifiedAt: null });
+    expectError(await verify(1), 409, 'conflict');
     expect(await isStepDone()).toBe(false);
   });
 
