@@ -30,6 +30,8 @@ beforeEach(async () => {
     access: (line: AccessLine) => void lines.push(line),
     strictTransport: () => false,
     errorPage: () => null,
+    headersFor: () => ({}),
+    arrive: () => null,
   };
   // A probe meets neither keys nor limits.
   const made = await createRequestHandler(options as unknown as ServerOptions);
