@@ -6,6 +6,7 @@ import { deliveryFaults } from './deliveryFaults.ts';
 import { deliveryLogFaults } from './deliveryLogFaults.ts';
 import type { Fault } from './fault.ts';
 import { identityFaults } from './identityFaults.ts';
+import { moneyFaults } from './moneyFaults.ts';
 import { paymentFaults } from './paymentFaults.ts';
 import { setupFaults } from './setupFaults.ts';
 import { watchFaults } from './watchFaults.ts';
@@ -19,6 +20,7 @@ export const allFaults: readonly Fault[] = [
   ...deliveryFaults,
   ...delivererFaults,
   ...checkoutFaults,
+  ...moneyFaults,
   ...setupFaults,
   ...identityFaults,
 ];
