@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/database.ts';
 import type { PasskeyResponse } from '../../vault/passkeys.ts';
 import type { Context } from '../context.ts';
 import { personActor, recordAudit, systemActor } from './audit.ts';
-import { type Attempt, beginAttempt } from './lockOut.ts';
+import { type Attempt, beginProof, beginSignIn } from './lockOut.ts';
 import { acceptPasskey, passkeyRefused, spendForPasskey } from './passkeys.ts';
 import { checkPassword } from './people.ts';
 import { lockSelf, takeCode } from './secondFactors.ts';
@@ -51,16 +51,19 @@ export const welcome = async (
   return { token, person: { ...signedIn, provenUntil } };
 };
 
-/** Single failures are not told: anybody can make as many as they like. Those that lock somebody out are. */
-const tellFailure = async (
+/**
+ * Single failures are not told: anybody can make as many as they like. Those that lock somebody out are. The answer does
+ * not wait for it, or its time would tell which e-mail addresses are somebody's.
+ */
+const tellFailure = (
   context: Context,
   person: PersonRow | null,
   attempt: Attempt,
   knock: Knock,
   what: string,
-): Promise<void> => {
+): void => {
   if (!person || !attempt.isPastFree) return;
-  await context.db.transaction(tx =>
+  const told = context.db.transaction(tx =>
     recordAudit(context, tx, {
       accountId: person.accountId,
       environment: null,
@@ -71,6 +74,22 @@ const tellFailure = async (
       address: knock.address,
     }),
   );
+  told.catch(error => context.log.error({ err: error }, 'a lock-out could not be written down'));
+};
+
+/** What could not be judged, because there was no room, was no guess. */
+const judgePassword = async (
+  context: Context,
+  attempt: Attempt,
+  password: string,
+  person: PersonRow | null,
+): Promise<boolean> => {
+  try {
+    return await checkPassword(password, person?.passwordHash ?? null);
+  } catch (error) {
+    await context.db.transaction(tx => attempt.undo(tx));
+    throw error;
+  }
 };
 
 /** What a code was, or the refusal. A person without an authenticator needs none. */
@@ -97,10 +116,10 @@ export const signInWithPassword = async (
   knock: Knock,
 ): Promise<NewSession | null> => {
   const email = given.email.trim().normalize('NFC').toLowerCase().slice(0, longestText);
-  const attempt = await beginAttempt(context, { email, addressKey: knock.addressKey });
+  const attempt = await beginSignIn(context, { email, addressKey: knock.addressKey });
   const found = await findPersonByEmail(context.db, email);
-  if (!(await checkPassword(given.password, found?.passwordHash ?? null)) || !found) {
-    await tellFailure(context, found, attempt, knock, 'password');
+  if (!(await judgePassword(context, attempt, given.password, found)) || !found) {
+    tellFailure(context, found, attempt, knock, 'password');
     throw wrongPassword();
   }
   if (found.totpSecret && given.code === undefined) {
@@ -118,7 +137,7 @@ export const signInWithPassword = async (
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      await tellFailure(context, found, attempt, knock, 'code');
+      tellFailure(context, found, attempt, knock, 'code');
     }
     throw error;
   }
@@ -160,11 +179,11 @@ export const proveWithPassword = async (
   given: { password: string; code?: string | undefined },
   knock: Knock,
 ): Promise<Date> => {
-  const attempt = await beginAttempt(context, { email: person.email, addressKey: knock.addressKey });
+  const attempt = await beginProof(context, person);
   const found = await findPersonByEmail(context.db, person.email);
-  const isRight = await checkPassword(given.password, found?.passwordHash ?? null);
+  const isRight = await judgePassword(context, attempt, given.password, found);
   if (!isRight || found?.id !== person.personId) {
-    await tellFailure(context, found, attempt, knock, 'password');
+    tellFailure(context, found, attempt, knock, 'password');
     throw new FlorinError('unauthorized', 'The password is wrong.', 'password');
   }
   if (found.totpSecret && given.code === undefined) {
@@ -181,7 +200,7 @@ export const proveWithPassword = async (
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      await tellFailure(context, found, attempt, knock, 'code');
+      tellFailure(context, found, attempt, knock, 'code');
     }
     throw error;
   }

@@ -1,10 +1,12 @@
 import type { Queryable } from '../database.ts';
 
 export type Guess = {
-  /** Of an e-mail address or of the client's. */
+  /** Of whoever is guessed at, or of where it is done. */
   readonly subject: Buffer;
   /** From this many on each further one has to wait. */
   readonly free: number;
+  /** For so long at most. */
+  readonly mostSeconds: number;
 };
 
 export type TakenGuess = {
@@ -15,19 +17,20 @@ export type TakenGuess = {
   readonly failedAtBefore: Date;
 };
 
-/** Doubles with each failure past the free ones, from a quarter of a minute to an hour. */
-const waitSeconds = `case when f.failures < g.free then 0 else least(3600, 15 * 2 ^ least(f.failures - g.free, 20)) end`;
+/** Doubles with each failure past the free ones, from a quarter of a minute to the most. */
+const waitSeconds = `least(g.most, 15 * 2 ^ least(f.failures - g.free, 20))`;
 /** Failures this old say nothing of who tries now. */
 const forgottenAfter = `interval '24 hours'`;
 
-const given = `select * from unnest($1::bytea[], $2::int[]) as t(subject, free)`;
+const given = `select * from unnest($1::bytea[], $2::int[], $3::int[]) as t(subject, free, most)`;
 
+/** By failures first: free ones never wait, even where the clock of the last one was a little ahead. */
 const lockedStatement = {
   name: 'failures-locked',
   text: `with given as (${given})
     select max(ceil(extract(epoch from f.failed_at - clock_timestamp()) + ${waitSeconds}))::int as seconds
     from given g join sign_in_failures f on f.subject = g.subject
-    where f.failed_at + make_interval(secs => ${waitSeconds}) > clock_timestamp()`,
+    where f.failures >= g.free and f.failed_at + make_interval(secs => ${waitSeconds}) > clock_timestamp()`,
 };
 const takeStatement = {
   name: 'failures-take',
@@ -55,12 +58,17 @@ export const takeGuesses = async (
   guesses: readonly Guess[],
 ): Promise<{ locked: number } | { taken: TakenGuess[] }> => {
   const subjects = guesses.map(guess => guess.subject);
+  const limits = [subjects, guesses.map(guess => guess.free), guesses.map(guess => guess.mostSeconds)];
+  const lockedFor = async (): Promise<number> =>
+    (await tx.query<{ seconds: number | null }>(lockedStatement, limits))[0]?.seconds ?? 0;
+  // What is refused leaves no row behind.
+  const refusedFor = await lockedFor();
+  if (refusedFor) return { locked: Math.max(1, refusedFor) };
   // A row to lock must be there, or many first guesses at the same time would each find none.
   await tx.query(makeStatement, [subjects]);
   const before = await tx.query<{ subject: Buffer; failures: number; failedAt: Date }>(readStatement, [subjects]);
-  const values = [subjects, guesses.map(guess => guess.free)];
-  const [lock] = await tx.query<{ seconds: number | null }>(lockedStatement, values);
-  if (lock?.seconds) return { locked: Math.max(1, lock.seconds) };
+  const seconds = await lockedFor();
+  if (seconds) return { locked: Math.max(1, seconds) };
   const rows = await tx.query<{ subject: Buffer; failures: number }>(takeStatement, [subjects]);
   const taken = rows.map(row => {
     const old = before.find(each => each.subject.equals(row.subject))!;
@@ -71,9 +79,11 @@ export const takeGuesses = async (
 
 const undoStatement = {
   name: 'failures-undo',
-  text: `update sign_in_failures set failures = $2, failed_at = $3 where subject = $1 and failures = $4`,
+  text: `update sign_in_failures set failures = case when failures = $4 then $2 else greatest(failures - 1, 0) end,
+      failed_at = case when failures = $4 then $3 else failed_at end
+    where subject = $1`,
 };
-/** It was none after all. Where others were counted since, it stays counted. */
+/** It was none after all. Those that were counted since stay counted. */
 export const undoGuess = async (tx: Queryable, guess: TakenGuess): Promise<void> => {
   await tx.query(undoStatement, [guess.subject, guess.failuresBefore, guess.failedAtBefore, guess.failures]);
 };
