@@ -34,6 +34,10 @@ const derivesTo = (vault: Vault, origin: AddressOrigin, address: string): boolea
   }
 };
 
+/** Whether the row is as this service sealed it. */
+export const carriesSeal = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): boolean =>
+  vault.verifyPaymentMac({ ...row, amount: BigInt(row.amount), index: BigInt(row.derivationIndex) }, row.mac);
+
 /**
  * Called wherever an address is about to be shown. The key is outside the database, so a changed address, treasury or
  * amount, or a row copied from elsewhere, is caught here.
@@ -41,9 +45,8 @@ const derivesTo = (vault: Vault, origin: AddressOrigin, address: string): boolea
 export const assertAuthentic = (context: Pick<Context, 'vault' | 'log'>, row: PaymentRow): void => {
   const index = BigInt(row.derivationIndex);
   const scope: Scope = { accountId: row.accountId, environment: row.environment };
-  const sealed = context.vault.verifyPaymentMac({ ...row, amount: BigInt(row.amount), index }, row.mac);
   const origin = { scope, walletKind: row.walletKind, treasury: row.treasury, index };
-  if (sealed && derivesTo(context.vault, origin, row.address)) return;
+  if (carriesSeal(context, row) && derivesTo(context.vault, origin, row.address)) return;
   context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
   throw new TamperedPayment('the payment does not match its seal');
 };

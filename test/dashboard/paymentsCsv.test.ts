@@ -85,6 +85,32 @@ test('a file of several pages has each payment once, newest first, with and with
   expect(expected.length).toBe(201);
 });
 
+test('a line is held against its seal alone: no address is derived for it, and one that was changed is not told', async () => {
+  const made = await calls.made({ amount: '3' });
+  const changed = await calls.made({ amount: '4' });
+  const { db, vault } = dashboard.scene.admin;
+  const [row] = await db.query<{ index: string; contract: string; decimals: number; units: string }>(
+    {
+      name: 'test-sealed',
+      text: `select derivation_index as index, contract, decimals, amount as units from payments where id = $1`,
+    },
+    [made.id],
+  );
+  // Nothing can be derived from this treasury, whatever it costs.
+  const mac = vault.paymentMac({
+    ...{ id: made.id, accountId: dashboard.accountId, environment: 'sandbox', caip2: 'eip155:31337' },
+    ...{ contract: row!.contract, amount: BigInt(row!.units), decimals: row!.decimals, currency: 'USDC' },
+    ...{ network: 'base', walletKind: 'xpub', treasury: 'no key', index: BigInt(row!.index), address: made.address },
+  });
+  await db.script(`set session_replication_role = replica;
+    update payments set wallet_kind = 'xpub', treasury = 'no key', mac = '\\x${mac.toString('hex')}' where id = '${made.id}';
+    update payments set address = '0x000000000000000000000000000000000000dEaD' where id = '${changed.id}';
+    set session_replication_role = origin`);
+  const lines = (await owner.call('GET /payments.csv')).text.split('\r\n');
+  expect(lines.find(line => line.startsWith(made.id))).toContain(`,${made.address},`);
+  expect(lines.find(line => line.startsWith(changed.id))).toBe(`${changed.id},tampered${','.repeat(13)}`);
+});
+
 test('bad filters and people who may not export get no file, and none is on record', async () => {
   const before = await scene.sql(`select count(*)::int as n from audit_log`);
   await expectRefused(owner.call('GET /payments.csv', { query: { status: 'x' } }), 400, 'invalid_request', 'status');
