@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { permissions } from '../../src/core/permissions.ts';
+import { createKeyUses } from '../../src/engine/keyUses.ts';
+import type { Caller } from '../../src/storage/accounts.ts';
 import { expectError, expectInvalid, ordinary, until } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { auditRows } from './auditRows.ts';
@@ -155,6 +157,24 @@ describe('rotating', () => {
     const again = await developer.call('POST /keys/:id/rotate', { params: { id: old.id }, body: { overlap: '0' } });
     expectError(again, 409, 'conflict');
   });
+});
+
+test('a use that cannot be written down keeps no other from it, nor keys from being shown', async () => {
+  const { id, key } = await made();
+  const { db, clock } = dashboard.scene.admin;
+  const uses = createKeyUses(db, clock.nowMs);
+  const scope = { accountId: dashboard.accountId, environment: 'sandbox' as const };
+  const caller = (keyId: string) => ({ ...scope, keyId }) as Caller;
+  uses.note(caller(`key_${'0'.repeat(26)}`));
+  uses.note(caller(id));
+  await uses.flush();
+  const { lastUsedAt } = await listed(id);
+  expect(lastUsedAt).not.toBe(null);
+  await db.script('alter table key_uses add constraint test_refused check (false) not valid');
+  await pay(key);
+  expect((await listed(id)).lastUsedAt).toBe(lastUsedAt);
+  await db.script('alter table key_uses drop constraint test_refused');
+  expect((await listed(id)).lastUsedAt! > lastUsedAt!).toBe(true);
 });
 
 test('a revoked key is refused, and revoking it again changes nothing', async () => {

@@ -32,9 +32,9 @@ const shownKey = (row: KeyRow & { lastUsedAt?: Date | null }, nowMs: number): Ap
   status: statusOf(row, nowMs),
 });
 
-/** With the uses that this process has not written down yet. */
+/** With the uses that this process has not written down yet, if they can be: keys are shown, and revoked, without as well. */
 export const showKeys = async (context: Context, scope: Scope): Promise<ApiKey[]> => {
-  await context.keyUses.flush();
+  await context.keyUses.flush().catch(error => context.log.warn({ err: error }, 'uses of keys could not be written'));
   const rows = await listShownKeys(context.db, scope);
   const nowMs = context.clock.nowMs();
   return rows.map(row => shownKey(row, nowMs));
