@@ -188,6 +188,6 @@ test("the operator's command is in force at once, stops what waits, and is audit
     subject: 'optimism',
     environment: 'production',
     actor: 'Command line',
-    detail: { kind: 'xpub', destination: xpub, version: 3, stoppedChange: otherTreasury },
+    detail: { kind: 'xpub', destination: xpub, version: 3, stoppedChange: otherTreasury, stoppedVersion: 2 },
   });
 });
