@@ -96,14 +96,21 @@ const unsweptStatement = {
   name: 'holdings-unswept',
   text: `select ${paymentColumns} from payments p
     where p.account_id = $1 and p.environment = $2 and p.network = $3 and p.currency = $4
-      and p.wallet_kind = 'forwarder' and p.amount_confirmed > p.amount_forwarded
-    order by p.id limit $5`,
+      and p.treasury = $5 and p.wallet_kind = 'forwarder' and p.amount_confirmed > p.amount_forwarded
+    order by p.id limit $6`,
 };
-/** Payments whose forwarders hold final funds, the oldest first. */
+/** Payments whose forwarders hold final funds for a treasury, the oldest first. */
 export const unsweptPayments = (
   db: Queryable,
   scope: Scope,
-  token: { readonly network: string; readonly currency: string },
+  token: { readonly network: string; readonly currency: string; readonly treasury: string },
   limit: number,
 ): Promise<PaymentRow[]> =>
-  db.query<PaymentRow>(unsweptStatement, [scope.accountId, scope.environment, token.network, token.currency, limit]);
+  db.query<PaymentRow>(unsweptStatement, [
+    scope.accountId,
+    scope.environment,
+    token.network,
+    token.currency,
+    token.treasury,
+    limit,
+  ]);

@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import type { PaymentObject } from '../../src/core/dashboard/moneyApi.ts';
+import type { PaymentObject, SweepPlan } from '../../src/core/dashboard/moneyApi.ts';
 import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
@@ -18,6 +18,8 @@ export type MoneyScene = {
   simulate(id: string, outcome: string, status: string): Promise<PaymentObject>;
   /** A payment that was paid. */
   paid(fields?: { amount?: string; currency?: string; network?: string }): Promise<PaymentObject>;
+  /** For the one treasury that holds this token. */
+  plan(token: { network: string; currency: string }): Promise<SweepPlan>;
   reach(id: string, status: string): Promise<PaymentObject>;
   /** Rows of a query, as the database has them. */
   sql<R extends Record<string, unknown>>(text: string): Promise<R[]>;
@@ -54,6 +56,14 @@ export const startMoneyScene = async (options: Parameters<typeof startDashboard>
     make,
     simulate,
     reach,
+    plan: async token => {
+      const { unswept } = await owner.do('GET /settlement');
+      const isAsked = (row: typeof token) =>
+        row.network === token.network && row.currency === token.currency.toUpperCase();
+      const [row, ...others] = unswept.filter(isAsked);
+      expect(others).toEqual([]);
+      return owner.do('POST /settlement/plan', { body: { ...token, treasury: row!.treasury } });
+    },
     paid: async fields => simulate((await make(fields)).id, 'paid', 'completed'),
     sql: text => dashboard.scene.admin.db.query({ name: `test-${text.length}-${text.slice(0, 40)}`, text }),
   };

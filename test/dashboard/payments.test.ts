@@ -108,7 +108,7 @@ describe('the search', () => {
       plain.id,
     ]);
     expect(await idsOf({ search: plain.id, to: '2020-01-01' })).toEqual([]);
-    const { transactions } = await owner.do('POST /settlement/plan', { body: { network: 'base', currency: 'DAI' } });
+    const { transactions } = await scene.plan({ network: 'base', currency: 'DAI' });
     const { transactionHash } = await chain.send({ to: transactions[0]!.to, data: transactions[0]!.data });
     await until(
       () => idsOf({ search: transactionHash }),

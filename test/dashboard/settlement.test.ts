@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { setWallet } from '../../src/engine/setWallet.ts';
 import { until } from '../api/paymentCalls.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';
 
@@ -7,6 +8,11 @@ const { dashboard, owner, chain } = scene;
 
 const usdc = { network: 'base', currency: 'USDC' };
 const settlement = () => owner.do('GET /settlement');
+/** Without the price of gas, which moves from block to block. */
+const settled = async () => {
+  const { unswept, sweeps } = await settlement();
+  return { unswept: unswept.map(({ gas: _gas, ...row }) => row), sweeps };
+};
 
 /** What the tables say without any totals. */
 const plainlyHeld = () =>
@@ -30,7 +36,7 @@ test('what three payments received is planned, sent by a wallet, recorded, and s
   expect(Number(row!.gas!.costNative)).toBeGreaterThan(0);
   expect(await plainlyHeld()).toEqual([{ ...usdc, treasury: row!.treasury, held: '37500001', payments: 3 }]);
 
-  const plan = await owner.do('POST /settlement/plan', { body: usdc });
+  const plan = await scene.plan(usdc);
   expect(plan).toMatchObject({ amount: '37.500001', currency: 'USDC', remaining: 0 });
   const [transaction, ...more] = plan.transactions;
   expect(more).toEqual([]);
@@ -52,7 +58,8 @@ test('what three payments received is planned, sent by a wallet, recorded, and s
   expect(landed.unswept).toEqual([]);
   expect(await plainlyHeld()).toEqual([]);
   expect(await chain.tokenBalance(row!.contractAddress!, row!.treasury)).toBe(37_500_001n);
-  expect((await owner.do('POST /settlement/plan', { body: usdc })).transactions).toEqual([]);
+  const asked = { body: { ...usdc, treasury: row!.treasury } };
+  await expectRefused(owner.call('POST /settlement/plan', asked), 409, 'conflict');
 
   const again = await owner.do('POST /settlement/sweeps', { body: { ...usdc, txHash, payments: ids } });
   expect(again.id).toBe(sent.id);
@@ -70,7 +77,7 @@ test('only what is final and lies at forwarders is planned, by token and network
     ['base', 'ETH', '0.50', null],
     ['polygon', 'USDC', '4.00', expect.any(String)],
   ]);
-  const plan = await owner.do('POST /settlement/plan', { body: { network: 'base', currency: 'eth' } });
+  const plan = await scene.plan({ network: 'base', currency: 'eth' });
   expect(plan.transactions.map(({ payments }) => payments)).toEqual([[coin.id]]);
   await chain.send({ to: plan.transactions[0]!.to, data: plan.transactions[0]!.data });
   // Nobody recorded this one: funds are swept all the same, and the payment's story tells it.
@@ -83,7 +90,7 @@ test('only what is final and lies at forwarders is planned, by token and network
 test('a sweep that a reorg takes is sent again, not landed, and its funds are held again', async () => {
   const payment = await scene.paid({ amount: '3', currency: 'DAI' });
   const dai = { network: 'base', currency: 'DAI' };
-  const { transactions } = await owner.do('POST /settlement/plan', { body: dai });
+  const { transactions } = await scene.plan(dai);
   const { transactionHash } = await chain.send({ to: transactions[0]!.to, data: transactions[0]!.data });
   const body = { ...dai, txHash: transactionHash.toUpperCase().replace('0X', '0x'), payments: [payment.id] };
   await owner.do('POST /settlement/sweeps', { body });
@@ -102,7 +109,7 @@ test('a sweep that a reorg takes is sent again, not landed, and its funds are he
 test('sweeps that name what is not there, or not one token, are refused and change nothing', async () => {
   const payment = await scene.paid({ amount: '2', network: 'optimism' });
   const other = await scene.paid({ amount: '2', currency: 'DAI', network: 'optimism' });
-  const before = await settlement();
+  const before = await settled();
   const token = { network: 'optimism', currency: 'USDC' };
   const txHash = `0x${'ab'.repeat(32)}`;
   const sweep = (body: object) => owner.call('POST /settlement/sweeps', { body: { ...token, txHash, ...body } });
@@ -117,18 +124,54 @@ test('sweeps that name what is not there, or not one token, are refused and chan
   const theirs = stranger.call('POST /settlement/sweeps', { body: { ...token, txHash, payments: [payment.id] } });
   await expectRefused(theirs, 400, 'invalid_request', 'payments');
   expect(await stranger.do('GET /settlement')).toEqual({ unswept: [], sweeps: [] });
-  expect(await settlement()).toEqual(before);
+  expect(await settled()).toEqual(before);
 });
 
 test('a payment whose treasury was changed in the database is in no plan', async () => {
   const payment = await scene.paid({ amount: '4', network: 'arbitrum' });
   const arbitrum = { network: 'arbitrum', currency: 'USDC' };
-  expect((await owner.do('POST /settlement/plan', { body: arbitrum })).transactions).toHaveLength(1);
+  expect((await scene.plan(arbitrum)).transactions).toHaveLength(1);
+  const thief = '0x000000000000000000000000000000000000dEaD';
   await dashboard.scene.admin.db.script(`set session_replication_role = replica;
-    update payments set treasury = '0x000000000000000000000000000000000000dEaD' where id = '${payment.id}';
+    update payments set treasury = '${thief}' where id = '${payment.id}';
     set session_replication_role = origin`);
-  expect(await owner.do('POST /settlement/plan', { body: arbitrum })).toMatchObject({
+  expect(await owner.do('POST /settlement/plan', { body: { ...arbitrum, treasury: thief } })).toMatchObject({
     transactions: [],
     amount: '0.00',
   });
+});
+
+test('a plan is for the treasury that was asked for, and for no other', async () => {
+  const token = { network: 'ethereum', currency: 'USDC' };
+  const treasuryOf = async (id: string) =>
+    (await scene.sql<{ treasury: string }>(`select treasury from payments where id = '${id}'`))[0]!.treasury;
+  const old = await scene.paid({ amount: '5', network: 'ethereum' });
+  const before = await treasuryOf(old.id);
+  const treasury = '0x00000000000000000000000000000000000A11cE';
+  const scope = { accountId: dashboard.accountId, environment: 'sandbox' } as const;
+  await setWallet(dashboard.scene.admin, scope, 'ethereum', { treasury });
+  const next = await until(
+    async () => {
+      const made = await scene.make({ amount: '7', network: 'ethereum' });
+      return { id: made.id, treasury: await treasuryOf(made.id) };
+    },
+    made => made.treasury === treasury,
+  );
+  await scene.simulate(next.id, 'paid', 'completed');
+  const plan = (asked: string) => owner.do('POST /settlement/plan', { body: { ...token, treasury: asked } });
+  const shown = ({ amount, remaining, transactions }: Awaited<ReturnType<typeof plan>>) => ({
+    amount,
+    remaining,
+    payments: transactions.map(each => each.payments),
+  });
+  expect(shown(await plan(before))).toEqual({ amount: '5.00', remaining: 0, payments: [[old.id]] });
+  expect(shown(await plan(treasury))).toEqual({ amount: '7.00', remaining: 0, payments: [[next.id]] });
+  const other = { ...token, treasury: '0x00000000000000000000000000000000DeaDBeef' };
+  await expectRefused(owner.call('POST /settlement/plan', { body: other }), 409, 'conflict');
+  await expectRefused(
+    owner.call('POST /settlement/plan', { body: token as typeof other }),
+    400,
+    'invalid_request',
+    'treasury',
+  );
 });

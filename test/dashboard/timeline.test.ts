@@ -29,7 +29,7 @@ test('one payment, one story: made, paid, told, stray, swept, and what people di
     story => story.some(({ kind }) => kind === 'stray'),
   );
   await scene.simulate(made.id, 'paid', 'completed');
-  const { transactions } = await owner.do('POST /settlement/plan', { body: { network: 'base', currency: 'USDC' } });
+  const { transactions } = await scene.plan({ network: 'base', currency: 'USDC' });
   const { transactionHash } = await scene.chain.send({ to: transactions[0]!.to, data: transactions[0]!.data });
   const body = { network: 'base', currency: 'USDC', txHash: transactionHash, payments: [made.id] };
   await owner.do('POST /settlement/sweeps', { body });

@@ -154,7 +154,8 @@ export type MoneyApi = {
   /** Sandbox on the local chain. */
   'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
   'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[] } };
-  'POST /settlement/plan': { body: { network: string; currency: string }; answer: SweepPlan };
+  /** Of one row of what is unswept: whoever signs has seen where it goes. */
+  'POST /settlement/plan': { body: { network: string; currency: string; treasury: string }; answer: SweepPlan };
   'POST /settlement/sweeps': {
     body: { network: string; currency: string; txHash: string; payments: string[] };
     answer: SweepRow;

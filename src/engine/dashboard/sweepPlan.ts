@@ -1,7 +1,7 @@
 import { encodeSweep, forwarderFactory } from '../../chains/evm/forwarder.ts';
 import type { SweepPlan, UnsweptRow } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
-import { invalid } from '../../core/errors.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
 import { formatAmount } from '../../core/money.ts';
 import { findCurrency } from '../../core/registry/networks.ts';
 import { type Holding, readHoldings, unsweptPayments } from '../../storage/holdings.ts';
@@ -68,18 +68,24 @@ const estimate = (context: Context, { caip2, data }: Batch) =>
 const finest = (rows: readonly { readonly decimals: number }[]): number =>
   rows.reduce((most, { decimals }) => Math.max(most, decimals), 0);
 
-/** What a wallet has to sign to bring a token's funds to its treasuries, the oldest payments first. Nothing is signed here. */
-export const planSweep = async (context: Context, scope: Scope, asked: SweptToken): Promise<SweepPlan> => {
-  const token = sweptToken(context, scope, asked);
+/** What a wallet has to sign to bring a token's funds to one treasury, the oldest payments first. Nothing is signed here. */
+export const planSweep = async (
+  context: Context,
+  scope: Scope,
+  asked: SweptToken & { readonly treasury: string },
+): Promise<SweepPlan> => {
+  const { treasury } = asked;
+  const token = { ...sweptToken(context, scope, asked), treasury };
   const limit = paymentsInSweep * transactionsInPlan;
   const rows = await unsweptPayments(context.listDb, scope, token, limit);
+  if (rows.length === 0) throw new FlorinError('conflict', 'There is nothing to sweep to this treasury any more.');
   const batches = batchesOf(context, scope, rows).slice(0, transactionsInPlan);
   const estimates = await Promise.all(batches.map(batch => estimate(context, batch)));
   const planned = batches.flatMap(batch => batch.rows);
   const decimals = finest(planned);
   const amount = planned.reduce((sum, row) => sum + heldBy(row) * 10n ** BigInt(decimals - row.decimals), 0n);
   const held = (await readHoldings(context.listDb, scope))
-    .filter(({ network, currency }) => network === token.network && currency === token.currency)
+    .filter(each => each.network === token.network && each.currency === token.currency && each.treasury === treasury)
     .reduce((sum, { payments }) => sum + payments, 0);
   return {
     transactions: batches.map((batch, at) => ({
@@ -99,7 +105,7 @@ export const planSweep = async (context: Context, scope: Scope, asked: SweptToke
 /** By the oldest of its payments, and in proportion. */
 const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<UnsweptRow['gas']> => {
   const rows = await unsweptPayments(context.listDb, scope, holding, estimatedPayments);
-  const own = rows.filter(({ caip2, treasury }) => caip2 === holding.caip2 && treasury === holding.treasury);
+  const own = rows.filter(({ caip2 }) => caip2 === holding.caip2);
   const [batch] = batchesOf(context, scope, own);
   const network = context.networks.all().find(({ caip2 }) => caip2 === holding.caip2);
   const found = batch && network && (await estimate(context, batch));

@@ -21,7 +21,7 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /settlement/plan',
     action: 'settlement.sweep',
-    body: Type.Object(token, strict),
+    body: Type.Object({ ...token, treasury: Type.String({ maxLength: 64 }) }, strict),
     handle: call => planSweep(context, call.scope, call.body),
   }),
   route({

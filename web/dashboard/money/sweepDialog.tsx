@@ -115,11 +115,11 @@ const Planned = ({ row, plan, onClose }: { row: UnsweptRow; plan: SweepPlan; onC
 export const SweepDialog = ({ row, onClose }: { row: UnsweptRow; onClose: () => void }): ReactElement => {
   const plan = useAct('POST /settlement/plan');
   const { mutate } = plan;
-  const { network, currency } = row;
-  useEffect(() => mutate({ body: { network, currency } }), [mutate, network, currency]);
+  const { network, currency, treasury } = row;
+  useEffect(() => mutate({ body: { network, currency, treasury } }), [mutate, network, currency, treasury]);
   return (
     <Dialog isOpen onClose={onClose} title={`Sweep ${currency} on ${network}`} isWide>
-      {plan.error && <ErrorBox error={plan.error} onRetry={() => mutate({ body: { network, currency } })} />}
+      {plan.error && <ErrorBox error={plan.error} onRetry={() => mutate({ body: { network, currency, treasury } })} />}
       {plan.data && plan.data.transactions.length === 0 && (
         <Notice>
           <p>There is nothing to sweep any more.</p>
