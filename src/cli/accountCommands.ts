@@ -9,11 +9,12 @@ import {
   createKey,
   endKey,
   resolveAccount,
-  revealCallbackSecret,
   rotateKey,
   rotationOverlaps,
   updateAccount,
 } from '../engine/accounts.ts';
+import { operatorActing } from '../engine/dashboard/acting.ts';
+import { revealCallbacks } from '../engine/dashboard/settings.ts';
 import { setWallet } from '../engine/setWallet.ts';
 import { listAccounts } from '../storage/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/keys.ts';
@@ -218,7 +219,7 @@ const addSecrets = (program: Command): void => {
       withAdmin(options, async admin => {
         const account = await resolveAccount(admin, options.account ?? null);
         const { environment } = options;
-        const secret = await revealCallbackSecret(admin, { accountId: account.id, environment });
+        const { secret } = await revealCallbacks(admin, operatorActing({ accountId: account.id, environment }));
         print(options, { accountId: account.id, environment, secret }, secret);
       }),
     );

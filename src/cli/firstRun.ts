@@ -25,7 +25,7 @@ const isUnfinished = (config: Config): Promise<boolean> =>
 /** A key that was stored and never shown can be used by nobody. */
 const endUnseenKeys = async (admin: AdminContext, accountId: string): Promise<void> => {
   for (const key of await listKeys(admin.db, accountId)) {
-    if (key.name === keyName && !key.revokedAt) await endKey(admin, key.id);
+    if (key.name === keyName && !key.revokedAt) await endKey(admin, key.id, systemActor);
   }
 };
 
@@ -36,17 +36,21 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
   // A first start that was killed may have left an account without a key, or with one that nobody has seen.
   const account =
     (await firstAccount(admin.db)) ??
-    (await createAccount(admin, { name: 'Default', plan: 'starter', rateLimit: null, burst: null }));
+    (await createAccount(admin, { name: 'Default', plan: 'starter', rateLimit: null, burst: null }, systemActor));
   await endUnseenKeys(admin, account.id);
   await writeFileAtomically(unfinishedPath(config), '', 0o600);
-  const { key } = await createKey(admin, {
-    accountId: account.id,
-    environment: 'sandbox',
-    name: keyName,
-    scopes: allPermissions,
-    ipAllow: null,
-    expiresAt: null,
-  });
+  const { key } = await createKey(
+    admin,
+    {
+      accountId: account.id,
+      environment: 'sandbox',
+      name: keyName,
+      scopes: allPermissions,
+      ipAllow: null,
+      expiresAt: null,
+    },
+    systemActor,
+  );
   return { accountId: account.id, key };
 };
 

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Scope } from '../core/environment.ts';
 import { eventTypes } from '../core/payment/states.ts';
-import { type AdminContext, resolveAccount, revealCallbackSecret } from '../engine/accounts.ts';
+import { type AdminContext, resolveAccount } from '../engine/accounts.ts';
+import { operatorActing } from '../engine/dashboard/acting.ts';
+import { revealCallbacks } from '../engine/dashboard/settings.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import { createSender, type Outcome } from '../webhooks/send.ts';
 import { signWebhook } from '../webhooks/sign.ts';
@@ -55,7 +57,7 @@ export const addListenCommand = (program: Command): void => {
         if (refused !== null) throw new ConfigError([`--forward-to ${refused}.`]);
         const account = await resolveAccount(admin, options.account ?? null);
         const scope: Scope = { accountId: account.id, environment: 'sandbox' };
-        const secret = await revealCallbackSecret(admin, scope);
+        const { secret } = await revealCallbacks(admin, operatorActing(scope));
         const stopping = new AbortController();
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
         if (options.json) console.log(JSON.stringify({ accountId: account.id, forwardTo: options.forwardTo, secret }));

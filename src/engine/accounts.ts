@@ -17,9 +17,12 @@ import {
 } from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertKey, type KeyRow, lockKey, revokeKey, succeedKey } from '../storage/keys.ts';
+import { lockSettings } from '../storage/settings.ts';
 import { generateApiKey } from '../vault/apiKeys.ts';
 import { generateWebhookSecret } from '../vault/secrets.ts';
 import type { Context } from './context.ts';
+import { type Acting, recordAction } from './dashboard/acting.ts';
+import { type Actor, operatorActor, recordAudit } from './dashboard/audit.ts';
 import { testTreasury } from './treasury.ts';
 import { putWallet } from './walletSeal.ts';
 import { callbackSecretContext } from './webhookSecrets.ts';
@@ -35,6 +38,7 @@ const noSuchKey = (id: string): FlorinError => new FlorinError('not_found', `No 
 export const createAccount = (
   context: AdminContext,
   request: { name: string; plan: Plan; rateLimit: number | null; burst: number | null },
+  actor: Actor = operatorActor,
 ): Promise<AccountRow> => {
   if (request.plan !== 'enterprise' && (request.rateLimit !== null || request.burst !== null)) {
     throw invalid('rateLimit', 'Only an Enterprise account has limits of its own.');
@@ -52,6 +56,16 @@ export const createAccount = (
       const wallet = { network, kind: 'forwarder', destination: testTreasury(id) } as const;
       await putWallet(context, tx, scope, { ...wallet, waitSeconds: 0, requestedBy: null });
     }
+    const { name, plan } = account;
+    await recordAudit(context, tx, {
+      accountId: id,
+      environment: null,
+      actor,
+      action: 'account.created',
+      subject: id,
+      detail: { name, plan },
+      address: null,
+    });
     return account;
   });
 };
@@ -88,9 +102,28 @@ export const addKey = async (
   return { ...row, key };
 };
 
-export const createKey = async (context: AdminContext, request: KeyRequest): Promise<KeyRow & { key: string }> => {
+const actingOn = ({ accountId, environment }: Scope, actor: Actor): Acting => ({
+  scope: { accountId, environment },
+  actor,
+  address: null,
+});
+
+export const createKey = async (
+  context: AdminContext,
+  request: KeyRequest,
+  actor: Actor = operatorActor,
+): Promise<KeyRow & { key: string }> => {
   await resolveAccount(context, request.accountId);
-  return context.db.transaction(tx => addKey(context, tx, request));
+  return context.db.transaction(async tx => {
+    const row = await addKey(context, tx, request);
+    const { name, hint, scopes, ipAllow } = row;
+    await recordAction(context, tx, actingOn(row, actor), {
+      action: 'key.created',
+      subject: row.id,
+      detail: { name, hint, scopes, ipAllow, expiresAt: row.expiresAt?.toISOString() ?? null },
+    });
+    return row;
+  });
 };
 
 export const allPermissions: readonly Permission[] = permissions;
@@ -122,14 +155,30 @@ export const rotateKey = (
   context.db.transaction(async tx => {
     const old = await lockKey(tx, id);
     if (!old) throw noSuchKey(id);
-    return replaceKey(context, tx, old, overlapSeconds);
+    const row = await replaceKey(context, tx, old, overlapSeconds);
+    await recordAction(context, tx, actingOn(old, operatorActor), {
+      action: 'key.rotated',
+      subject: id,
+      detail: { name: old.name, successorId: row.id, hint: row.hint, overlapSeconds },
+    });
+    return row;
   });
 
-export const endKey = async (context: AdminContext, id: string): Promise<KeyRow> => {
-  const row = await revokeKey(context.db, id);
-  if (!row) throw noSuchKey(id);
-  return row;
-};
+export const endKey = (context: AdminContext, id: string, actor: Actor = operatorActor): Promise<KeyRow> =>
+  context.db.transaction(async tx => {
+    const before = await lockKey(tx, id);
+    const row = before && (await revokeKey(tx, id));
+    if (!row) throw noSuchKey(id);
+    if (!before.revokedAt) {
+      const { name, hint } = row;
+      await recordAction(context, tx, actingOn(row, actor), {
+        action: 'key.revoked',
+        subject: id,
+        detail: { name, hint },
+      });
+    }
+    return row;
+  });
 
 /**
  * As browsers write it; null for what is no https origin. The database has the same rule: the parser lets through what would
@@ -194,10 +243,21 @@ export type AccountChange = {
 export const updateAccount = (context: AdminContext, scope: Scope, change: AccountChange): Promise<AccountChange> =>
   context.db.transaction(async db => {
     const { checkoutOrigins, supportContact } = change;
-    return {
+    const before = await lockSettings(db, scope);
+    if (!before) throw noSuchAccount(scope.accountId);
+    const set = {
       ...(checkoutOrigins && { checkoutOrigins: await setCheckoutOrigins({ db }, scope, checkoutOrigins) }),
       ...(supportContact !== undefined && { supportContact: await setSupportContact({ db }, scope, supportContact) }),
     };
+    const detail = Object.fromEntries(
+      Object.entries(set).map(([name, after]) => [name, { before: before[name], after }]),
+    );
+    await recordAction(context, db, actingOn(scope, operatorActor), {
+      action: 'settings.changed',
+      subject: null,
+      detail,
+    });
+    return set;
   });
 
 /** The secret that signs what goes to callbackUrl. */

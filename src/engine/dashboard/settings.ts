@@ -4,7 +4,7 @@ import { FlorinError, invalid } from '../../core/errors.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import { rateLimitOf } from '../../core/plans.ts';
 import { lockSettings, readSettings, renameAccount, type SettingsRow, updateSettings } from '../../storage/settings.ts';
-import { readContact, readOrigins, revealCallbackSecret } from '../accounts.ts';
+import { type AdminContext, readContact, readOrigins, revealCallbackSecret } from '../accounts.ts';
 import type { Context } from '../context.ts';
 import { type Acting, recordAction } from './acting.ts';
 import { brandColumns, readName, shownBranding } from './branding.ts';
@@ -100,7 +100,7 @@ export const changeSettings = (context: Context, acting: Acting, change: Setting
   });
 
 /** The audit log has who saw it before they see it. */
-export const revealCallbacks = (context: Context, acting: Acting): Promise<{ secret: string }> =>
+export const revealCallbacks = (context: AdminContext, acting: Acting): Promise<{ secret: string }> =>
   context.db.transaction(async tx => {
     await recordAction(context, tx, acting, { action: 'secret.revealed', subject: 'callbackUrl', detail: {} });
     return { secret: await revealCallbackSecret({ ...context, db: tx }, acting.scope) };

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { auditRows } from '../dashboard/auditRows.ts';
+import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
+import { run } from './cliProcess.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
+let scene: TestFlorin;
+beforeAll(async () => {
+  scene = await startTestFlorin();
+});
+afterAll(() => scene.stop());
+
+const command = async (...args: string[]) => {
+  const { dataDir, database } = scene.config;
+  const settings = { DATABASE_URL: database!.url };
+  const { code, stdout, stderr } = await run([...args, '--json', '--data-dir', dataDir], dataDir, settings);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+};
+
+test('every command that changes or shows something is in the audit log, and no secret is', async () => {
+  const { id } = await command('accounts', 'create', '--name', 'Shop');
+  await command('accounts', 'update', id, '--support-contact', 'help@shop.example');
+  const first = await command('keys', 'create', '--account', id, '--name', 'Till');
+  const second = await command('keys', 'rotate', first.id, '--overlap', '1h');
+  await command('keys', 'revoke', second.id);
+  await command('keys', 'revoke', second.id);
+  const { secret } = await command('secrets', 'callback', '--account', id);
+  const rows = await auditRows(scene, id);
+  expect(rows.map(({ action, subject, environment }) => [action, subject, environment])).toEqual([
+    ['account.created', id, null],
+    ['settings.changed', null, 'sandbox'],
+    ['key.created', first.id, 'sandbox'],
+    ['key.rotated', first.id, 'sandbox'],
+    ['key.revoked', second.id, 'sandbox'],
+    ['secret.revealed', 'callbackUrl', 'sandbox'],
+  ]);
+  expect(new Set(rows.map(row => row.actor))).toEqual(new Set(['Command line']));
+  expect(rows[1]!.detail).toEqual({ supportContact: { before: null, after: 'help@shop.example' } });
+  expect(rows[3]!.detail).toMatchObject({ name: 'Till', successorId: second.id, overlapSeconds: 3_600 });
+  for (const hidden of [first.key, second.key, secret]) expect(JSON.stringify(rows)).not.toContain(hidden);
+});
+
+test('the first account and its key were made by Florin itself', async () => {
+  const rows = await auditRows(scene, scene.florin.firstRun!.accountId);
+  expect(rows.slice(0, 2).map(({ action, actor }) => [action, actor])).toEqual([
+    ['account.created', 'Florin'],
+    ['key.created', 'Florin'],
+  ]);
+  expect(JSON.stringify(rows)).not.toContain(scene.florin.firstRun!.key);
+});
+
+test('what is refused is not in the log', async () => {
+  const { id } = await command('accounts', 'create', '--name', 'Other');
+  const { dataDir, database } = scene.config;
+  const bad = ['accounts', 'update', id, '--support-contact', 'nowhere', '--data-dir', dataDir];
+  expect((await run(bad, dataDir, { DATABASE_URL: database!.url })).code).toBe(1);
+  expect((await auditRows(scene, id)).map(row => row.action)).toEqual(['account.created']);
+});
