@@ -95,6 +95,19 @@ describe('an endpoint', () => {
     expect(receiver.received).toEqual([]);
   });
 
+  test('is made and sent elsewhere after a proof alone', async () => {
+    const { endpoint } = await made();
+    const params = { id: endpoint.id };
+    await developer.unprove();
+    expectError(await create(), 403, 'permission_denied', 'proof');
+    const elsewhere = { params, body: { url: `${receiver.url}/elsewhere` } };
+    expectError(await developer.call('PATCH /webhooks/:id', elsewhere), 403, 'permission_denied', 'proof');
+    expect((await developer.do('GET /webhooks')).data).toEqual([endpoint]);
+    await developer.prove();
+    expect((await developer.do('PATCH /webhooks/:id', elsewhere)).url).toBe(`${receiver.url}/elsewhere`);
+    await remove(endpoint.id);
+  });
+
   test('of another account or environment is not there', async () => {
     const { endpoint } = await made();
     const params = { id: endpoint.id };
@@ -158,6 +171,11 @@ test('a test is sent per kind', async () => {
     const sent = await developer.do('POST /webhooks/:id/test', { params: { id: endpoint.id }, body: { type } });
     expect(sent).toEqual({ delivered: true, statusCode: 200, durationMs: expect.any(Number), error: null });
     expect(JSON.parse(receiver.received[0]!.body).type).toBe(type);
+    expect((await auditOf(endpoint.id)).at(-1)).toMatchObject({
+      action: 'webhook.tested',
+      actor: 'Developer 2',
+      detail: { type, url: endpoint.url },
+    });
   }
   await remove(endpoint.id);
 });

@@ -70,8 +70,13 @@ export const createPinged = async (
 const ping = async (context: Context, scope: Scope, row: EndpointRow, type: EventType): Promise<TestResult> =>
   resultOf(await sendTest(context, scope, row, type));
 
-export const testShown = async (context: Context, scope: Scope, id: string, type: EventType): Promise<TestResult> =>
-  ping(context, scope, await findEndpoint(context, scope, id), type);
+/** The audit log has it before it is sent, whatever becomes of it. */
+export const testShown = async (context: Context, acting: Acting, id: string, type: EventType): Promise<TestResult> => {
+  const row = await findEndpoint(context, acting.scope, id);
+  const tested = { action: 'webhook.tested', subject: id, detail: { type, url: row.url } };
+  await context.db.transaction(tx => recordAction(context, tx, acting, tested));
+  return ping(context, acting.scope, row, type);
+};
 
 const changedOf = (before: EndpointRow, after: EndpointRow): Record<string, { before: unknown; after: unknown }> => {
   const names = ['url', 'events', 'description', 'status'] as const;

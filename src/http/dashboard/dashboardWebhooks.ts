@@ -51,8 +51,10 @@ const managing = (context: Context): DashboardRoute[] => [
     },
   }),
   route({
+    // Where events go is where everything about payments goes.
     name: 'POST /webhooks',
     action: 'webhooks.manage',
+    stepUp: true,
     body: endpointRequest,
     handle: call => createPinged(context, actingOf(call), call.body),
   }),
@@ -64,6 +66,7 @@ const managing = (context: Context): DashboardRoute[] => [
   route({
     name: 'PATCH /webhooks/:id',
     action: 'webhooks.manage',
+    stepUp: true,
     body: endpointPatch,
     handle: call => changeShown(context, actingOf(call), call.params.id!, call.body),
   }),
@@ -123,7 +126,7 @@ const sending = (context: Context): DashboardRoute[] => [
     name: 'POST /webhooks/:id/test',
     action: 'webhooks.manage',
     body: testKind,
-    handle: call => testShown(context, call.scope, call.params.id!, call.body.type as EventType),
+    handle: call => testShown(context, actingOf(call), call.params.id!, call.body.type as EventType),
   }),
   route({
     name: 'POST /webhooks/:id/replay',
