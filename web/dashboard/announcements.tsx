@@ -6,9 +6,14 @@ import { hrefIn } from './place.ts';
 
 const everyMs = 60_000;
 
+const useAnnouncements = () => useAnswer('GET /announcements', {}, { everyMs: () => everyMs });
+
+/** Before that the page beneath is not shown, so that nothing pushes it down when it is read. */
+export const useAreAnnouncementsKnown = (): boolean => !useAnnouncements().isPending;
+
 /** Of both environments, on every page: a change of where money goes that nobody meant has to be seen in time. */
 export const Announcements = (): ReactElement | null => {
-  const { data } = useAnswer('GET /announcements', {}, { everyMs: () => everyMs });
+  const { data } = useAnnouncements();
   if (!data || data.walletChanges.length === 0) return null;
   return (
     <section className="announcements" aria-label="Announcements">

@@ -8,6 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { AnswerOf, DashboardCallName } from '../../src/core/dashboard/dashboardApi.ts';
+import { isAttended, onReturn } from './attendance.ts';
 import { CallError, type CallOptions, call } from './client.ts';
 import { useEnvironment } from './place.ts';
 
@@ -22,8 +23,10 @@ export const queries = new QueryClient({
   },
 });
 
+onReturn(() => void queries.invalidateQueries());
+
 type Options<Name extends DashboardCallName> = {
-  /** Ask again every so often, by what is known now. */
+  /** Ask again every so often, by what is known now; not while nobody is there. */
   everyMs?: (answer: AnswerOf<Name> | undefined) => number | false;
   isEnabled?: boolean;
   /** While the next page comes, the last one stays. */
@@ -42,7 +45,7 @@ export const useAnswer = <Name extends DashboardCallName>(
     queryKey: [name, environment, params ?? null, query ?? null],
     queryFn: ({ signal }) => ask(name, { ...given, environment, signal }),
     enabled: isEnabled,
-    refetchInterval: everyMs ? ({ state }) => everyMs(state.data) : false,
+    refetchInterval: everyMs ? ({ state }) => isAttended() && everyMs(state.data) : false,
     ...(keepsPrevious ? { placeholderData: keepPreviousData as never } : {}),
   }) as UseQueryResult<AnswerOf<Name>, CallError>;
 };

@@ -1,6 +1,6 @@
 import { type ReactElement, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { Environment } from '../../src/core/environment.ts';
-import { Announcements } from './announcements.tsx';
+import { Announcements, useAreAnnouncementsKnown } from './announcements.tsx';
 import { Button } from './kit/button.tsx';
 import { Icon } from './kit/icon.tsx';
 import { Loading } from './kit/states.tsx';
@@ -74,6 +74,7 @@ const EnvironmentSwitch = ({ environment, path }: { environment: Environment; pa
 export const Shell = ({ environment, children }: { environment: Environment; children: ReactNode }): ReactElement => {
   const { path } = usePlace();
   const { account } = useSession();
+  const areAnnouncementsKnown = useAreAnnouncementsKnown();
   const [isMenuOpen, openMenu] = useState(false);
   useEffect(() => keepEnvironment(environment), [environment]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: wherever one has gone, the menu has done its work.
@@ -109,7 +110,9 @@ export const Shell = ({ environment, children }: { environment: Environment; chi
       </div>
       <main id="content" tabIndex={-1} className="content">
         <Announcements />
-        <Suspense fallback={<Loading lines={8} />}>{children}</Suspense>
+        <div className="content-body" hidden={!areAnnouncementsKnown}>
+          <Suspense fallback={<Loading lines={8} />}>{children}</Suspense>
+        </div>
       </main>
     </div>
   );

@@ -150,3 +150,25 @@ test('a server that does not answer is told apart from an empty page, and asked 
   await page.getByText(/1–1 of 1 payments/).waitFor();
   await close();
 });
+
+test('a page in front of an empty chair asks for nothing, and asks again at the first touch', async () => {
+  const watched = await pages.open('/sign-in', await pages.dashboard.as('owner'));
+  const { page, requests } = watched;
+  const asked = (): number => requests.filter(request => request.url().includes('/dashboard/api/')).length;
+  await page.clock.install();
+  await page.goto(`${pages.dashboard.url}/dashboard${inside.payment}`);
+  await settled(page);
+  const first = asked();
+  await page.clock.runFor(60_000);
+  await eventually(async () => expect(asked()).toBeGreaterThan(first));
+  await page.clock.runFor(5 * 60_000);
+  await page.waitForLoadState('networkidle');
+  await page.clock.runFor(60_000);
+  await page.waitForLoadState('networkidle');
+  const resting = asked();
+  await page.clock.runFor(30 * 60_000);
+  expect(asked()).toBe(resting);
+  await page.keyboard.press('Tab');
+  await eventually(async () => expect(asked()).toBeGreaterThan(resting));
+  await watched.close();
+});
