@@ -156,3 +156,43 @@ test('people and invitations of other accounts are not there', async () => {
   const { data } = await owner!.do('GET /audit', { query: { limit: 200 } });
   expect(JSON.stringify(data)).not.toContain(stranger!.personId);
 });
+
+const auditOf = async (owner: DashboardClient, action: string) =>
+  (await owner.do('GET /audit', { query: { action, limit: 200 } })).data.map(row => row.subject);
+
+test.each(['removed', 'demoted'])('the invitations of whoever is %s go with them', async how => {
+  const [owner, admin] = await newTeam('owner', 'admin');
+  const invite = (by: DashboardClient) =>
+    by.do('POST /team/invitations', { body: { email: newEmail(), role: 'admin' } });
+  const [kept, gone] = [await invite(owner!), await invite(admin!)];
+  const params = { id: admin!.personId };
+  if (how === 'removed') await owner!.do('DELETE /team/:id', { params });
+  else await owner!.do('PATCH /team/:id', { params, body: { role: 'viewer' } });
+  expect((await join(tokenOf(gone.link))).status).toBe(404);
+  expect(await auditOf(owner!, 'invitation.withdrawn')).toEqual([gone.id]);
+  expect((await join(tokenOf(kept.link))).status).toBe(200);
+});
+
+test("an admin does not replace an owner's invitation, and what is replaced is in the audit log", async () => {
+  const [owner, admin] = await newTeam('owner', 'admin');
+  const email = newEmail();
+  const first = await owner!.do('POST /team/invitations', { body: { email, role: 'owner' } });
+  const refused = await admin!.call('POST /team/invitations', { body: { email, role: 'viewer' } });
+  expect(refused.status).toBe(403);
+  expect((await owner!.do('GET /team')).invitations.map(each => each.id)).toEqual([first.id]);
+  const second = await owner!.do('POST /team/invitations', { body: { email, role: 'viewer' } });
+  expect(await auditOf(owner!, 'invitation.withdrawn')).toEqual([first.id]);
+  expect((await join(tokenOf(second.link))).status).toBe(200);
+});
+
+test('an invitation does not tell that the e-mail is of another account; whoever has it is told', async () => {
+  const [owner] = await newTeam('owner');
+  const [other] = await newTeam('viewer');
+  const body = { email: other!.email, role: 'viewer' };
+  const made = await owner!.do('POST /team/invitations', { body });
+  const answer = await join(tokenOf(made.link));
+  expect(answer.status).toBe(409);
+  expect(answer.json.error).toMatchObject({ code: 'conflict', param: 'email' });
+  const own = await owner!.call('POST /team/invitations', { body: { ...body, email: owner!.email } });
+  expect(own.status).toBe(409);
+});

@@ -50,6 +50,33 @@ const tell = (
     ...what,
   });
 
+/** As of now: the role of whoever asks may have been taken while the request was on its way. */
+const lockManager = async (tx: Queryable, person: SignedInPerson): Promise<SignedInPerson> => {
+  const self = await lockPerson(tx, person.accountId, person.personId);
+  if (!self || !mayDo(self.role, 'team.manage')) {
+    throw new FlorinError('permission_denied', 'Your role does not allow this any more.');
+  }
+  return { ...person, role: self.role };
+};
+
+/** The links of these are worth nothing from now on, each with its row in the audit log. */
+const withdraw = async (
+  context: Context,
+  tx: Queryable,
+  person: SignedInPerson,
+  by: { id?: string; email?: string; createdBy?: string },
+  address: string,
+): Promise<AccessLink[]> => {
+  const gone = await withdrawInvitations(tx, person.accountId, by);
+  // Whoever may remove somebody may take their invitations with them.
+  if (by.createdBy === undefined) refuseOwners(person, ...gone.map(link => link.role));
+  for (const { id, email, role } of gone) {
+    await tell(context, tx, person, { action: 'invitation.withdrawn', subject: id, detail: { email, role }, address });
+  }
+  return gone;
+};
+
+/** An e-mail of another account is invited all the same, and refused to whoever has it: who else has it is not told. */
 export const invite = (
   context: Context,
   person: SignedInPerson,
@@ -59,14 +86,15 @@ export const invite = (
   const email = readEmail(given.email);
   const { role } = given;
   const { accountId } = person;
-  refuseOwners(person, role);
   return context.db.transaction(async tx => {
     await lockTeam(tx, accountId);
-    if (await findPersonByEmail(tx, email)) {
-      throw new FlorinError('conflict', 'Somebody has this e-mail address already.', 'email');
+    const self = await lockManager(tx, person);
+    refuseOwners(self, role);
+    if ((await findPersonByEmail(tx, email))?.accountId === accountId) {
+      throw new FlorinError('conflict', 'Somebody of your team has this e-mail address already.', 'email');
     }
     // One for each address: the link that was shown last is the one that works.
-    await withdrawInvitations(tx, accountId, { email });
+    await withdraw(context, tx, self, { email }, address);
     if ((await listInvitations(tx, accountId)).length >= mostInvitations) {
       throw new FlorinError('conflict', `There are ${mostInvitations} open invitations. Withdraw some first.`);
     }
@@ -94,11 +122,7 @@ export const withdrawInvitation = (
   address: string,
 ): Promise<void> =>
   context.db.transaction(async tx => {
-    const [gone] = await withdrawInvitations(tx, person.accountId, { id });
-    if (!gone) throw noSuchInvitation();
-    refuseOwners(person, gone.role);
-    const detail = { email: gone.email, role: gone.role };
-    await tell(context, tx, person, { action: 'invitation.withdrawn', subject: id, detail, address });
+    if ((await withdraw(context, tx, person, { id }, address)).length === 0) throw noSuchInvitation();
   });
 
 /** The member, locked, with a refusal where the account would be left without an owner. */
@@ -111,14 +135,10 @@ const lockMember = async (
   const { accountId } = person;
   await lockTeam(tx, accountId);
   const owners = await lockOwners(tx, accountId);
-  // As of now: the role of whoever asks may have been taken while the request was on its way.
-  const self = await lockPerson(tx, accountId, person.personId);
+  const self = await lockManager(tx, person);
   const member = await lockPerson(tx, accountId, id);
   if (!member) throw noSuchMember();
-  if (!self || !mayDo(self.role, 'team.manage')) {
-    throw new FlorinError('permission_denied', 'Your role does not allow this any more.');
-  }
-  refuseOwners({ ...person, role: self.role }, member.role, ...(becomes === 'nobody' ? [] : [becomes]));
+  refuseOwners(self, member.role, ...(becomes === 'nobody' ? [] : [becomes]));
   if (becomes !== 'owner' && owners.length === 1 && owners[0] === id) {
     throw new FlorinError('conflict', 'The last owner stays. Make somebody else an owner first.');
   }
@@ -140,6 +160,8 @@ export const changeRole = (
     await updateRole(tx, accountId, id, role);
     // One's own session goes on: it is what the next call is made with, and its role is read anew.
     await endSessions(tx, accountId, id, id === person.personId ? person.sessionId : null);
+    // What they could not invite to any more must not be open in their name.
+    if (role !== 'owner') await withdraw(context, tx, person, { createdBy: id }, address);
     const detail = { email: member.email, from: member.role, to: role };
     await tell(context, tx, person, { action: 'person.role_changed', subject: id, detail, address });
     return (await readPerson(tx, accountId, id))!;
@@ -150,6 +172,7 @@ export const removeMember = (context: Context, person: SignedInPerson, id: strin
     const member = await lockMember(tx, person, id, 'nobody');
     await endSessions(tx, person.accountId, id, null);
     await removePerson(tx, person.accountId, id);
+    await withdraw(context, tx, person, { createdBy: id }, address);
     const detail = { email: member.email, role: member.role };
     await tell(context, tx, person, { action: 'person.removed', subject: id, detail, address });
   });

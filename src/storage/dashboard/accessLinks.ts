@@ -66,14 +66,15 @@ export const listInvitations = (db: Queryable, accountId: string): Promise<Acces
 const withdrawStatement = {
   name: 'link-withdraw',
   text: `delete from access_links where account_id = $1 and kind = 'invitation' and ${isOpen}
-    and (id = $2 or email = $3) returning ${columns}`,
+    and (id = $2 or email = $3 or created_by = $4) returning ${columns}`,
 };
-/** By its id, or all for an e-mail address. */
+/** By its id, or all for an e-mail address, or all of somebody. */
 export const withdrawInvitations = (
   tx: Queryable,
   accountId: string,
-  by: { id?: string; email?: string },
-): Promise<AccessLink[]> => tx.query<AccessLink>(withdrawStatement, [accountId, by.id ?? null, by.email ?? null]);
+  by: { id?: string; email?: string; createdBy?: string },
+): Promise<AccessLink[]> =>
+  tx.query<AccessLink>(withdrawStatement, [accountId, by.id ?? null, by.email ?? null, by.createdBy ?? null]);
 
 const dropStatement = {
   name: 'link-drop-setup',
