@@ -200,3 +200,23 @@ test('a session that is made up, cut short or spelled otherwise is none', async 
   const bare = await dashboard.send('GET', '/dashboard/api/team', { headers: { cookie: `florin=${token}` } });
   expect(bare.status).toBe(401);
 });
+
+test('text that cannot be stored is refused as any other wrong one, wherever it stands', async () => {
+  const owner = await dashboard.as('owner');
+  await owner.prove();
+  const id = '\0';
+  const statuses = [
+    await owner.call('POST /sign-in', { body: { email: 'a\0@example.com', password: 'whatever' } }),
+    await owner.call('GET /audit', { query: { actor: '\0' } }),
+    await owner.call('POST /me/passkeys', { body: { name: 'a\0b', response: { id: 'x\0' } } }),
+    await owner.call('POST /sign-in/passkey', { body: { response: { id: 'x\0', response: { a: '\0' } } } }),
+    await owner.call('POST /wallets/preview', { body: { network: '\0', treasury: '0x0' } }),
+    await owner.call('DELETE /me/sessions/:id', { params: { id } }),
+    await owner.call('DELETE /me/passkeys/:id', { params: { id } }),
+    await owner.call('PATCH /team/:id', { params: { id }, body: { role: 'viewer' } }),
+    await owner.call('DELETE /team/invitations/:id', { params: { id } }),
+    await owner.call('POST /wallets/:network/verify', { params: { network: id }, body: { version: 1 } }),
+    await owner.call('POST /keys/:id/revoke', { params: { id } }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([400, 400, 400, 400, 400, 404, 404, 404, 404, 404, 404]);
+});

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type TObject, Type } from 'typebox';
 import type { DashboardCallName } from '../../core/dashboard/dashboardApi.ts';
 import { type Environment, environments } from '../../core/environment.ts';
-import { FlorinError } from '../../core/errors.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
 import type { RateLimiter } from '../../engine/rateLimiter.ts';
 import type { Call, Reply, Route } from '../route.ts';
@@ -47,10 +47,28 @@ const querySchema = (row: DashboardRoute | PublicRoute): NonNullable<Route['quer
 const isReply = (answer: unknown): answer is { reply: Reply } =>
   typeof answer === 'object' && answer !== null && 'reply' in answer;
 
+/** Every id and every network is one; what is none names nothing. */
+const paramForm = /^[\w.:-]{1,200}$/;
+
+/** PostgreSQL has no text with a zero byte: nothing that is stored or looked for has one. */
+const hasZero = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, each]) => key.includes('\0') || hasZero(each));
+};
+
+const refuseUnstorable = ({ params, query, body }: Call): void => {
+  if (!Object.values(params).every(each => paramForm.test(each))) throw nothingHere();
+  for (const [name, value] of Object.entries({ ...(query as object), ...(body?.value as object | undefined) })) {
+    if (hasZero(value)) throw invalid(name, 'Text must not have characters of code zero.');
+  }
+};
+
 /** Calls of the app as rows of the server. */
 const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
   const [method, path] = row.name.split(' ') as [Route['method'], string];
   const handle = async (call: Call): Promise<Reply> => {
+    refuseUnstorable(call);
     const { environment = 'sandbox', ...query } = call.query as { environment?: Environment };
     const shared = {
       params: call.params,
