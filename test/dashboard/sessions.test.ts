@@ -206,3 +206,12 @@ test('a name can be changed, to one', async () => {
     expect((await person.call('PATCH /me', { body: { name } })).status, JSON.stringify(name)).toBe(400);
   }
 });
+
+test('signing in again ends what the browser had before', async () => {
+  const [person, other] = [await dashboard.newPerson('viewer'), await dashboard.newPerson('viewer')];
+  const before = dashboard.stranger();
+  before.cookie = person.cookie;
+  await person.do('POST /sign-in', { body: { email: other.email, password: testPassword } });
+  expect(await isIn(before)).toBe(false);
+  expect(await person.do('GET /session')).toMatchObject({ state: 'signed-in', person: { id: other.personId } });
+});

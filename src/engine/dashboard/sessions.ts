@@ -109,6 +109,25 @@ export const endOwnSession = (
     });
   });
 
+/** The browser has a new one: what it had before would live on without anybody who could end it. */
+export const endReplacedSession = (
+  context: Pick<Context, 'db' | 'vault'>,
+  person: SignedInPerson,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    if (!(await endSession(tx, person.accountId, person.personId, person.sessionId))) return;
+    await recordAudit(context, tx, {
+      accountId: person.accountId,
+      environment: null,
+      actor: personActor(person),
+      action: 'session.replaced',
+      subject: person.sessionId,
+      detail: {},
+      address,
+    });
+  });
+
 export const endOtherSessions = (
   context: Pick<Context, 'db' | 'vault'>,
   person: SignedInPerson,

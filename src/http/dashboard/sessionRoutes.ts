@@ -4,7 +4,7 @@ import { invalid } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
 import { checkLink, joinByLink } from '../../engine/dashboard/joinByLink.ts';
 import { requestPasskey } from '../../engine/dashboard/passkeys.ts';
-import { endOwnSession, sessionSeconds, type Visit } from '../../engine/dashboard/sessions.ts';
+import { endOwnSession, endReplacedSession, sessionSeconds, type Visit } from '../../engine/dashboard/sessions.ts';
 import { describeSignedIn } from '../../engine/dashboard/signedIn.ts';
 import {
   type Knock,
@@ -18,18 +18,25 @@ import { hasOwner } from '../../storage/dashboard/people.ts';
 import { limitSubject } from '../clientAddress.ts';
 import type { Reply } from '../route.ts';
 import { body, code, email, name, passkeyResponse, password, token } from './bodies.ts';
-import { type DashboardRoute, type PublicRoute, publicRoute, route } from './dashboardRoute.ts';
+import { type DashboardRoute, type PublicCall, type PublicRoute, publicRoute, route } from './dashboardRoute.ts';
 import { endedCookie, sessionCookie } from './sessionCookie.ts';
 
 const knockOf = (visit: Visit): Knock => ({ ...visit, addressKey: limitSubject(visit.address) });
 
-/** Whoever has just signed in, with the cookie that says so from now on. */
-const signedIn = async (context: Context, session: NewSession): Promise<{ reply: Reply }> => ({
-  reply: {
-    body: JSON.stringify(await describeSignedIn(context, session.person)),
-    headers: { 'set-cookie': sessionCookie(session.token, sessionSeconds) },
-  },
-});
+/** Whoever has just signed in, with the cookie that says so from now on in place of the one that came along. */
+const signedIn = async (
+  context: Context,
+  session: NewSession,
+  { person, address }: Pick<PublicCall, 'person' | 'address'>,
+): Promise<{ reply: Reply }> => {
+  if (person) await endReplacedSession(context, person, address);
+  return {
+    reply: {
+      body: JSON.stringify(await describeSignedIn(context, session.person)),
+      headers: { 'set-cookie': sessionCookie(session.token, sessionSeconds) },
+    },
+  };
+};
 
 const linkRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
@@ -42,7 +49,7 @@ const linkRoutes = (context: Context): PublicRoute[] => [
     name: 'POST /setup',
     action: 'public',
     body: body({ token, name, email, password }),
-    handle: async call => signedIn(context, await joinByLink(context, 'setup', call.body, call.visit)),
+    handle: async call => signedIn(context, await joinByLink(context, 'setup', call.body, call.visit), call),
   }),
   publicRoute({
     name: 'POST /invitation/check',
@@ -58,7 +65,7 @@ const linkRoutes = (context: Context): PublicRoute[] => [
     action: 'public',
     body: body({ token, name, password }),
     handle: async call =>
-      signedIn(context, await joinByLink(context, 'invitation', { ...call.body, email: null }, call.visit)),
+      signedIn(context, await joinByLink(context, 'invitation', { ...call.body, email: null }, call.visit), call),
   }),
 ];
 
@@ -77,7 +84,7 @@ const signInRoutes = (context: Context): PublicRoute[] => [
     body: body({ email, password, code: Type.Optional(code) }),
     async handle(call) {
       const session = await signInWithPassword(context, call.body, knockOf(call.visit));
-      return session === null ? { state: 'code-needed' as const } : signedIn(context, session);
+      return session === null ? { state: 'code-needed' as const } : signedIn(context, session, call);
     },
   }),
   publicRoute({
@@ -89,7 +96,7 @@ const signInRoutes = (context: Context): PublicRoute[] => [
     name: 'POST /sign-in/passkey',
     action: 'public',
     body: body({ response: passkeyResponse }),
-    handle: async call => signedIn(context, await signInWithPasskey(context, call.body.response, call.visit)),
+    handle: async call => signedIn(context, await signInWithPasskey(context, call.body.response, call.visit), call),
   }),
 ];
 
