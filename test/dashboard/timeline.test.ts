@@ -82,6 +82,30 @@ test('funds that a reorg took stay in the story, as such', async () => {
   expect(story.at(-1)).toMatchObject({ title: expect.stringMatching(/took back/) });
 });
 
+test('dust hides nothing of what became of a payment, and the story says that it is cut', async () => {
+  const payment = await scene.make({ amount: '6' });
+  const asked = () => owner.do('GET /payments/:id', { params: { id: payment.id } });
+  expect((await asked()).isCut).toBe(false);
+  const event = (from: number, to: number, type: string, status: string) =>
+    scene.dashboard.scene.admin.db.script(`insert into events
+      (account_id, environment, id, payment_id, sequence, type, status, previous_status, body, created_at)
+      select account_id, environment, 'evt_' || lpad((900000 + n)::text, 26, '0'), id, n, '${type}', '${status}', '${status}', '{}',
+        created_at + n * interval '1 millisecond'
+      from payments, generate_series(${from}, ${to}) n where id = '${payment.id}'`);
+  await event(2, 341, 'payment.stray', 'pending');
+  await event(342, 342, 'payment.completed', 'completed');
+  await event(343, 500, 'payment.stray', 'completed');
+  const { timeline, isCut } = await asked();
+  const states = timeline.filter(({ kind }) => kind === 'state');
+  const types = Map.groupBy(states, ({ detail }) => detail.type as string);
+  expect(timeline[0]).toMatchObject({ kind: 'created' });
+  expect(types.get('payment.completed')).toHaveLength(1);
+  expect(types.get('payment.stray')!.map(({ detail }) => detail.sequence)).toEqual(
+    Array.from({ length: 100 }, (_, at) => 401 + at),
+  );
+  expect(isCut).toBe(true);
+});
+
 test('health of webhooks counts what came of deliveries, and an answer opens the way to production', async () => {
   receiver.reset();
   const { webhooks } = await owner.do('GET /home');

@@ -142,8 +142,11 @@ export type MoneyApi = {
   /** A file, not JSON; same filters. */
   'GET /payments.csv': { query: Record<string, string>; answer: never };
   'GET /payments/:id': {
-    /** The treasury is where a sweep brings the money; null where the address is in a wallet of one's own already. */
-    answer: { payment: PaymentObject; treasury: string | null; timeline: TimelineEntry[] };
+    /**
+     * The treasury is where a sweep brings the money; null where the address is in a wallet of one's own already.
+     * `isCut`: more happened than the timeline tells. Of each kind it has the newest, of transfers the largest.
+     */
+    answer: { payment: PaymentObject; treasury: string | null; timeline: TimelineEntry[]; isCut: boolean };
   };
   'POST /payments': {
     body: { amount: string; currency: string; network: string; description?: string };

@@ -154,5 +154,6 @@ export const readPaymentTimeline = async (
     payment,
     treasury: row.walletKind === 'forwarder' ? row.treasury : null,
     timeline: timeline.map(entry => ({ ...entry, at: entry.at.toISOString() })),
+    isCut: facts.isCut,
   };
 };

@@ -2,8 +2,9 @@ import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
 import { type AuditLogRow, listAuditOfSubject } from './auditLog.ts';
 
-/** Of each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
+/** The newest of each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
 const shownEvents = 300;
+const shownStrays = 100;
 const shownAttempts = 300;
 const shownMoves = 100;
 
@@ -17,10 +18,16 @@ export type TimelineEvent = {
   readonly exception: string | null;
   readonly createdAt: Date;
 };
+/** Strays apart from the others: they hide nothing of what became of the payment. */
+const newestEvents = (columns: string, more: number): string => {
+  const newest = (kind: string, limit: number): string => `(select ${columns} from events
+      where ${mine} and payment_id = $3 and ${kind} order by sequence desc limit ${limit + more})`;
+  const told = newest(`type <> 'payment.stray'`, shownEvents);
+  return `${told} union all ${newest(`type = 'payment.stray'`, shownStrays)}`;
+};
 const eventsStatement = {
   name: 'timeline-events',
-  text: `select id, type, sequence, status, exception, created_at as "createdAt" from events
-    where ${mine} and payment_id = $3 order by sequence limit ${shownEvents}`,
+  text: `${newestEvents('id, type, sequence, status, exception, created_at as "createdAt"', 1)} order by sequence`,
 };
 
 export type TimelineTransfer = {
@@ -35,7 +42,7 @@ export type TimelineTransfer = {
   readonly firstSeenAt: Date;
 };
 const largest = (stray: boolean): string =>
-  `(select * from transfers where ${mine} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves})`;
+  `(select * from transfers where ${mine} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves + 1})`;
 const transfersStatement = {
   name: 'timeline-transfers',
   text: `select caip2, stray, contract, tx_hash as "txHash", sender, amount, block_number::float8 as "blockNumber",
@@ -58,12 +65,12 @@ const attemptsStatement = {
   name: 'timeline-attempts',
   text: `select a.delivery_id as "deliveryId", e.id as "eventId", e.type, a.url, a.at, a.status_code as "statusCode",
       a.error, a.duration_ms as "durationMs"
-    from (select id, type from events where ${mine} and payment_id = $3 order by sequence limit ${shownEvents}) e
+    from (${newestEvents('id, type', 0)}) e
       cross join (
         select id from webhook_endpoints where ${mine} union all select 'callback'
       ) target
       join delivery_attempts a on a.account_id = $1 and a.environment = $2 and a.delivery_id = delivery_id(e.id, target.id)
-    order by a.at desc limit ${shownAttempts}`,
+    order by a.at desc limit ${shownAttempts + 1}`,
 };
 
 export type TimelineForward = {
@@ -78,7 +85,7 @@ const forwardsStatement = {
   name: 'timeline-forwards',
   text: `select f.tx_hash as "txHash", f.contract, f.caip2, f.amount, f.canonical,
       f.first_seen_at as at
-    from forwards f where ${mine} and payment_id = $3 order by block_number limit ${shownMoves}`,
+    from forwards f where ${mine} and payment_id = $3 order by block_number desc limit ${shownMoves + 1}`,
 };
 
 export type TimelineSweep = {
@@ -90,7 +97,7 @@ export type TimelineSweep = {
 const sweepsStatement = {
   name: 'timeline-sweeps',
   text: `select s.id, s.tx_hash as "txHash", s.created_at as at, p.name as by
-    from (select * from sweep_payments where ${mine} and payment_id = $3 order by sweep_id desc limit ${shownMoves}) i
+    from (select * from sweep_payments where ${mine} and payment_id = $3 order by sweep_id desc limit ${shownMoves + 1}) i
       join sweeps s on s.account_id = i.account_id and s.environment = i.environment and s.id = i.sweep_id
       left join people p on p.account_id = s.account_id and p.id = s.created_by`,
 };
@@ -103,17 +110,39 @@ export type TimelineFacts = {
   readonly sweeps: readonly TimelineSweep[];
   /** What people did to it, newest first. */
   readonly actions: readonly AuditLogRow[];
+  /** Of some kind there is more than is told. */
+  readonly isCut: boolean;
 };
 
-/** All that is known of one payment, each by its index. */
+/** What is known of one payment, each kind by its index. One more is read than is told, to know whether there are more. */
 export const readTimeline = async (db: Queryable, scope: Scope, id: string): Promise<TimelineFacts> => {
   const values = [scope.accountId, scope.environment, id];
-  return {
-    events: await db.query<Row & TimelineEvent>(eventsStatement, values),
-    transfers: await db.query<Row & TimelineTransfer>(transfersStatement, values),
-    attempts: await db.query<Row & TimelineAttempt>(attemptsStatement, values),
-    forwards: await db.query<Row & TimelineForward>(forwardsStatement, values),
-    sweeps: await db.query<Row & TimelineSweep>(sweepsStatement, values),
-    actions: await listAuditOfSubject(db, scope.accountId, id, shownMoves),
+  let isCut = false;
+  const cut = <T>(rows: readonly T[], limit: number): readonly T[] => {
+    isCut ||= rows.length > limit;
+    return rows.slice(0, limit);
   };
+  const events = (await db.query<Row & TimelineEvent>(eventsStatement, values)).toReversed();
+  const transfers = await db.query<Row & TimelineTransfer>(transfersStatement, values);
+  const isStray = ({ type }: TimelineEvent): boolean => type === 'payment.stray';
+  const facts = {
+    events: [
+      ...cut(
+        events.filter(event => !isStray(event)),
+        shownEvents,
+      ),
+      ...cut(events.filter(isStray), shownStrays),
+    ].sort((a, b) => a.sequence - b.sequence),
+    transfers: [false, true].flatMap(stray =>
+      cut(
+        transfers.filter(transfer => transfer.stray === stray),
+        shownMoves,
+      ),
+    ),
+    attempts: cut(await db.query<Row & TimelineAttempt>(attemptsStatement, values), shownAttempts),
+    forwards: cut(await db.query<Row & TimelineForward>(forwardsStatement, values), shownMoves),
+    sweeps: cut(await db.query<Row & TimelineSweep>(sweepsStatement, values), shownMoves),
+    actions: cut(await listAuditOfSubject(db, scope.accountId, id, shownMoves + 1), shownMoves),
+  };
+  return { ...facts, isCut };
 };

@@ -120,8 +120,16 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
   await page.getByText('It was refused in the wallet. Nothing was sent.').waitFor();
   wallet.refused.clear();
+  // What was sent and could not be written down is written down next time, and not sent twice.
+  await page.route('**/settlement/sweeps*', route => route.fulfill({ status: 500, body: '' }), { times: 1 });
+  await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
+  await page.getByText('1 of 1 sent').waitFor();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  expect(watched.problems.splice(0)).toEqual([expect.stringMatching(/status of 500/)]);
   await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
   await page.getByRole('button', { name: 'Done' }).click();
+  // Refused once, and sent once.
+  expect(wallet.asked().filter(method => method === 'eth_sendTransaction')).toHaveLength(2);
   await page.getByRole('table', { name: 'Sweeps' }).getByText('77').waitFor();
   // The local chain mines when something happens.
   await make({ network: 'ethereum' }).then(({ id }) =>

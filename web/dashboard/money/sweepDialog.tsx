@@ -16,10 +16,14 @@ type Batch = SweepPlan['transactions'][number];
 
 const transactionOf = ({ chainId, to, data, value }: Batch) => ({ chainId, to, data, value });
 
-/** One batch after the other: each hash is written down before the next is asked for. */
+/**
+ * One batch after the other: each hash is written down before the next is asked for. One that was sent and could not be
+ * written down is written down first when it is tried again, and never sent twice.
+ */
 const useSweep = (row: UnsweptRow) => {
   const record = useAct('POST /settlement/sweeps', { refresh: ['GET /settlement'] });
   const [sent, setSent] = useState<readonly string[]>([]);
+  const [recorded, setRecorded] = useState(0);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<CallError | null>(null);
   const send = async (wallet: BrowserWallet, batches: readonly Batch[]): Promise<void> => {
@@ -27,11 +31,13 @@ const useSweep = (row: UnsweptRow) => {
     setBusy(true);
     setError(null);
     try {
-      for (const batch of batches.slice(sent.length)) {
-        const txHash = await sendTransaction(wallet.provider, transactionOf(batch));
-        setSent(known => [...known, txHash]);
+      for (const [at, batch] of batches.entries()) {
+        if (at < recorded) continue;
+        const txHash = sent[at] ?? (await sendTransaction(wallet.provider, transactionOf(batch)));
+        if (at >= sent.length) setSent(known => [...known, txHash]);
         const { network, currency } = row;
         await record.mutateAsync({ body: { network, currency, txHash, payments: batch.payments } });
+        setRecorded(at + 1);
         say('Sent. It is shown as landed once its block is confirmed.');
       }
     } catch (thrown) {
@@ -41,7 +47,7 @@ const useSweep = (row: UnsweptRow) => {
       setBusy(false);
     }
   };
-  return { send, sent, isBusy, error };
+  return { send, sent, recorded, isBusy, error };
 };
 
 const Wallets = ({
@@ -71,10 +77,10 @@ const Wallets = ({
 };
 
 const Planned = ({ row, plan, onClose }: { row: UnsweptRow; plan: SweepPlan; onClose: () => void }): ReactElement => {
-  const { send, sent, isBusy, error } = useSweep(row);
+  const { send, sent, recorded, isBusy, error } = useSweep(row);
   const batches = plan.transactions;
   const payments = batches.reduce((sum, batch) => sum + batch.payments.length, 0);
-  const isDone = sent.length === batches.length;
+  const isDone = recorded === batches.length;
   return (
     <>
       <Facts

@@ -146,9 +146,12 @@ export default function Payment({ params }: { params: Readonly<Record<string, st
   return (
     <Page title="Payment" lead={<Link to="/payments">All payments</Link>}>
       <Answer of={answer} lines={14}>
-        {({ payment, treasury, timeline }) => (
+        {({ payment, treasury, timeline, isCut }) => (
           <Loaded payment={shown(payment)} treasury={treasury}>
             <Card title="Timeline">
+              {isCut && (
+                <p className="muted">More has happened than is shown here: of each kind, only the newest is.</p>
+              )}
               <Timeline entries={timeline} />
             </Card>
           </Loaded>
