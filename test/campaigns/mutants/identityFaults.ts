@@ -71,15 +71,15 @@ const signingIn: Fault[] = [
   {
     name: 'the right password opens a locked account',
     file: 'src/storage/dashboard/signInFailures.ts',
-    find: 'if (lock?.seconds) return',
-    replace: 'if (lock?.seconds && lock.seconds > 3_600) return',
+    find: 'where f.failures >= g.free and',
+    replace: 'where f.failures >= g.free + 1000 and',
     tests: dashboard('lockOut'),
   },
   {
     name: 'half a sign-in forgives all guesses',
     file: 'src/engine/dashboard/lockOut.ts',
-    find: '    async undo(tx) {\n      await undoGuess(tx, of(person.subject));',
-    replace: '    async undo(tx) {\n      await clearGuesses(tx, person.subject);',
+    find: 'undo: tx => undoAll(tx, [own, ...shared]),',
+    replace: 'undo: tx => clearGuesses(tx, own.subject),',
     tests: dashboard('lockOut'),
   },
   {

@@ -51,6 +51,7 @@ const sentences: Readonly<Record<string, (detail: Detail, subject: string) => st
   'person.recovery_codes_renewed': () => 'made new recovery codes',
   'session.signed_out': () => 'signed out',
   'session.ended': () => 'ended a session',
+  'session.replaced': () => 'signed in anew in place of a session',
   'session.others_ended': () => 'ended all other sessions',
   'setup_link.created': () => 'made a setup link',
 };
