@@ -1,70 +1,104 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/storage/database.ts';
 import { readHoldings } from '../../src/storage/holdings.ts';
+import { listPayments } from '../../src/storage/listPayments.ts';
 import { foldTotals } from '../../src/storage/totals.ts';
-import { type EarlierDatabase, openEarlierDatabase } from './earlierDatabase.ts';
-import { refusal } from './rows.ts';
+import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
-const accountId = `acct_${'0'.repeat(26)}`;
-const paymentId = `pay_${'0'.repeat(26)}`;
-let earlier: EarlierDatabase;
+const folder = new URL('../../src/storage/migrations/', import.meta.url);
+const account = `acct_${'0'.repeat(26)}`;
+const scope = { accountId: account, environment: 'sandbox' } as const;
+const idOf = (n: number): string => `pay_01${String(n).padStart(24, '0')}`;
 
-/** With one payment that was paid too much, and of which a part was forwarded. */
-beforeEach(async () => {
-  earlier = await openEarlierDatabase('0009');
-  const own = `'${accountId}', 'sandbox'`;
-  await earlier.db.script(`insert into accounts (id, name, plan) values ('${accountId}', 'Test', 'starter');
-    insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, address, wallet_kind,
-      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, metadata, created_at,
-      expires_at, status, exception, amount_received, amount_confirmed, completed_at)
-    values (${own}, '${paymentId}', 10, 6, 'USDC', 'base', 'eip155:1', '0xaddress', 'forwarder', '0xtreasury', 0,
-      decode(repeat('00', 32), 'hex'), '[{"atLeast":"0","kind":"depth","depth":2}]', 0, 'accept', 0, '{}',
-      '2026-01-31T12:00Z', '2026-01-31T13:00Z', 'completed', 'overpaid', 15, 15, '2026-01-31T12:30Z');
-    insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
-      values (${own}, 'completed', 'USDC', 'base', '2026-01-31T12:00Z', 1);
-    insert into chains (caip2) values ('eip155:1');
-    insert into blocks (caip2, hash, number, parent_hash, timestamp, canonical, empty)
-      values ('eip155:1', '0x1', 1, '0x0', '2026-01-31T12:40Z', true, false);
-    insert into forwards (caip2, key, account_id, environment, payment_id, amount, block_hash, block_number, canonical,
-      verified) values ('eip155:1', 'first', ${own}, '${paymentId}', 4, '0x1', 1, true, true)`);
+let clone: Awaited<ReturnType<typeof cloneDatabase>>;
+let db: Database;
+beforeAll(async () => {
+  clone = await cloneDatabase();
+  db = openTestDatabase(clone.url);
+  await db.script('drop schema public cascade; create schema public');
+  const names = (await readdir(folder)).sort();
+  for (const name of names.filter(each => each < '0009'))
+    await db.script(await readFile(new URL(name, folder), 'utf8'));
+  await db.script(before);
+  for (const name of names.filter(each => each >= '0009'))
+    await db.script(await readFile(new URL(name, folder), 'utf8'));
 });
-afterEach(() => earlier.close());
+afterAll(async () => {
+  await db.close();
+  await clone.drop();
+});
 
-const read = (text: string) => earlier.db.query({ name: '', text });
-const fileOfPayments = () => read(`select pg_relation_filenode('payments') as file`);
+const payment = (n: number, columns: Record<string, string>): string => {
+  const all: Record<string, string> = {
+    account_id: `'${account}'`,
+    environment: `'sandbox'`,
+    id: `'${idOf(n)}'`,
+    amount: '100',
+    decimals: '6',
+    currency: `'USDC'`,
+    network: `'base'`,
+    caip2: `'eip155:1'`,
+    contract: `'0xtoken'`,
+    address: `'0x${n}'`,
+    wallet_kind: `'forwarder'`,
+    treasury: `'0xtreasury'`,
+    derivation_index: String(n),
+    mac: `decode(repeat('00', 32), 'hex')`,
+    tiers: `'[1]'`,
+    tolerance_bps: '0',
+    late_policy: `'accept'`,
+    late_window_seconds: '0',
+    metadata: `'{}'`,
+    created_at: `'2026-01-01T10:30:00Z'`,
+    expires_at: `'2026-01-01T11:30:00Z'`,
+    ...columns,
+  };
+  return `insert into payments (${Object.keys(all).join(', ')}) values (${Object.values(all).join(', ')});`;
+};
+const completed = (amount: string, at: string): Record<string, string> => ({
+  status: `'completed'`,
+  amount_received: amount,
+  amount_confirmed: amount,
+  completed_at: `'${at}'`,
+});
+const counted = (status: string, count: number): string =>
+  `insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
+    values ('${account}', 'sandbox', '${status}', 'USDC', 'base', '2026-01-01T10:00:00Z', ${count});`;
+const forward = (n: number, key: string, amount: string, verified: boolean): string =>
+  `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number, canonical, verified)
+    values ('eip155:1', '${key}', '${account}', 'sandbox', '${idOf(n)}', '0xtoken', ${amount}, '0xb', 1, true, ${verified});`;
 
-test('what exists is counted, and the table of payments is not written anew', async () => {
-  const before = await fileOfPayments();
-  await earlier.upgrade();
-  expect(await fileOfPayments()).toEqual(before);
-  expect(await read('select amount_forwarded as forwarded from payments')).toEqual([{ forwarded: '4' }]);
-  expect(await read('select first_seen_at as at from forwards')).toEqual([{ at: new Date('2026-01-31T12:40Z') }]);
-  await foldTotals(earlier.db, 1_000);
-  const held = await readHoldings(earlier.db, { accountId, environment: 'sandbox' });
-  expect(held).toMatchObject([{ amount: 11n, payments: 1 }]);
-  expect(await read('select count::int, amount from volume_totals')).toEqual([{ count: 1, amount: '15' }]);
-  const states = `select exception, count::int from payment_totals
-    where status = 'completed' and currency = '' and network = '' order by 1`;
-  expect(await read(states)).toEqual([
-    { exception: '', count: 1 },
-    { exception: 'overpaid', count: 1 },
+/** Payments as an earlier version left them. */
+const before = `
+  insert into accounts (id, name, plan) values ('${account}', 'Test', 'starter');
+  insert into chains (caip2, start_number, latest_number, latest_hash) values ('eip155:1', 0, 1, '0xb');
+  insert into blocks (caip2, hash, number, parent_hash, timestamp, canonical, empty)
+    values ('eip155:1', '0xb', 1, '0xa', now(), true, false);
+  ${payment(1, completed('100', '2026-01-01T23:59:59Z'))}
+  ${payment(2, completed('107', '2026-01-02T00:00:00Z'))}
+  ${payment(3, { ...completed('50', '2026-01-02T00:00:00Z'), wallet_kind: `'xpub'` })}
+  ${payment(4, { exception: `'underpaid'`, amount_received: '40', amount_confirmed: '30' })}
+  ${payment(5, { status: `'expired'`, exception: `'underpaid'`, amount_received: '9' })}
+  ${payment(6, {})}
+  ${counted('completed', 3)} ${counted('pending', 2)} ${counted('expired', 1)}
+  ${forward(1, 'a', '100', true)} ${forward(2, 'b', '7', true)} ${forward(4, 'c', '30', false)}`;
+
+const total = async (filter: Parameters<typeof listPayments>[2]): Promise<number> =>
+  (await listPayments(db, scope, filter, { limit: 10, offset: 0 })).total;
+
+test('what was there is counted as if it had always been: volumes, exceptions, unswept funds', async () => {
+  const text = `select day::text as day, count::int as count, amount::text as amount from volume_totals order by day`;
+  expect(await db.query({ name: 'test-volumes', text })).toEqual([
+    { day: '2026-01-01', count: 1, amount: '100' },
+    { day: '2026-01-02', count: 2, amount: '157' },
   ]);
-  const tooMuch = earlier.db.script('update payments set amount_forwarded = 1e54 + 1');
-  await expect(tooMuch).rejects.toMatchObject({ code: refusal.check });
-});
-
-const undefinedColumn = '42703';
-
-test('a process of the version before can neither write totals or forwards nor fold', async () => {
-  await earlier.upgrade();
-  const insert = `insert into payment_deltas (account_id, environment, status, currency, network, hour, count)
-    values ('${accountId}', 'sandbox', 'pending', 'USDC', 'base', '2026-01-31T12:00Z', 1)`;
-  await expect(read(insert)).rejects.toMatchObject({ code: undefinedColumn });
-  // As the earlier folder began: it took deltas and added up their counts.
-  const fold = `with taken as (delete from payment_deltas d returning d.*)
-    select account_id, status, sum(count)::int as count from taken group by 1, 2`;
-  await expect(read(fold)).rejects.toMatchObject({ code: undefinedColumn });
-  const forward = `insert into forwards (caip2, key, account_id, environment, payment_id, amount, block_hash, block_number,
-      canonical, verified)
-    values ('eip155:1', 'second', '${accountId}', 'sandbox', '${paymentId}', 4, '0x1', 1, true, true)`;
-  await expect(read(forward)).rejects.toMatchObject({ code: refusal.notNull });
+  expect(await readHoldings(db, scope)).toMatchObject([{ treasury: '0xtreasury', amount: 130n, payments: 2 }]);
+  for (const _ of ['before', 'after']) {
+    expect(await total({})).toBe(6);
+    expect(await total({ exception: 'underpaid' })).toBe(2);
+    expect(await total({ exception: 'underpaid', status: 'expired' })).toBe(1);
+    expect(await total({ status: 'pending' })).toBe(2);
+    await foldTotals(db, 1_000);
+  }
 });
