@@ -99,7 +99,7 @@ test.each(['payments', 'payment', 'sign-in'])('%s: Tab reaches every control', a
 test('who goes to another page hears its heading, and who goes back, too', async () => {
   const { page, close } = await openNamed('home');
   const focus = (): Promise<unknown> =>
-    page.evaluate('`${document.activeElement.localName} ${document.activeElement.textContent}`');
+    page.evaluate("document.activeElement.localName + ' ' + document.activeElement.textContent");
   await page.getByRole('link', { name: 'Payments' }).click();
   await eventually(async () => expect(await focus()).toBe('h1 Payments'));
   expect(await page.title()).toBe('Payments · Florin');

@@ -57,8 +57,8 @@ const files: Fault[] = [
   {
     name: 'a file shows payments that were tampered with',
     file: 'src/engine/dashboard/exportPayments.ts',
-    find: 'assertAuthentic(context, row);',
-    replace: '',
+    find: 'if (carriesSeal(context, row)) return lineOf(row);',
+    replace: 'return lineOf(row);',
     tests: dashboard('payments'),
   },
   {

@@ -89,8 +89,8 @@ const payments: Fault[] = [
   {
     name: 'a tampered row is shown',
     file: 'src/engine/paymentAddress.ts',
-    find: 'if (sealed && derivesTo',
-    replace: 'if (sealed || derivesTo',
+    find: 'if (carriesSeal(context, row) && derivesTo',
+    replace: 'if (carriesSeal(context, row) || derivesTo',
     tests: api('tampering'),
   },
   {
