@@ -66,6 +66,22 @@ test('what three payments received is planned, sent by a wallet, recorded, and s
   expect((await settlement()).sweeps).toHaveLength(1);
 });
 
+test('gas is not estimated again within a minute: more payments are in proportion', async () => {
+  const token = { network: 'bsc', currency: 'USDC' };
+  const gas = async () => {
+    const { unswept } = await settlement();
+    const row = unswept.find(({ network, currency }) => network === token.network && currency === token.currency);
+    return { payments: row!.payments, work: Number(row!.gas!.units) - 21_000 };
+  };
+  await scene.paid({ ...token, amount: '5' });
+  const one = await gas();
+  await scene.paid({ ...token, amount: '6' });
+  expect(await gas()).toEqual({ payments: 2, work: 2 * one.work });
+  const { transactions } = await scene.plan(token);
+  await chain.send({ to: transactions[0]!.to, data: transactions[0]!.data });
+  await until(settlement, ({ unswept }) => unswept.length === 0);
+});
+
 test('only what is final and lies at forwarders is planned, by token and network', async () => {
   const half = await scene.make({ amount: '8', network: 'polygon' });
   await scene.simulate(half.id, 'underpaid', 'pending');

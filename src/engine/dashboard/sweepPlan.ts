@@ -3,6 +3,7 @@ import type { SweepPlan, UnsweptRow } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { formatAmount } from '../../core/money.ts';
+import { createRecentMap } from '../../core/recentMap.ts';
 import { findCurrency } from '../../core/registry/networks.ts';
 import { type Holding, readHoldings, unsweptPayments } from '../../storage/holdings.ts';
 import type { PaymentRow } from '../../storage/payments.ts';
@@ -102,17 +103,39 @@ export const planSweep = async (
   };
 };
 
+/** Every open page asks again every few seconds, and the nodes are counted on for other work: a minute old is new enough. */
+const keptEstimateMs = 60_000;
+type Estimate = {
+  readonly found: Awaited<ReturnType<typeof estimate>>;
+  readonly payments: number;
+  readonly untilMs: number;
+};
+const keptEstimates = createRecentMap<Estimate>(1_000);
+
+const keptEstimate = async (context: Context, scope: Scope, holding: Holding): Promise<Estimate | null> => {
+  const { network, currency, caip2, contract, treasury } = holding;
+  const key = JSON.stringify([scope.accountId, scope.environment, network, currency, caip2, contract, treasury]);
+  const known = keptEstimates.get(key);
+  if (known && context.clock.nowMs() < known.untilMs) return known;
+  const rows = await unsweptPayments(context.listDb, scope, holding, estimatedPayments);
+  const own = rows.filter(row => row.caip2 === caip2);
+  const [batch] = batchesOf(context, scope, own);
+  if (!batch) return null;
+  const found = await estimate(context, batch);
+  const kept = { found, payments: batch.rows.length, untilMs: context.clock.nowMs() + keptEstimateMs };
+  keptEstimates.set(key, kept);
+  return kept;
+};
+
 /** By the oldest of its payments, and in proportion. */
 const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<UnsweptRow['gas']> => {
-  const rows = await unsweptPayments(context.listDb, scope, holding, estimatedPayments);
-  const own = rows.filter(({ caip2 }) => caip2 === holding.caip2);
-  const [batch] = batchesOf(context, scope, own);
   const network = context.networks.all().find(({ caip2 }) => caip2 === holding.caip2);
-  const found = batch && network && (await estimate(context, batch));
-  if (!found) return null;
+  const kept = network ? await keptEstimate(context, scope, holding) : null;
+  if (!network || !kept?.found) return null;
+  const { found, payments } = kept;
   const transactions = BigInt(Math.ceil(holding.payments / paymentsInSweep));
   const work = found.units > baseGas ? found.units - baseGas : 0n;
-  const units = transactions * baseGas + (work * BigInt(holding.payments)) / BigInt(batch.rows.length);
+  const units = transactions * baseGas + (work * BigInt(holding.payments)) / BigInt(payments);
   const decimals = context.networks.decimalsOf(holding.caip2, null);
   return {
     units: units.toString(),
