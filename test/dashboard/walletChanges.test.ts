@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectError } from '../api/paymentCalls.ts';
+import { expectError, until } from '../api/paymentCalls.ts';
 import { auditRows } from './auditRows.ts';
 import { otherTreasury, startWalletScene, treasury } from './walletScene.ts';
 
@@ -141,6 +141,30 @@ describe('a change of the treasury', () => {
     await wallets.bringForward();
     expectError(await stop(change.id), 404, 'not_found');
     await wallets.paysToSoon(third);
+  });
+
+  test('is not told as stopped when its time comes while the stop waits for the log', async () => {
+    const change = await waits(treasury);
+    const { db } = wallets.scene.admin;
+    const waiting = {
+      name: 'test-lock-waits',
+      text: `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    };
+    const stopped = await db.transaction(async tx => {
+      const head = 'select from audit_heads where account_id = $1 for update';
+      await tx.query({ name: 'test-hold-log', text: head }, [wallets.accountId]);
+      const asked = stop(change.id);
+      await until(
+        () => db.query(waiting),
+        rows => rows.length > 0,
+      );
+      await wallets.bringForward();
+      return { asked };
+    });
+    expectError(await stopped.asked, 404, 'not_found');
+    expect(await shown()).toMatchObject({ destination: treasury, pending: null });
+    expect((await audited()).at(-1)).toBe('wallet.change_requested');
+    await wallets.paysToSoon(treasury);
   });
 
   test('needs a fresh proof', async () => {

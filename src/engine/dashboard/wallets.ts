@@ -184,12 +184,14 @@ export const stopChange = (context: Context, acting: Acting, id: string): Promis
     await lockWallets(tx, scope, network);
     const version = Number(digits);
     const waiting = (await listWallets(tx, scope)).find(row => row.pending && changeId(row) === id);
-    if (!waiting || !(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
+    if (!waiting) throw noSuchChange();
     await recordAction(context, tx, acting, {
       action: 'wallet.change_stopped',
       subject: network,
       detail: { version, destination: waiting.destination, requestedBy: waiting.requestedBy },
     });
+    // Last, when nothing is left to wait for: its time may have come while the log was another's.
+    if (!(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
     return { done: true } as const;
   });
 };
