@@ -136,10 +136,19 @@ test('the way to production is a list of what is done and what is not', async ()
     ['network', false],
     ['liveKey', true],
   ]);
-  await db.script(`insert into wallets (account_id, environment, network, version, kind, destination, mac)
-      values ('${dashboard.accountId}', 'production', 'base', 1, 'forwarder', '${'0'.repeat(42)}', decode(repeat('00', 32), 'hex'));
-    insert into wallet_verifications (account_id, environment, network, version, verified_by)
-      values ('${dashboard.accountId}', 'production', 'base', 1, 'x')`);
+  await owner.prove();
+  const treasury = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+  const { wallet } = await owner.do('POST /wallets', {
+    environment: 'production',
+    body: { network: 'base', treasury },
+  });
+  const stepOf = async (name: string) => (await owner.do('GET /go-live')).steps.find(({ key }) => key === name);
+  expect(await stepOf('wallet')).toMatchObject({ done: false });
+  await owner.do('POST /wallets/:network/verify', {
+    environment: 'production',
+    params: { network: 'base' },
+    body: { version: wallet!.version },
+  });
   await db.script(`update people set totp_secret = '\\x01' where id = '${owner.personId}';
     update api_keys set revoked_at = now() where account_id = '${dashboard.accountId}' and environment = 'production'`);
   const changed = (await owner.do('GET /go-live')).steps;
