@@ -15,7 +15,8 @@ const addAuthenticator = async ({ page, context }: WatchedPage): Promise<void> =
   await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
-      transport: 'internal',
+      // Not the platform's own: that one would also answer the offer in the e-mail field, before anything is clicked.
+      transport: 'usb',
       hasResidentKey: true,
       hasUserVerification: true,
       isUserVerified: true,

@@ -25,7 +25,7 @@ test('the first wallet is in force at once; a change waits, is announced everywh
   await page.getByRole('button', { name: 'Change the wallet of Base' }).click();
   await page.getByRole('textbox', { name: 'Treasury address' }).fill(second!);
   await page.getByRole('button', { name: 'Look at it first' }).click();
-  await page.getByText('waits 24 hours').waitFor();
+  await page.getByText('The change waits 24 hours.').waitFor();
   await page.getByText('It touches new payments only.').waitFor();
   await page.getByLabel('I have found this in a wallet of my own').check();
   await page.getByRole('button', { name: 'Ask for the change' }).click();
