@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import type { Log } from '../../src/core/log.ts';
-import { paymentCalls, until } from '../api/paymentCalls.ts';
+import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
 import { startRpcNode } from '../api/rpcNode.ts';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
@@ -75,9 +75,8 @@ export const startWalletScene = async () => {
   const account = { id: accountId, keys } as TestAccount;
   const live = paymentCalls(scene, account, 'production');
 
-  /** Where a new payment in production pays to. */
-  const paysTo = async (): Promise<string> => {
-    const { id } = await live.made({ network: 'ethereum' });
+  const treasuryOf = async ({ made }: PaymentCalls): Promise<string> => {
+    const { id } = await made({ network: 'ethereum' });
     const [row] = await scene.admin.db.query<{ treasury: string }>(
       { name: 'test-treasury', text: 'select treasury from payments where id = $1' },
       [id],
@@ -92,11 +91,19 @@ export const startWalletScene = async () => {
     owner,
     live,
     errors,
-    paysTo,
+    /** Where a new payment in production pays to now. By a key that nobody has used: of that one nothing is kept. */
+    async paysTo(): Promise<string> {
+      const { key } = await scene.key(accountId, 'production');
+      return treasuryOf(paymentCalls(scene, { ...account, keys: { ...keys, production: key } }, 'production'));
+    },
     request: (body: object, environment: Environment = 'production') =>
       owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } }),
     bringForward: (network = 'ethereum') => bringForward(dashboard, 'production', network),
-    /** Callers are read again when what is known of them is half a second old. */
-    paysToSoon: (wanted: string) => until(paysTo, destination => destination === wanted),
+    /** The same by a key in use, once it is so: what is known of it is read again when it is half a second old. */
+    paysToSoon: (wanted: string) =>
+      until(
+        () => treasuryOf(live),
+        destination => destination === wanted,
+      ),
   };
 };
