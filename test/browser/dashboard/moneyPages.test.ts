@@ -64,6 +64,15 @@ test('a file of payments is saved', async () => {
   await close();
 });
 
+test('a search says why there is no file of it', async () => {
+  const { page, close } = await pages.open('/test/payments?search=nothing', await pages.dashboard.as('owner'));
+  await page.getByText('A search is not exported.').waitFor();
+  expect(await page.getByRole('link', { name: 'Export CSV' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Clear all filters' }).click();
+  await page.getByRole('link', { name: 'Export CSV' }).waitFor();
+  await close();
+});
+
 test('a payment is made, half paid, and accepted as it is', async () => {
   const { page, close } = await pages.open('/test/payments', await pages.dashboard.as('admin'));
   await page.getByRole('button', { name: 'New payment' }).click();
@@ -116,6 +125,11 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   await wallet.install(page);
   await page.reload();
   await page.getByRole('button', { name: 'Sweep USDC on ethereum' }).click();
+  const known = [...wallet.known];
+  wallet.known.clear();
+  await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
+  await page.getByText('does not know Ethereum (local dev chain) (chain ID 31337). Add this network').waitFor();
+  for (const chainId of known) wallet.known.add(chainId);
   wallet.refused.add('eth_sendTransaction');
   await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
   await page.getByText('It was refused in the wallet. Nothing was sent.').waitFor();

@@ -44,7 +44,15 @@ test('a brand is seen before it is saved, and by payers once it is', async () =>
   const admin = await pages.dashboard.as('admin');
   const watched = await pages.open('/test/branding', admin);
   const { page } = watched;
-  await page.getByLabel('Name that payers see').fill('Tea & Co');
+  const name = page.getByLabel('Name that payers see');
+  await name.fill('Tea\u200b');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.field-error').waitFor();
+  const described = (await name.getAttribute('aria-describedby'))!.split(' ').at(-1)!;
+  expect(await page.locator(`[id="${described}"]`).textContent()).toContain('characters that cannot be seen');
+  expect(await name.getAttribute('aria-invalid')).toBe('true');
+  expect(watched.problems.splice(0)).toEqual([expect.stringMatching(/status of 4/)]);
+  await name.fill('Tea & Co');
   await page.getByLabel('A colour of our own').check();
   await page.getByLabel('Colour', { exact: true }).fill('#c02060');
   const logo = page.getByLabel('Logo');

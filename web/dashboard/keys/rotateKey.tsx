@@ -3,12 +3,12 @@ import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
 import { useAct } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
-import { Choices, Radio } from '../kit/field.tsx';
+import { RadioChoices, type RadioOption } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
 import { KeyOnce } from './keyOnce.tsx';
 
 type Overlap = '0' | '1h' | '24h' | '7d';
-const overlaps: readonly { value: Overlap; label: string; hint: string }[] = [
+const overlaps: readonly RadioOption<Overlap>[] = [
   { value: '0', label: 'Not at all', hint: 'The old key is refused within a second. For a key that has leaked.' },
   { value: '1h', label: 'For an hour', hint: 'Enough to restart one server with the new key.' },
   { value: '24h', label: 'For 24 hours', hint: 'Enough for a deployment without haste.' },
@@ -35,11 +35,7 @@ const RotateForm = ({
         You get a new key with the same name, permissions and address list as <strong>{apiKey.name}</strong>. Both work
         side by side for the time you choose; then the old one is refused.
       </p>
-      <Choices legend="How long the old key still works">
-        {overlaps.map(({ value, label, hint }) => (
-          <Radio key={value} name="overlap" value={value} label={label} hint={hint} defaultChecked={value === '24h'} />
-        ))}
-      </Choices>
+      <RadioChoices legend="How long the old key still works" name="overlap" options={overlaps} chosen="24h" />
       <FormError />
       <Buttons>
         <Submit>Make the new key</Submit>

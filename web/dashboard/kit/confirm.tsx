@@ -9,6 +9,7 @@ export const Confirm = ({
   onClose,
   title,
   verb,
+  refusal = 'Keep it',
   kind = 'danger',
   children,
   act,
@@ -17,6 +18,8 @@ export const Confirm = ({
   onClose: () => void;
   title: string;
   verb: string;
+  /** The other button, where there is nothing to keep. */
+  refusal?: string;
   kind?: 'danger' | 'primary';
   children: ReactNode;
   act: () => Promise<unknown>;
@@ -32,7 +35,7 @@ export const Confirm = ({
       <FormError />
       <Buttons>
         <Submit kind={kind}>{verb}</Submit>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>{refusal}</Button>
       </Buttons>
     </Form>
   </Dialog>

@@ -102,12 +102,47 @@ const Choice = ({ label, hint, type, ...rest }: Chosen): ReactElement => {
 };
 
 export const Checkbox = (props: Chosen): ReactElement => <Choice {...props} type="checkbox" />;
-export const Radio = (props: Chosen): ReactElement => <Choice {...props} type="radio" />;
-
-/** Several checkboxes or radio buttons that answer one question. */
+/** Several checkboxes that answer one question. */
 export const Choices = ({ legend, children }: { legend: ReactNode; children: ReactNode }): ReactElement => (
   <fieldset className="choices">
     <legend>{legend}</legend>
     {children}
   </fieldset>
+);
+
+export type RadioOption<Value extends string> = {
+  readonly value: Value;
+  readonly label: ReactNode;
+  readonly hint?: ReactNode;
+};
+
+/** One question with one answer out of a few. Whoever gives `onChoose` keeps the answer and gives it as `chosen`. */
+export const RadioChoices = <Value extends string>({
+  legend,
+  name,
+  options,
+  chosen,
+  onChoose,
+}: {
+  legend: ReactNode;
+  name: string;
+  options: readonly RadioOption<Value>[];
+  chosen: Value;
+  onChoose?: (value: Value) => void;
+}): ReactElement => (
+  <Choices legend={legend}>
+    {options.map(({ value, label, hint }) => (
+      <Choice
+        key={value}
+        type="radio"
+        name={name}
+        value={value}
+        label={label}
+        hint={hint}
+        {...(onChoose
+          ? { checked: value === chosen, onChange: () => onChoose(value) }
+          : { defaultChecked: value === chosen })}
+      />
+    ))}
+  </Choices>
 );

@@ -3,8 +3,9 @@ import { CallError } from '../client.ts';
 import { Button, type ButtonKind } from './button.tsx';
 import { ErrorBox } from './states.tsx';
 
-export type FormState = { readonly isBusy: boolean; readonly error: CallError | null; readonly isFieldError: boolean };
-export const FormContext = createContext<FormState>({ isBusy: false, error: null, isFieldError: false });
+/** `field`: the name of the field that the error is about, where the form has it. */
+export type FormState = { readonly isBusy: boolean; readonly error: CallError | null; readonly field: string | null };
+export const FormContext = createContext<FormState>({ isBusy: false, error: null, field: null });
 
 export type Values = {
   /** Trimmed. Fields of the form by name; '' where there is none. */
@@ -30,8 +31,9 @@ const asCallError = (error: unknown): CallError =>
     ? error
     : new CallError(null, { code: 'failed', message: error instanceof Error ? error.message : String(error) });
 
-/** The field an error speaks of: `ipAllow.0` and `ipAllow[0]` are about `ipAllow`. */
-const fieldOf = (param: string | null): string => (param ?? '').split(/[.[]/)[0]!;
+/** The field an error speaks of: `ipAllow.0` and `ipAllow[0]` are about `ipAllow`, `branding.logo` is about `logo`. */
+const fieldOf = (form: HTMLFormElement, param: string | null): string | null =>
+  (param ?? '').split(/[.[\]]+/).find(part => part !== '' && form.elements.namedItem(part) !== null) ?? null;
 
 /**
  * Fields keep what was typed themselves. What the server refuses is shown at the field that it names, which gets the
@@ -48,20 +50,21 @@ export const Form = ({
   label?: string;
   className?: string;
 }): ReactElement => {
-  const [state, setState] = useState<FormState>({ isBusy: false, error: null, isFieldError: false });
+  const [state, setState] = useState<FormState>({ isBusy: false, error: null, field: null });
   const isRunning = useRef(false);
   const submit = async (form: HTMLFormElement): Promise<void> => {
     if (isRunning.current) return;
     isRunning.current = true;
-    setState({ isBusy: true, error: null, isFieldError: false });
+    setState({ isBusy: true, error: null, field: null });
     try {
       await onSubmit(valuesOf(new FormData(form)), form);
-      setState({ isBusy: false, error: null, isFieldError: false });
+      setState({ isBusy: false, error: null, field: null });
     } catch (thrown) {
       const error = asCallError(thrown);
-      const field = error.param === null ? null : form.elements.namedItem(fieldOf(error.param));
-      setState({ isBusy: false, error, isFieldError: field !== null });
-      if (field instanceof HTMLElement) field.focus();
+      const field = fieldOf(form, error.param);
+      setState({ isBusy: false, error, field });
+      const control = field === null ? null : form.elements.namedItem(field);
+      if (control instanceof HTMLElement) control.focus();
     } finally {
       isRunning.current = false;
     }
@@ -82,8 +85,8 @@ export const Form = ({
 
 /** What went wrong and belongs to no field. */
 export const FormError = (): ReactElement | null => {
-  const { error, isFieldError } = use(FormContext);
-  return error === null || isFieldError ? null : <ErrorBox error={error} />;
+  const { error, field } = use(FormContext);
+  return error === null || field !== null ? null : <ErrorBox error={error} />;
 };
 
 export const Submit = ({ children, kind = 'primary' }: { children: ReactNode; kind?: ButtonKind }): ReactElement => (
@@ -94,6 +97,6 @@ export const Submit = ({ children, kind = 'primary' }: { children: ReactNode; ki
 
 /** The sentence for a field, if the server refused that one. */
 export const useFieldError = (name: string | undefined): string | null => {
-  const { error, isFieldError } = use(FormContext);
-  return error !== null && isFieldError && name !== undefined && fieldOf(error.param) === name ? error.message : null;
+  const { error, field } = use(FormContext);
+  return error !== null && name !== undefined && field === name ? error.message : null;
 };

@@ -11,6 +11,8 @@ export type BrowserWallet = {
 };
 export type Transaction = {
   readonly chainId: number;
+  /** As people call it. */
+  readonly chainName: string;
   readonly to: string;
   readonly data: string;
   readonly value: string;
@@ -53,7 +55,7 @@ const codeOf = (error: unknown): number | undefined => {
   const { code, data } = (error ?? {}) as { code?: number; data?: { originalError?: { code?: number } } };
   return data?.originalError?.code ?? code;
 };
-const userRefused = 4001;
+const [userRefused, chainNotAdded] = [4001, 4902];
 
 const ask = (provider: Provider, method: string, ...params: unknown[]): Promise<unknown> =>
   provider.request(params.length === 0 ? { method } : { method, params });
@@ -62,17 +64,26 @@ const hexOf = (value: number): string => `0x${value.toString(16)}`;
 const isOnChain = async (provider: Provider, chainId: number): Promise<boolean> =>
   Number(await ask(provider, 'eth_chainId')) === chainId;
 
-/** A wallet that says it has switched is asked again. */
-const switchTo = async (provider: Provider, chainId: number): Promise<void> => {
+/**
+ * A wallet that says it has switched is asked again. A chain that it does not know is not added for the person: the nodes
+ * that Florin asks may be private, and a wallet believes the node that it is given.
+ */
+const switchTo = async (provider: Provider, { chainId, chainName }: Transaction): Promise<void> => {
   if (await isOnChain(provider, chainId)) return;
+  const chain = `${chainName} (chain ID ${chainId})`;
   try {
     await ask(provider, 'wallet_switchEthereumChain', { chainId: hexOf(chainId) });
   } catch (error) {
-    if (codeOf(error) === userRefused) throw error;
-    throw new WalletStop(`Your wallet does not know chain ${chainId}. Add it there, then try again.`);
+    const code = codeOf(error);
+    if (code === userRefused) throw error;
+    throw new WalletStop(
+      code === chainNotAdded
+        ? `Your wallet does not know ${chain}. Add this network in the wallet, with a node that you trust, then try again.`
+        : `Your wallet did not switch. Switch it to ${chain} yourself, then try again.`,
+    );
   }
   if (!(await isOnChain(provider, chainId)))
-    throw new WalletStop(`Your wallet is on another chain. Switch it to chain ${chainId}, then try again.`);
+    throw new WalletStop(`Your wallet is on another chain. Switch it to ${chain}, then try again.`);
 };
 
 /** Asks the wallet to sign and send. Answers the hash; nothing is known of its fate yet. */
@@ -80,8 +91,8 @@ export const sendTransaction = async (provider: Provider, transaction: Transacti
   try {
     const [from] = (await ask(provider, 'eth_requestAccounts')) as string[];
     if (!from) throw new WalletStop('Your wallet showed no account.');
-    await switchTo(provider, transaction.chainId);
-    const { chainId, ...rest } = transaction;
+    await switchTo(provider, transaction);
+    const { chainId, chainName: _, ...rest } = transaction;
     return String(await ask(provider, 'eth_sendTransaction', { ...rest, from, chainId: hexOf(chainId) }));
   } catch (error) {
     if (error instanceof WalletStop) throw error;

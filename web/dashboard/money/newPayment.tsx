@@ -32,15 +32,15 @@ export const NewPaymentForm = ({
         onMade(await create.mutateAsync({ body }));
       }}
     >
+      <Select
+        label="Network"
+        name="network"
+        value={slug}
+        onChange={event => setSlug(event.target.value)}
+        options={networks.map(({ slug: value, name: label }) => ({ value, label }))}
+      />
       <div className="field-row">
         <Field label="Amount" name="amount" inputMode="decimal" defaultValue="25.00" required />
-        <Select
-          label="Network"
-          name="network"
-          value={slug}
-          onChange={event => setSlug(event.target.value)}
-          options={networks.map(({ slug: value, name: label }) => ({ value, label }))}
-        />
         <Select
           key={slug}
           label="Currency"
@@ -49,7 +49,7 @@ export const NewPaymentForm = ({
           options={currencies.map(({ symbol }) => ({ value: symbol, label: symbol }))}
         />
       </div>
-      <Field label="Description" name="description" maxLength={500} hint="The payer sees it. You may leave it empty." />
+      <Field label="Description (optional)" name="description" maxLength={500} hint="The payer sees it." />
       <FormError />
       {children}
     </Form>

@@ -86,6 +86,7 @@ export const PaymentActions = ({ payment }: { payment: ShownPayment }): ReactEle
         onClose={() => setAsked(null)}
         title="Accept what was received?"
         verb="Accept it"
+        refusal="Not now"
         kind="primary"
         act={() => resolve.mutateAsync({ params })}
       >

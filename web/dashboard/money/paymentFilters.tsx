@@ -42,8 +42,8 @@ export const useSetFilter = (): ((name: string, value: string) => void) => {
 };
 
 const spoken = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-const anyOf = (words: readonly string[], any: string): { value: string; label: string }[] => [
-  { value: '', label: any },
+const anyOf = (words: readonly string[], unfiltered: string): { value: string; label: string }[] => [
+  { value: '', label: unfiltered },
   ...words.map(value => ({ value, label: spoken(value) })),
 ];
 

@@ -1,6 +1,6 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import type { SweepPlan, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAct } from '../asking.ts';
+import { useAct, useAnswer } from '../asking.ts';
 import { CallError } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
@@ -22,6 +22,8 @@ const transactionOf = ({ chainId, to, data, value }: Batch) => ({ chainId, to, d
  */
 const useSweep = (row: UnsweptRow) => {
   const record = useAct('POST /settlement/sweeps', { refresh: ['GET /settlement'] });
+  const networks = useAnswer('GET /networks');
+  const chainName = networks.data?.data.find(({ slug }) => slug === row.network)?.name ?? row.network;
   const [sent, setSent] = useState<readonly string[]>([]);
   const [recorded, setRecorded] = useState(0);
   const [isBusy, setBusy] = useState(false);
@@ -33,7 +35,7 @@ const useSweep = (row: UnsweptRow) => {
     try {
       for (const [at, batch] of batches.entries()) {
         if (at < recorded) continue;
-        const txHash = sent[at] ?? (await sendTransaction(wallet.provider, transactionOf(batch)));
+        const txHash = sent[at] ?? (await sendTransaction(wallet.provider, { ...transactionOf(batch), chainName }));
         if (at >= sent.length) setSent(known => [...known, txHash]);
         const { network, currency } = row;
         await record.mutateAsync({ body: { network, currency, txHash, payments: batch.payments } });

@@ -5,7 +5,7 @@ import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Buttons } from '../kit/dialog.tsx';
 import { Checkbox, Field } from '../kit/field.tsx';
-import { Form, FormError, Submit } from '../kit/form.tsx';
+import { Form, FormError, Submit, useFieldError } from '../kit/form.tsx';
 import { Card, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
 import { useMay } from '../session.tsx';
@@ -38,6 +38,8 @@ const ColorField = ({ color, change }: { color: string | null; change: Change })
 
 const LogoField = ({ logo, change }: { logo: string | null; change: Change }): ReactElement => {
   const [problem, setProblem] = useState<string | null>(null);
+  const refused = useFieldError('logo');
+  const wrong = problem ?? refused;
   const id = useId();
   const take = async (input: HTMLInputElement): Promise<void> => {
     const file = input.files?.[0];
@@ -56,18 +58,19 @@ const LogoField = ({ logo, change }: { logo: string | null; change: Change }): R
       <label htmlFor={id}>Logo</label>
       <input
         id={id}
+        name="logo"
         type="file"
         accept={logoTypes.join(',')}
-        aria-describedby={`${id}-hint${problem ? ` ${id}-error` : ''}`}
-        aria-invalid={problem ? true : undefined}
+        aria-describedby={`${id}-hint${wrong ? ` ${id}-error` : ''}`}
+        aria-invalid={wrong ? true : undefined}
         onChange={event => void take(event.currentTarget)}
       />
       <p className="field-hint" id={`${id}-hint`}>
         A square PNG, JPEG or WebP of at most 64 KiB.
       </p>
-      {problem && (
+      {wrong && (
         <p className="field-error" id={`${id}-error`} role="alert">
-          {problem}
+          {wrong}
         </p>
       )}
       {logo !== null && (

@@ -84,7 +84,7 @@ const Volumes = ({ home }: { home: HomeAnswer }): ReactElement => {
           title={`${currency} on ${network}`}
           lead={
             <>
-              <Money amount={total} currency={currency} /> in {countText(count)} payments
+              <Money amount={total} currency={currency} /> in {countText(count)} {count === 1 ? 'payment' : 'payments'}
             </>
           }
         >
@@ -121,7 +121,7 @@ const Webhooks = ({ webhooks }: { webhooks: HomeAnswer['webhooks'] }): ReactElem
   const callbacks = { id: 'callbacks', url: 'callbackUrl of payments', status: '', ...webhooks.callbacks };
   const rows = [...webhooks.endpoints, callbacks];
   return (
-    <Card title="Webhooks" lead="Deliveries of this time.">
+    <Card title="Webhooks" lead="Of events of the last 7 days.">
       <Table
         caption="Webhook health"
         rows={rows}

@@ -81,7 +81,12 @@ export default function Payments(): ReactElement {
       title="Payments"
       actions={
         <>
-          {mayExport && filters.search === undefined && <CsvLink filters={filters} />}
+          {mayExport &&
+            (filters.search === undefined ? (
+              <CsvLink filters={filters} />
+            ) : (
+              <p className="actions-note">A search is not exported. Clear it to export by the other filters.</p>
+            ))}
           {mayCreate && (
             <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
               New payment

@@ -1,10 +1,10 @@
-import { type ReactElement, type ReactNode, useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { BodyOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { Settings } from '../../../src/core/dashboard/setupApi.ts';
 import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Buttons } from '../kit/dialog.tsx';
-import { Choices, Field, Radio, TextArea } from '../kit/field.tsx';
+import { Field, RadioChoices, type RadioOption, TextArea } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
 import { Card } from '../kit/page.tsx';
 import { useMay } from '../session.tsx';
@@ -60,58 +60,56 @@ export const AccountSection = ({ settings }: { settings: Settings }): ReactEleme
 
 const wholeNumber = (values: Values, name: string): number => Number(values.text(name));
 
-export const PaymentSection = ({ settings }: { settings: Settings }): ReactElement => {
-  const [policy, setPolicy] = useState(settings.latePolicy);
-  return (
-    <Section
-      title="Payments"
-      lead="Each payment keeps the terms that it was created with. A change touches new payments only."
-      changeOf={values => ({
-        tolerancePercent: values.text('tolerancePercent'),
-        latePolicy: values.text('latePolicy') as Settings['latePolicy'],
-        lateWindowDays: wholeNumber(values, 'lateWindowDays'),
-      })}
-    >
-      <Field
-        label="Tolerance in percent"
-        name="tolerancePercent"
-        inputMode="decimal"
-        defaultValue={settings.tolerancePercent}
-        hint="How much less than the amount still counts as paid, from 0 to 5. With 1, a payment of 100 is complete at 99."
-        required
-      />
-      <Choices legend="Money that arrives after a payment has expired">
-        <Radio
-          name="latePolicy"
-          value="accept"
-          checked={policy === 'accept'}
-          onChange={() => setPolicy('accept')}
-          label="Accept it"
-          hint="Within the window below the payment is completed and marked as late. After it, a person decides."
-        />
-        <Radio
-          name="latePolicy"
-          value="manual"
-          checked={policy === 'manual'}
-          onChange={() => setPolicy('manual')}
-          label="Let a person decide"
-          hint="The payment stays expired and is marked as late, until somebody accepts the money."
-        />
-      </Choices>
-      <Field
-        label="Window in days"
-        name="lateWindowDays"
-        type="number"
-        min={0}
-        max={3650}
-        step={1}
-        defaultValue={settings.lateWindowDays}
-        hint="For how long after its end a payment accepts late money by itself. Money is noticed for ever."
-        required
-      />
-    </Section>
-  );
-};
+const latePolicies: readonly RadioOption<Settings['latePolicy']>[] = [
+  {
+    value: 'accept',
+    label: 'Accept it',
+    hint: 'Within the window below the payment is completed and marked as late. After it, a person decides.',
+  },
+  {
+    value: 'manual',
+    label: 'Let a person decide',
+    hint: 'The payment stays expired and is marked as late, until somebody accepts the money.',
+  },
+];
+
+export const PaymentSection = ({ settings }: { settings: Settings }): ReactElement => (
+  <Section
+    title="Payments"
+    lead="Each payment keeps the terms that it was created with. A change touches new payments only."
+    changeOf={values => ({
+      tolerancePercent: values.text('tolerancePercent'),
+      latePolicy: values.text('latePolicy') as Settings['latePolicy'],
+      lateWindowDays: wholeNumber(values, 'lateWindowDays'),
+    })}
+  >
+    <Field
+      label="Tolerance in percent"
+      name="tolerancePercent"
+      inputMode="decimal"
+      defaultValue={settings.tolerancePercent}
+      hint="How much less than the amount still counts as paid, from 0 to 5. With 1, a payment of 100 is complete at 99."
+      required
+    />
+    <RadioChoices
+      legend="Money that arrives after a payment has expired"
+      name="latePolicy"
+      options={latePolicies}
+      chosen={settings.latePolicy}
+    />
+    <Field
+      label="Window in days"
+      name="lateWindowDays"
+      type="number"
+      min={0}
+      max={3650}
+      step={1}
+      defaultValue={settings.lateWindowDays}
+      hint="For how long after its end a payment accepts late money by itself. Money is noticed for ever."
+      required
+    />
+  </Section>
+);
 
 const linesIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 

@@ -45,6 +45,7 @@ export const RemoveMember = ({ member, onClose }: { member: Member | null; onClo
       onClose={onClose}
       title={`Remove ${member?.name ?? ''}?`}
       verb="Remove from the team"
+      refusal="Keep them"
       act={async () => {
         await remove.mutateAsync({ params: { id: member!.id } });
         say(`${member!.name} was removed.`);

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { type Role, roles } from '../../../src/core/dashboard/roles.ts';
-import { Choices, Radio } from '../kit/field.tsx';
+import { RadioChoices } from '../kit/field.tsx';
 import { roleNames } from '../roleNames.ts';
 import { useMay } from '../session.tsx';
 
@@ -16,20 +16,8 @@ const roleText: Readonly<Record<Role, string>> = {
 /** Owners are made by owners alone. */
 export const RoleChoices = ({ chosen = 'viewer' }: { chosen?: Role }): ReactElement => {
   const mayMakeOwners = useMay('team.owners');
-  return (
-    <Choices legend="Role">
-      {roles
-        .filter(role => role !== 'owner' || mayMakeOwners)
-        .map(role => (
-          <Radio
-            key={role}
-            name="role"
-            value={role}
-            defaultChecked={role === chosen}
-            label={roleNames[role]}
-            hint={roleText[role]}
-          />
-        ))}
-    </Choices>
-  );
+  const options = roles
+    .filter(role => role !== 'owner' || mayMakeOwners)
+    .map(role => ({ value: role, label: roleNames[role], hint: roleText[role] }));
+  return <RadioChoices legend="Role" name="role" options={options} chosen={chosen} />;
 };

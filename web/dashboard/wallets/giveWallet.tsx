@@ -4,7 +4,7 @@ import { useAct } from '../asking.ts';
 import { CallError } from '../client.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons } from '../kit/dialog.tsx';
-import { Choices, Radio, TextArea } from '../kit/field.tsx';
+import { RadioChoices, type RadioOption, TextArea } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
 import { secretShape } from './secretShape.ts';
 
@@ -24,6 +24,20 @@ const givenOf = (network: string, values: Values): Given => {
   return kind === 'xpub' ? { network, xpub: text } : { network, treasury: text };
 };
 
+type Kind = 'treasury' | 'xpub';
+const kinds: readonly RadioOption<Kind>[] = [
+  {
+    value: 'treasury',
+    label: 'A treasury address',
+    hint: 'Each payment gets a forwarder of its own, which can pay your address and nothing else. You sweep many at once.',
+  },
+  {
+    value: 'xpub',
+    label: 'An extended public key',
+    hint: 'Each payment gets the next address of your own wallet. The money is yours as it arrives; nothing has to be swept.',
+  },
+];
+
 /** What was given is read and shown before it can be set. */
 export const GiveWallet = ({
   network,
@@ -35,7 +49,7 @@ export const GiveWallet = ({
   onClose: () => void;
 }): ReactElement => {
   const look = useAct('POST /wallets/preview');
-  const [kind, setKind] = useState<'treasury' | 'xpub'>('treasury');
+  const [kind, setKind] = useState<Kind>('treasury');
   return (
     <Form
       label="Wallet"
@@ -44,24 +58,7 @@ export const GiveWallet = ({
         onPreview(given, await look.mutateAsync({ body: given }));
       }}
     >
-      <Choices legend="Where the money goes">
-        <Radio
-          name="kind"
-          value="treasury"
-          checked={kind === 'treasury'}
-          onChange={() => setKind('treasury')}
-          label="A treasury address"
-          hint="Each payment gets a forwarder of its own, which can pay your address and nothing else. You sweep many at once."
-        />
-        <Radio
-          name="kind"
-          value="xpub"
-          checked={kind === 'xpub'}
-          onChange={() => setKind('xpub')}
-          label="An extended public key"
-          hint="Each payment gets the next address of your own wallet. The money is yours as it arrives; nothing has to be swept."
-        />
-      </Choices>
+      <RadioChoices legend="Where the money goes" name="kind" options={kinds} chosen={kind} onChoose={setKind} />
       {kind === 'treasury' ? (
         <TextArea label="Treasury address" name="treasury" rows={2} placeholder="0x…" spellCheck={false} required />
       ) : (

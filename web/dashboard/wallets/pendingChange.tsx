@@ -55,6 +55,7 @@ export const PendingChange = ({ change }: { change: WalletChange }): ReactElemen
         onClose={() => ask(false)}
         title="Stop this change?"
         verb="Stop it"
+        refusal="Let it go on"
         act={async () => {
           await stop.mutateAsync({ params: { id: change.id } });
           say('The change was stopped.');

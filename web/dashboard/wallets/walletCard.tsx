@@ -24,6 +24,7 @@ const VerifyWallet = ({ wallet, isOpen, onClose }: Asking): ReactElement => {
       onClose={onClose}
       title="Is this your own wallet?"
       verb="I have found it in my wallet"
+      refusal="Not now"
       kind="primary"
       act={async () => {
         await verify.mutateAsync({ params: { network }, body: { version } });

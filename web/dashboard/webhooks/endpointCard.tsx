@@ -63,6 +63,7 @@ const Switch = ({ endpoint }: { endpoint: Endpoint }): ReactElement => {
         onClose={() => ask(false)}
         title="Disable this endpoint?"
         verb="Disable it"
+        refusal="Leave it enabled"
         act={() => set('disabled')}
       >
         <p>What waits to be sent is parked, and no new events are made for it until you enable it again.</p>

@@ -1,29 +1,29 @@
 import { type ReactElement, useState } from 'react';
-import { Checkbox, Choices, Radio } from '../kit/field.tsx';
+import { Checkbox, RadioChoices, type RadioOption } from '../kit/field.tsx';
 import type { Values } from '../kit/form.tsx';
 import { eventText, pickableEvents } from './eventText.ts';
 
+type Which = 'all' | 'some';
+const scopes: readonly RadioOption<Which>[] = [
+  {
+    value: 'all',
+    label: (
+      <>
+        All events <code className="muted">*</code>
+      </>
+    ),
+    hint: 'Kinds that a later version of Florin adds are included.',
+  },
+  { value: 'some', label: 'Only some' },
+];
+
 /** `*` also stands for kinds that a later version adds. */
 export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }): ReactElement => {
-  const [isAll, setAll] = useState(chosen.includes('*'));
+  const [which, setWhich] = useState<Which>(chosen.includes('*') ? 'all' : 'some');
   return (
     <>
-      <Choices legend="Events">
-        <Radio
-          name="which"
-          value="all"
-          checked={isAll}
-          onChange={() => setAll(true)}
-          label={
-            <>
-              All events <code className="muted">*</code>
-            </>
-          }
-          hint="Kinds that a later version of Florin adds are included."
-        />
-        <Radio name="which" value="some" checked={!isAll} onChange={() => setAll(false)} label="Only some" />
-      </Choices>
-      {!isAll && (
+      <RadioChoices legend="Events" name="which" options={scopes} chosen={which} onChoose={setWhich} />
+      {which === 'some' && (
         <fieldset className="event-list">
           <legend className="quiet">Kinds of events</legend>
           {pickableEvents.map(name => (

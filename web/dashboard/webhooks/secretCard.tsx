@@ -47,6 +47,7 @@ export const SecretCard = ({ id }: { id: string }): ReactElement => {
         onClose={() => askToRotate(false)}
         title="Rotate the secret?"
         verb="Make a new secret"
+        refusal="Not now"
         kind="primary"
         act={async () => {
           const { secret } = await rotate.mutateAsync({ params: { id } });
