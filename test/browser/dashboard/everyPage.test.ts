@@ -4,6 +4,7 @@ import { ordinary } from '../../api/paymentCalls.ts';
 import { expectAccessibleInBoth } from '../axe.ts';
 import { eventually } from '../checkoutScene.ts';
 import { expectNoFaults, useDashboardPages } from './dashboardPages.ts';
+import { dialogsOf, fillForDialogs } from './everyDialog.ts';
 
 const pages = useDashboardPages();
 const inside: Record<string, string> = {
@@ -172,3 +173,32 @@ test('a page in front of an empty chair asks for nothing, and asks again at the 
   await eventually(async () => expect(asked()).toBeGreaterThan(resting));
   await watched.close();
 });
+
+const dialogCut = `[...document.querySelectorAll('dialog[open]')]
+  .filter(dialog => dialog.scrollWidth > dialog.clientWidth)
+  .map(dialog => dialog.innerText)`;
+
+// The last: it makes payments, which the others count.
+test('every dialog: nothing that axe finds, and nothing cut off at 320 px', async () => {
+  const owner = await pages.dashboard.newPerson('owner');
+  const groups = dialogsOf(await fillForDialogs(pages.dashboard, owner));
+  for (const [path, dialogs] of Object.entries(groups)) {
+    const watched = await pages.open(path, owner);
+    const { page } = watched;
+    for (const [title, openDialog] of Object.entries(dialogs)) {
+      await openDialog(page);
+      const dialog = page.getByRole('dialog', { name: title });
+      await dialog.waitFor();
+      await dialog.locator('.loading').waitFor({ state: 'detached' });
+      await expectAccessibleInBoth(watched);
+      await page.setViewportSize({ width: 320, height: 640 });
+      expect(await page.evaluate(dialogCut), title).toEqual([]);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await page.emulateMedia({ colorScheme: 'light' });
+    }
+    expectNoFaults(watched);
+    await watched.close();
+  }
+}, 180_000);
