@@ -1,12 +1,8 @@
-import { createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { Agent, get } from 'node:https';
+import { expect, test } from 'vitest';
 import { csvLine } from '../../src/core/dashboard/csv.ts';
-import { silentLog } from '../../src/core/log.ts';
-import { createCsvStreams } from '../../src/http/dashboard/csvStream.ts';
 import { writePayments } from '../api/listingScene.ts';
-import { until } from '../api/paymentCalls.ts';
+import type { DashboardClient } from '../support/dashboard.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';
 
 const scene = await startMoneyScene();
@@ -119,104 +115,94 @@ test('bad filters and people who may not export get no file, and none is on reco
   expect(await scene.sql(`select count(*)::int as n from audit_log`)).toEqual(before);
 });
 
-describe('a stream', () => {
-  const piece = 'x'.repeat(256 * 1024);
-  const serve = async (pieces: () => AsyncIterable<string>) => {
-    const stream = createCsvStreams(silentLog);
-    const refusals: unknown[] = [];
-    const server = createServer((_, response) => {
-      try {
-        const file = stream(pieces);
-        file.open(response);
-        file.drop();
-      } catch (error) {
-        refusals.push(error);
-        response.writeHead(503).end();
-      }
-    });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    return {
-      url: `http://127.0.0.1:${port}`,
-      refusals,
-      stop: () =>
-        new Promise<void>(resolve => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        }),
-    };
-  };
+/** The first line is sent before any payment is read, and the second waits for whoever has the table. */
+const whilePaymentsAreLocked = async (act: () => Promise<void>): Promise<void> => {
+  await dashboard.scene.admin.db.transaction(async tx => {
+    await tx.query({ name: '', text: 'lock table payments in access exclusive mode' }, []);
+    await act();
+  });
+};
 
-  test('waits for a client that does not read, and ends when it goes', async () => {
-    let made = 0;
-    let isEnded = false;
-    const server = await serve(async function* () {
-      try {
-        for (; made < 4_000; made++) {
-          await turn();
-          yield piece;
-        }
-      } finally {
-        isEnded = true;
-      }
-    });
-    const request = get(server.url, { agent: false });
-    request.on('error', () => {});
-    await new Promise<void>(resolve => request.once('response', response => response.pause() && resolve()));
-    // Each turn would make a piece, if nothing held it back.
-    for (let turns = 0; turns < 3_000; turns++) await turn();
-    expect(made).toBeLessThan(200);
-    expect(isEnded).toBe(false);
-    request.destroy();
-    await until(
-      async () => isEnded,
-      ended => ended,
+/** What came, once the first of it is there, and how it ended. */
+const download = (client: DashboardClient) =>
+  new Promise<{ status: number; retryAfter: string | undefined; ending: Promise<string>; text: () => string }>(
+    (resolve, reject) => {
+      const agent = new Agent({ ca: dashboard.ca });
+      const options = { agent, headers: { cookie: client.cookie } };
+      get(`${dashboard.url}/dashboard/api/payments.csv`, options, response => {
+        let text = '';
+        const ending = new Promise<string>(settle => {
+          response.once('error', error => settle((error as { code?: string }).code ?? 'failed'));
+          response.once('end', () => settle('whole'));
+        });
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+          const { statusCode, headers } = response;
+          resolve({ status: statusCode!, retryAfter: headers['retry-after'], ending, text: () => text });
+        });
+      }).once('error', reject);
+    },
+  );
+
+const ofPerson = ({ personId }: DashboardClient): string => `person_id = '${personId}'`;
+
+test.each([
+  ['was signed out', (who: DashboardClient) => `delete from sessions where ${ofPerson(who)}`],
+  [
+    'was removed',
+    ({ personId }: DashboardClient) =>
+      `update people set removed_at = clock_timestamp(), password_hash = null where id = '${personId}'`,
+  ],
+  ['lost the role', ({ personId }: DashboardClient) => `update people set role = 'viewer' where id = '${personId}'`],
+  [
+    'has a session that is over',
+    (who: DashboardClient) =>
+      `update sessions set expires_at = clock_timestamp() - interval '1 second' where ${ofPerson(who)}`,
+  ],
+])('a file that is under way is cut off when its person %s', async (_, takeAway) => {
+  const person = await dashboard.newPerson('finance');
+  const other = await dashboard.newPerson('finance');
+  await calls.made({ amount: '5' });
+  const files: Awaited<ReturnType<typeof download>>[] = [];
+  await whilePaymentsAreLocked(async () => {
+    files.push(await download(person), await download(other));
+    await dashboard.scene.admin.db.script(takeAway(person));
+  });
+  expect(await files[0]!.ending).toBe('ECONNRESET');
+  expect(files[0]!.text()).toBe(header);
+  expect(await files[1]!.ending).toBe('whole');
+  expect(files[1]!.text().length).toBeGreaterThan(header.length);
+});
+
+test('a session that nobody used meanwhile does not cut off its file', async () => {
+  const person = await dashboard.newPerson('finance');
+  await calls.made({ amount: '5' });
+  let file: Awaited<ReturnType<typeof download>> | null = null;
+  await whilePaymentsAreLocked(async () => {
+    file = await download(person);
+    await dashboard.scene.admin.db.script(
+      `update sessions set last_seen_at = last_seen_at - interval '1 hour' where ${ofPerson(person)}`,
     );
-    expect(made).toBeLessThan(200);
-    await server.stop();
   });
+  expect(await file!.ending).toBe('whole');
+});
 
-  test('that breaks off is cut, so that nobody takes it for the whole', async () => {
-    const server = await serve(async function* () {
-      yield 'id\r\n';
-      throw new Error('the database is gone');
-    });
-    const request = get(server.url, { agent: false });
-    const cut = new Promise<string>(resolve => {
-      request.once('response', response => {
-        response.resume();
-        response.once('error', error => resolve((error as { code?: string }).code ?? ''));
-        response.once('end', () => resolve('whole'));
-      });
-      request.once('error', error => resolve((error as { code?: string }).code ?? ''));
-    });
-    expect(await cut).toBe('ECONNRESET');
-    await server.stop();
+test('whoever has two files under way gets no third, and everybody else gets theirs', async () => {
+  const person = await dashboard.newPerson('finance');
+  const other = await dashboard.newPerson('finance');
+  const files: Awaited<ReturnType<typeof download>>[] = [];
+  await whilePaymentsAreLocked(async () => {
+    files.push(await download(person), await download(person), await download(other), await download(other));
+    const third = await download(person);
+    expect(third.status).toBe(429);
+    expect(third.retryAfter).toBe('10');
+    await third.ending;
+    expect(JSON.parse(third.text()).error.code).toBe('rate_limit_exceeded');
   });
-
-  test('is one of four at a time, and its place is free again when it ends', async () => {
-    const open: (() => void)[] = [];
-    const server = await serve(async function* () {
-      yield 'id\r\n';
-      await new Promise<void>(resolve => open.push(resolve));
-    });
-    const ask = () =>
-      new Promise<number>((resolve, reject) => {
-        get(server.url, { agent: false }, response => {
-          response.resume();
-          resolve(response.statusCode!);
-        }).once('error', reject);
-      });
-    expect(await Promise.all([ask(), ask(), ask(), ask()])).toEqual([200, 200, 200, 200]);
-    expect(await ask()).toBe(503);
-    expect(server.refusals).toMatchObject([{ code: 'service_unavailable' }]);
-    await until(
-      async () => open.length,
-      count => count === 4,
-    );
-    open[0]!();
-    await until(ask, status => status === 200);
-    for (const end of open) end();
-    await server.stop();
-  });
+  expect(await Promise.all(files.map(file => file.ending))).toEqual(['whole', 'whole', 'whole', 'whole']);
+  const exported = await scene.sql(
+    `select from audit_log where action = 'payments.exported' and actor_id = '${person.personId}'`,
+  );
+  expect(exported).toHaveLength(2);
+  expect((await person.call('GET /payments.csv')).status).toBe(200);
 });

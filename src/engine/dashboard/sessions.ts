@@ -1,4 +1,4 @@
-import type { Role } from '../../core/dashboard/roles.ts';
+import { type Action, mayDo, type Role } from '../../core/dashboard/roles.ts';
 import { FlorinError } from '../../core/errors.ts';
 import {
   endSession,
@@ -7,6 +7,7 @@ import {
   insertSession,
   listSessions,
   proveSession,
+  readSessionRole,
   type SessionRow,
   touchSession,
   trimSessions,
@@ -74,6 +75,16 @@ export const findSignedIn = async (
   if (isUse && owner.isStale) await touchSession(context.db, owner);
   const { sessionId, personId, accountId, role, name, email, provenUntil } = owner;
   return { sessionId, personId, accountId, role, name, email, provenUntil };
+};
+
+/** False as soon as the session has ended, the person was removed, or their role does not allow it any more. */
+export const mayStill = async (
+  context: Pick<Context, 'db'>,
+  person: SignedInPerson,
+  action: Action,
+): Promise<boolean> => {
+  const role = await readSessionRole(context.db, person);
+  return role !== null && mayDo(role, action);
 };
 
 const noSuchSession = (): FlorinError => new FlorinError('not_found', 'You have no such session.');

@@ -3,12 +3,20 @@ import { FlorinError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ReplyStream } from '../route.ts';
 
-const mostAtOnce = 4;
-/** A client that reads nothing for so long is taken for gone. */
-const stalledMs = 60_000;
+/** For each person: whoever reads slowly keeps nobody waiting but themselves. */
+const mostEach = 2;
+const retryAfterSeconds = 10;
+/** A client that does not take one piece in so long is taken for gone. */
+const stalledAfterMs = 60_000;
+
+export type CsvReader = {
+  readonly personId: string;
+  /** Asked before each piece: what is taken away from somebody must not go on for as long as their download. */
+  mayRead(): Promise<boolean>;
+};
 
 /** True once the client has read what waits for it; false when it is gone, or reads no more. */
-const drained = (response: ServerResponse): Promise<boolean> =>
+const drained = (response: ServerResponse, stalledMs: number): Promise<boolean> =>
   new Promise(resolve => {
     const settle = (isDrained: boolean) => () => {
       clearTimeout(timer);
@@ -22,42 +30,63 @@ const drained = (response: ServerResponse): Promise<boolean> =>
     response.once('close', onClose);
   });
 
+type Ending = 'whole' | 'gone' | 'forbidden';
+
 /** No more is read than the client takes: what waits in memory is one piece, however long the file is. */
-const send = async (response: ServerResponse, pieces: AsyncIterable<string>): Promise<boolean> => {
+const send = async (
+  response: ServerResponse,
+  reader: CsvReader,
+  pieces: AsyncIterable<string>,
+  stalledMs: number,
+): Promise<Ending> => {
   for await (const piece of pieces) {
-    if (response.destroyed) return false;
-    if (!response.write(piece) && !(await drained(response))) return false;
+    if (response.destroyed) return 'gone';
+    if (!(await reader.mayRead())) return 'forbidden';
+    if (!response.write(piece) && !(await drained(response, stalledMs))) return 'gone';
   }
-  return true;
+  return 'whole';
 };
 
-/** Files that are sent while they are read, so many at a time. */
-export const createCsvStreams = (log: Log): ((pieces: () => AsyncIterable<string>) => ReplyStream) => {
-  let open = 0;
-  return pieces => {
-    if (open >= mostAtOnce) {
-      throw new FlorinError('service_unavailable', 'Other exports are running. Try again when they are done.');
+export type CsvStreams = (reader: CsvReader, pieces: () => AsyncIterable<string>) => ReplyStream;
+
+/** Files that are sent while they are read, so many at a time for each person. */
+export const createCsvStreams = (log: Log, stalledMs = stalledAfterMs): CsvStreams => {
+  const openOf = new Map<string, number>();
+  const free = (personId: string): void => {
+    const left = openOf.get(personId)! - 1;
+    if (left > 0) openOf.set(personId, left);
+    else openOf.delete(personId);
+  };
+  return (reader, pieces) => {
+    const { personId } = reader;
+    const open = openOf.get(personId) ?? 0;
+    if (open >= mostEach) {
+      const message = `You have ${mostEach} exports running. Try again when one of them is done.`;
+      throw new FlorinError('rate_limit_exceeded', message, undefined, retryAfterSeconds);
     }
-    open += 1;
+    openOf.set(personId, open + 1);
     let isOpened = false;
     return {
       open(response) {
         isOpened = true;
-        send(response, pieces())
+        send(response, reader, pieces(), stalledMs)
           .then(
-            isWhole => (isWhole ? response.end() : response.destroy()),
+            ending => {
+              if (ending === 'whole') return response.end();
+              if (ending === 'forbidden')
+                log.warn({ personId }, 'an export was cut off: its reader may not read it now');
+              // Cut off, so that nobody takes what came for the whole.
+              return response.destroy();
+            },
             error => {
               log.error({ err: error }, 'an export broke off');
-              // Cut off, so that nobody takes what came for the whole.
               response.destroy();
             },
           )
-          .finally(() => {
-            open -= 1;
-          });
+          .finally(() => free(personId));
       },
       drop() {
-        if (!isOpened) open -= 1;
+        if (!isOpened) free(personId);
       },
     };
   };

@@ -7,6 +7,7 @@ import type { Context } from '../../engine/context.ts';
 import { csvOfPayments, recordExport } from '../../engine/dashboard/exportPayments.ts';
 import { actOnPaymentAs, createPaymentAs, simulatePaymentAs } from '../../engine/dashboard/paymentActions.ts';
 import { readPaymentTimeline } from '../../engine/dashboard/paymentTimeline.ts';
+import { mayStill } from '../../engine/dashboard/sessions.ts';
 import { createDerivationIndexes } from '../../engine/derivationIndexes.ts';
 import { canonicalAddress } from '../../engine/paymentAddress.ts';
 import { presentShown } from '../../engine/readPayment.ts';
@@ -88,12 +89,15 @@ const list = async (context: Context, scope: Scope, query: Static<typeof listQue
 
 const byOf = ({ person, address }: Pick<DashboardCall, 'person' | 'address'>) => ({ person, address });
 
+const exporting = 'payments.export';
+
 const readRoutes = (context: Context): DashboardRoute[] => {
   const stream = createCsvStreams(context.log);
   const exported = async (call: DashboardCall<'GET /payments.csv'>): Promise<{ reply: Reply }> => {
-    const { scope, environment } = call;
+    const { scope, environment, person } = call;
     const filter = filterOf(call.query as Static<typeof fileQuery>);
-    const file = stream(() => csvOfPayments(context, scope, filter));
+    const reader = { personId: person.personId, mayRead: () => mayStill(context, person, exporting) };
+    const file = stream(reader, () => csvOfPayments(context, scope, filter));
     try {
       await recordExport(context, scope, filter, byOf(call));
     } catch (error) {
@@ -111,7 +115,7 @@ const readRoutes = (context: Context): DashboardRoute[] => {
       query: listQuery,
       handle: call => list(context, call.scope, call.query as Static<typeof listQuery>),
     }),
-    route({ name: 'GET /payments.csv', action: 'payments.export', query: fileQuery, handle: exported }),
+    route({ name: 'GET /payments.csv', action: exporting, query: fileQuery, handle: exported }),
     route({
       name: 'GET /payments/:id',
       action: 'payments.read',

@@ -70,6 +70,21 @@ export const findSession = async (
 ): Promise<SessionOwner | null> =>
   (await db.query<SessionOwner>(findStatement, [tokenHash, times.idleSeconds, times.staleSeconds]))[0] ?? null;
 
+const roleStatement = {
+  name: 'session-role',
+  text: `select p.role from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id
+    where s.account_id = $1 and s.person_id = $2 and s.id = $3
+      and s.expires_at > clock_timestamp() and p.removed_at is null`,
+};
+/** Whose session stands, however long it was unused: for what goes on after the request that began it. */
+export const readSessionRole = async (
+  db: Queryable,
+  session: { accountId: string; personId: string; sessionId: string },
+): Promise<Role | null> => {
+  const values = [session.accountId, session.personId, session.sessionId];
+  return (await db.query<{ role: Role }>(roleStatement, values))[0]?.role ?? null;
+};
+
 const touchStatement = {
   name: 'session-touch',
   text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
