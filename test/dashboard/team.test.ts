@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../src/core/dashboard/roles.ts';
+import { lockTeam } from '../../src/storage/dashboard/accessLinks.ts';
+import { updateRole } from '../../src/storage/dashboard/people.ts';
+import { until } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
 let dashboard: TestDashboard;
@@ -136,6 +139,36 @@ test('only owners make, change and remove owners', async () => {
   expect((await dashboard.stranger().call('POST /invitation/check', { body: { token: tokenOf(pending.link) } })).status)
     .toBe(200); // biome-ignore format: one line is too long
   await owner!.do('PATCH /team/:id', { params, body: { role: 'owner' } });
+});
+
+test('whoever loses the role while they withdraw an invitation withdraws none', async () => {
+  const [owner, admin] = await newTeam('owner', 'admin');
+  const pending = await owner!.do('POST /team/invitations', { body: { email: newEmail(), role: 'viewer' } });
+  const { db } = dashboard.scene.admin;
+  const [{ accountId }] = (await db.query<{ accountId: string }>({
+    name: '',
+    text: `select account_id as "accountId" from people where id = '${owner!.personId}'`,
+  })) as [{ accountId: string }];
+  let isSettled = false;
+  const withdrawing = await db.transaction(async tx => {
+    await lockTeam(tx, accountId);
+    await updateRole(tx, accountId, admin!.personId, 'viewer');
+    const answer = admin!.call('DELETE /team/invitations/:id', { params: { id: pending.id } }).finally(() => {
+      isSettled = true;
+    });
+    const waiting = {
+      name: '',
+      text: `select from pg_locks l join pg_database d on d.oid = l.database
+        where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`,
+    };
+    await until(
+      async () => isSettled || (await db.query(waiting)).length > 0,
+      isThere => isThere,
+    );
+    return { answer };
+  });
+  expect((await withdrawing.answer).status).toBe(403);
+  expect((await owner!.do('GET /team')).invitations.map(each => each.id)).toEqual([pending.id]);
 });
 
 test('people and invitations of other accounts are not there', async () => {

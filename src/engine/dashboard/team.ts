@@ -122,7 +122,9 @@ export const withdrawInvitation = (
   address: string,
 ): Promise<void> =>
   context.db.transaction(async tx => {
-    if ((await withdraw(context, tx, person, { id }, address)).length === 0) throw noSuchInvitation();
+    await lockTeam(tx, person.accountId);
+    const self = await lockManager(tx, person);
+    if ((await withdraw(context, tx, self, { id }, address)).length === 0) throw noSuchInvitation();
   });
 
 /** The member, locked, with a refusal where the account would be left without an owner. */
