@@ -1,19 +1,9 @@
+import { permissionsPolicy } from './permissionsPolicy.ts';
+
 type Headers = Readonly<Record<string, string>>;
 
 /** Nothing of what a browser can do is needed here but putting an address into the clipboard. */
-const permissions = [
-  'accelerometer=()',
-  'camera=()',
-  'clipboard-write=(self)',
-  'display-capture=()',
-  'geolocation=()',
-  'gyroscope=()',
-  'magnetometer=()',
-  'microphone=()',
-  'midi=()',
-  'payment=()',
-  'usb=()',
-].join(', ');
+const permissions = permissionsPolicy();
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +

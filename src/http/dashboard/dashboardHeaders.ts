@@ -1,19 +1,7 @@
-/** Everything that a browser can do and the dashboard does not need is off; passkeys are the dashboard's own. */
-const permissions = [
-  'accelerometer=()',
-  'camera=()',
-  'clipboard-write=(self)',
-  'display-capture=()',
-  'geolocation=()',
-  'gyroscope=()',
-  'magnetometer=()',
-  'microphone=()',
-  'midi=()',
-  'payment=()',
-  'publickey-credentials-create=(self)',
-  'publickey-credentials-get=(self)',
-  'usb=()',
-].join(', ');
+import { permissionsPolicy } from '../permissionsPolicy.ts';
+
+/** Passkeys are the dashboard's own. */
+const permissions = permissionsPolicy('publickey-credentials-create', 'publickey-credentials-get');
 
 const policy = [
   "default-src 'none'",
