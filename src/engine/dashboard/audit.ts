@@ -34,6 +34,19 @@ export const personActor = (person: { readonly personId: string; readonly name: 
   name: person.name,
 });
 
+/** Who acts, and from where. */
+export type By = {
+  readonly person: { readonly accountId: string; readonly personId: string; readonly name: string };
+  readonly address: string;
+};
+
+/** Of what a person did with their account, or in one environment of it. */
+export const entryBy = (
+  { person, address }: By,
+  environment: Environment | null,
+  done: Pick<AuditEntry, 'action' | 'subject' | 'detail'>,
+): AuditEntry => ({ accountId: person.accountId, environment, actor: personActor(person), address, ...done });
+
 export const auditSealOf = ({ sequence, at, ...row }: Omit<AuditLogRow, 'hash'>): AuditSeal => ({
   ...row,
   sequence: BigInt(sequence),

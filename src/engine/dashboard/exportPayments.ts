@@ -5,8 +5,7 @@ import { type PaymentFilter, paymentsBelow } from '../../storage/listPayments.ts
 import type { PaymentRow } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
 import { carriesSeal } from '../paymentAddress.ts';
-import { personActor, recordAudit } from './audit.ts';
-import type { SignedInPerson } from './sessions.ts';
+import { type By, entryBy, recordAudit } from './audit.ts';
 
 /** Few enough that the seals of a page are checked within some milliseconds, and requests are served in between. */
 const pageRows = 500;
@@ -73,20 +72,7 @@ export async function* csvOfPayments(context: Context, scope: Scope, filter: Pay
 }
 
 /** Before the first byte: who took how much of what is known as soon as it is possible. */
-export const recordExport = (
-  context: Context,
-  scope: Scope,
-  filter: PaymentFilter,
-  by: { readonly person: SignedInPerson; readonly address: string },
-): Promise<void> =>
-  context.db.transaction(tx =>
-    recordAudit(context, tx, {
-      accountId: scope.accountId,
-      environment: scope.environment,
-      actor: personActor(by.person),
-      action: 'payments.exported',
-      subject: null,
-      detail: { ...filter },
-      address: by.address,
-    }),
-  );
+export const recordExport = (context: Context, scope: Scope, filter: PaymentFilter, by: By): Promise<void> => {
+  const done = { action: 'payments.exported', subject: null, detail: { ...filter } };
+  return context.db.transaction(tx => recordAudit(context, tx, entryBy(by, scope.environment, done)));
+};

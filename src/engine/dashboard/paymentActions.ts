@@ -10,17 +10,7 @@ import { createPaymentCreator, type PaymentRequest } from '../createPayment.ts';
 import type { DerivationIndexes } from '../derivationIndexes.ts';
 import { noSuchPayment, presentShown } from '../readPayment.ts';
 import { type SimulatedOutcome, simulatePayment } from '../simulatePayment.ts';
-import { type AuditEntry, personActor, recordAudit } from './audit.ts';
-import type { SignedInPerson } from './sessions.ts';
-
-/** Who acts, and from where. */
-export type By = { readonly person: SignedInPerson; readonly address: string };
-
-const entryOf = (
-  { accountId, environment }: Scope,
-  { person, address }: By,
-  done: Pick<AuditEntry, 'action' | 'subject' | 'detail'>,
-): AuditEntry => ({ accountId, environment, actor: personActor(person), address, ...done });
+import { type By, entryBy, recordAudit } from './audit.ts';
 
 /** As the API creates one, in one transaction with the word of who did. */
 export const createPaymentAs = async (
@@ -38,7 +28,11 @@ export const createPaymentAs = async (
       if (outcome.kind !== 'written') return outcome;
       const { amount, currency, network } = request;
       const detail = { amount, currency, network };
-      await recordAudit(context, tx, entryOf(scope, by, { action: 'payment.created', subject: row.id, detail }));
+      await recordAudit(
+        context,
+        tx,
+        entryBy(by, scope.environment, { action: 'payment.created', subject: row.id, detail }),
+      );
       return outcome;
     }),
   );
@@ -56,7 +50,7 @@ export const actOnPaymentAs = (
 ): Promise<PaymentObject> =>
   context.db.transaction(async tx => {
     const body = await actOnPayment(context, tx, scope, id, act);
-    await recordAudit(context, tx, entryOf(scope, by, { action: pastTense[act], subject: id, detail: {} }));
+    await recordAudit(context, tx, entryBy(by, scope.environment, { action: pastTense[act], subject: id, detail: {} }));
     return JSON.parse(body) as PaymentObject;
   });
 
@@ -70,7 +64,11 @@ export const simulatePaymentAs = async (
 ): Promise<PaymentObject> => {
   const record = (): Promise<void> =>
     context.db.transaction(tx =>
-      recordAudit(context, tx, entryOf(scope, by, { action: 'payment.simulated', subject: id, detail: { outcome } })),
+      recordAudit(
+        context,
+        tx,
+        entryBy(by, scope.environment, { action: 'payment.simulated', subject: id, detail: { outcome } }),
+      ),
     );
   await simulatePayment(context, scope, id, outcome, null, record);
   const [row] = await readPayments(context.db, [{ scope, id }]);

@@ -15,7 +15,7 @@ import {
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
 import type { Context } from '../context.ts';
-import { personActor, recordAudit } from './audit.ts';
+import { entryBy, recordAudit } from './audit.ts';
 
 /** Who is asking, as of this request: role and session are read anew for each, so that what is taken away is gone at once. */
 export type SignedInPerson = {
@@ -108,16 +108,7 @@ export const endOwnSession = (
   context.db.transaction(async tx => {
     if (!(await endSession(tx, person.accountId, person.personId, id))) throw noSuchSession();
     const action = id === person.sessionId ? 'session.signed_out' : 'session.ended';
-    const actor = personActor(person);
-    await recordAudit(context, tx, {
-      accountId: person.accountId,
-      environment: null,
-      actor,
-      action,
-      subject: id,
-      detail: {},
-      address,
-    });
+    await recordAudit(context, tx, entryBy({ person, address }, null, { action, subject: id, detail: {} }));
   });
 
 /** The browser has a new one: what it had before would live on without anybody who could end it. */
@@ -128,15 +119,8 @@ export const endReplacedSession = (
 ): Promise<void> =>
   context.db.transaction(async tx => {
     if (!(await endSession(tx, person.accountId, person.personId, person.sessionId))) return;
-    await recordAudit(context, tx, {
-      accountId: person.accountId,
-      environment: null,
-      actor: personActor(person),
-      action: 'session.replaced',
-      subject: person.sessionId,
-      detail: {},
-      address,
-    });
+    const done = { action: 'session.replaced', subject: person.sessionId, detail: {} };
+    await recordAudit(context, tx, entryBy({ person, address }, null, done));
   });
 
 export const endOtherSessions = (
@@ -146,13 +130,6 @@ export const endOtherSessions = (
 ): Promise<void> =>
   context.db.transaction(async tx => {
     const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId);
-    await recordAudit(context, tx, {
-      accountId: person.accountId,
-      environment: null,
-      actor: personActor(person),
-      action: 'session.others_ended',
-      subject: person.personId,
-      detail: { sessions: ended },
-      address,
-    });
+    const done = { action: 'session.others_ended', subject: person.personId, detail: { sessions: ended } };
+    await recordAudit(context, tx, entryBy({ person, address }, null, done));
   });

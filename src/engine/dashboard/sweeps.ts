@@ -12,7 +12,7 @@ import {
 import type { PaymentRow } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
 import { heldBy } from '../movedFunds.ts';
-import { personActor, recordAudit } from './audit.ts';
+import { entryBy, recordAudit } from './audit.ts';
 import type { SignedInPerson } from './sessions.ts';
 import { type SweptToken, sweptToken } from './sweepPlan.ts';
 
@@ -89,15 +89,9 @@ export const recordSweep = (
       paymentIds: [...ids],
     });
     if (isNew) {
-      await recordAudit(context, tx, {
-        accountId: scope.accountId,
-        environment: scope.environment,
-        actor: personActor(by.person),
-        action: 'settlement.swept',
-        subject: id,
-        detail: { ...token, txHash, payments: ids.size, amount: formatAmount(amount, decimals) },
-        address: by.address,
-      });
+      const detail = { ...token, txHash, payments: ids.size, amount: formatAmount(amount, decimals) };
+      const done = { action: 'settlement.swept', subject: id, detail };
+      await recordAudit(context, tx, entryBy(by, scope.environment, done));
     }
     return shown((await findSweep(tx, scope, caip2, txHash))!);
   });

@@ -20,7 +20,7 @@ import { endSessions } from '../../storage/dashboard/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken } from '../../vault/tokens.ts';
 import type { Context } from '../context.ts';
-import { personActor, recordAudit } from './audit.ts';
+import { entryBy, recordAudit } from './audit.ts';
 import { readEmail } from './people.ts';
 import type { SignedInPerson } from './sessions.ts';
 
@@ -41,14 +41,8 @@ const tell = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   person: SignedInPerson,
-  what: { action: string; subject: string; detail: Record<string, unknown>; address: string },
-): Promise<void> =>
-  recordAudit(context, tx, {
-    accountId: person.accountId,
-    environment: null,
-    actor: personActor(person),
-    ...what,
-  });
+  { address, ...done }: { action: string; subject: string; detail: Record<string, unknown>; address: string },
+): Promise<void> => recordAudit(context, tx, entryBy({ person, address }, null, done));
 
 /** As of now: the role of whoever asks may have been taken while the request was on its way. */
 const lockManager = async (tx: Queryable, person: SignedInPerson): Promise<SignedInPerson> => {
