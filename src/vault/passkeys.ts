@@ -22,6 +22,12 @@ export type KnownPasskey = {
 
 const timeoutMs = 300_000;
 
+/**
+ * EdDSA, ES256 and RS256, by their numbers of COSE: every authenticator has one of them. Without a list the library tries
+ * whether Node can do ML-DSA, which Node says aloud is an experiment; nobody's way in should hang on one.
+ */
+const algorithms = [-8, -7, -257];
+
 type Options = Record<string, unknown>;
 
 const described = (passkeys: readonly Pick<KnownPasskey, 'credentialId' | 'transports'>[]) =>
@@ -46,6 +52,7 @@ export const passkeyRegistration = async (
     challenge: new Uint8Array(challenge),
     timeout: timeoutMs,
     attestationType: 'none',
+    supportedAlgorithmIDs: algorithms,
     excludeCredentials: described(known),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
@@ -116,6 +123,7 @@ export const verifyNewPasskey = (
       expectedOrigin: party.origin,
       expectedRPID: party.rpId,
       requireUserVerification: true,
+      supportedAlgorithmIDs: algorithms,
     });
     if (!verified) return null;
     const { credential, credentialBackedUp } = registrationInfo;
