@@ -12,15 +12,20 @@ import { drive, settle } from './chaos/load.ts';
 import { type Check, countByStatus, verifyTables } from './chaos/verify.ts';
 import { createRandom, type Random } from './fuzz/random.ts';
 
-/**
- * Kills a Florin with SIGKILL, over and over, on one data directory: while it starts, while it serves, with its database
- * and without. What a client was told must be true afterwards, and nothing may have happened twice.
- */
+const help = `Kills a Florin with SIGKILL, over and over, on one data directory: while it starts, while it serves, with its
+database and without. What a client was told must be true afterwards, and nothing may have happened twice.
+
+  --kills N      default 100
+  --seed N       default 1
+  --clients N    that call it at the same time, default 8
+  --help`;
+
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     clients: { type: 'string', default: '8' },
+    help: { type: 'boolean', default: false },
   },
 });
 const [kills, seed, clients] = [Number(values.kills), Number(values.seed), Number(values.clients)];
@@ -179,4 +184,5 @@ const main = async (): Promise<number> => {
   }
 };
 
-process.exitCode = await main();
+if (values.help) console.log(help);
+else process.exitCode = await main();

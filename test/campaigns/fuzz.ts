@@ -8,16 +8,22 @@ import type { Target } from './fuzz/attack.ts';
 import { type MemoryRecord, recordMemory } from './fuzz/memory.ts';
 import { createTally, runCorpus, showFailure, type Tally } from './fuzz/runCorpus.ts';
 
-/**
- * Sends wrong requests, each wrong by construction, to a real Florin over real sockets. Every answer must be a 4xx in the
- * one form of errors, and afterwards nothing may have changed. `--only INDEX` sends one request of a seed again.
- */
+const help = `Sends wrong requests, each wrong by construction, to a real Florin over real sockets. Every answer must be a 4xx
+in the one form of errors, and afterwards nothing may have changed.
+
+  --requests N       default 60000
+  --seed N           default 1
+  --concurrency N    requests under way at the same time, default 32
+  --only INDEX       sends one request of a seed again
+  --help`;
+
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '60000' },
     seed: { type: 'string', default: '1' },
     concurrency: { type: 'string', default: '32' },
     only: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
 const [requests, seed, concurrency] = [Number(values.requests), Number(values.seed), Number(values.concurrency)];
@@ -161,4 +167,5 @@ const main = async (): Promise<number> => {
   }
 };
 
-process.exitCode = await main();
+if (values.help) console.log(help);
+else process.exitCode = await main();
