@@ -193,6 +193,7 @@ test('whoever has two files under way gets no third, and everybody else gets the
   const files: Awaited<ReturnType<typeof download>>[] = [];
   await whilePaymentsAreLocked(async () => {
     files.push(await download(person), await download(person), await download(other), await download(other));
+    expect(files.map(file => file.status)).toEqual([200, 200, 200, 200]);
     const third = await download(person);
     expect(third.status).toBe(429);
     expect(third.retryAfter).toBe('10');
