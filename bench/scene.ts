@@ -24,7 +24,8 @@ export type Scene = {
 
 const waitUntilReady = (child: ChildProcess): Promise<number> =>
   new Promise((resolve, reject) => {
-    child.once('exit', code => reject(new Error(`florin ended with ${code} before it was ready`)));
+    const toSee = `npx florin ${child.spawnargs.slice(child.spawnargs.indexOf('start')).join(' ')}`;
+    child.once('exit', code => reject(new Error(`florin ended with ${code}. To see why: ${toSee}`)));
     createInterface({ input: child.stdout! }).on('line', line => {
       const port = /sandbox +https:\/\/localhost:(\d+)/.exec(line)?.[1];
       if (port) resolve(Number(port));
