@@ -64,12 +64,14 @@ const vitest = async (name, args, options) => {
   else if (code !== 0) count(name, [`npm test ended with ${signal ?? code}`]);
 };
 
+const databases = new Set(['florin', 'databases'].map(name => join(root, 'test', 'support', `${name}.ts`)));
+
 /** Whether a file of the tests imports a database, itself or through others of them. */
 const needsDatabase = (file, seen = new Set()) => {
+  if (databases.has(file)) return true;
   if (seen.has(file)) return false;
   seen.add(file);
   const text = readFileSync(file, 'utf8');
-  if (/\/support\/(?:florin|databases)\.ts'/.test(text)) return true;
   const imported = [...text.matchAll(/ from '(\.[^']+\.ts)'/g)].map(([, path]) => resolve(dirname(file), path));
   return imported.some(path => path.startsWith(join(root, 'test')) && needsDatabase(path, seen));
 };
@@ -80,14 +82,22 @@ const needsDatabase = (file, seen = new Set()) => {
  */
 const saidByOthers = new Set(
   [
+    'api/checkoutSimulate',
+    'api/simulate',
     'deliveries/isolation',
+    'deliveries/retries',
     'deliveries/severalDeliverers',
+    'watch/expiry',
     'watch/heartbeat',
     'watch/notCounted',
     'watch/oddTokens',
+    'watch/outcomes',
+    'watch/ownTokens',
+    'watch/reorgs',
     'watch/strays',
     'watch/survival',
     'watch/twoLocalChains',
+    'workers/watcherStop',
   ].map(name => `${name}.test.ts`),
 );
 

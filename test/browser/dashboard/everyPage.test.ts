@@ -87,13 +87,13 @@ test.each(['payments', 'payment', 'sign-in'])('%s: Tab reaches every control', a
   const { page, close } = await openNamed(name);
   const all = (await page.evaluate(stops)) as string[];
   expect(all.length).toBeGreaterThan(3);
-  const reached = new Set<string>();
-  // A date has a stop for each of its parts.
-  for (let step = 0; step < all.length + 20 && reached.size < all.length; step++) {
+  const left = new Set(all);
+  // A date has a stop for each of its parts, and what scrolls is one by itself.
+  for (let step = 0; step < all.length + 20 && left.size > 0; step++) {
     await page.keyboard.press('Tab');
-    reached.add(String(await page.evaluate('document.activeElement.dataset.stop')));
+    left.delete(String(await page.evaluate('document.activeElement.dataset.stop')));
   }
-  expect(all.filter(stop => !reached.has(stop))).toEqual([]);
+  expect([...left]).toEqual([]);
   await close();
 });
 
