@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { createIsoTime } from '../core/isoTime.ts';
 import type { Log } from '../core/log.ts';
 import type { AccessLine } from '../http/server.ts';
 import type { LogLevel } from './config.ts';
@@ -15,33 +16,60 @@ const describeError = (error: unknown): object => {
 
 const quoted = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
 
-/** Written by hand: every value is a number, a word of our own, or an address that was parsed; none needs escaping. */
+const isoTime = createIsoTime();
+
+/**
+ * Written by hand: every value is a number, a word of our own, or an address that was parsed; none needs escaping. Joined
+ * and not added up, which would leave a tree of pieces to be put together when it is written.
+ */
 const accessText = (line: AccessLine): string =>
-  `{"level":30,"time":"${new Date().toISOString()}","msg":"request","requestId":"${line.requestId}","environment":${quoted(
+  [
+    '{"level":30,"time":"',
+    isoTime(Date.now()),
+    '","msg":"request","requestId":"',
+    line.requestId,
+    '","environment":"',
     line.environment,
-  )},"method":"${line.method}","route":${quoted(line.route)},"status":${line.status},"durationMs":${
-    line.durationMs
-  },"address":${quoted(line.address)},"accountId":${quoted(line.accountId)},"keyId":${quoted(line.keyId)}}\n`;
+    '","method":"',
+    line.method,
+    '","route":',
+    quoted(line.route),
+    ',"status":',
+    line.status,
+    ',"durationMs":',
+    line.durationMs,
+    ',"address":"',
+    line.address,
+    '","accountId":',
+    quoted(line.accountId),
+    ',"keyId":',
+    quoted(line.keyId),
+    '}\n',
+  ].join('');
 
 const gatherMs = 200;
 const gatherCharacters = 65_536;
 
 /** Access lines are gathered and handed on in one piece: through the logger each cost 11 µs, this way 2. */
 const collectLines = (isOn: boolean, write: (text: string) => void) => {
-  let gathered = '';
+  let gathered: string[] = [];
+  let characters = 0;
   let timer: NodeJS.Timeout | null = null;
   const flush = (): void => {
     if (timer) clearTimeout(timer);
     timer = null;
-    if (gathered !== '') write(gathered);
-    gathered = '';
+    if (characters > 0) write(gathered.join(''));
+    gathered = [];
+    characters = 0;
   };
   return {
     flush,
     add(line: AccessLine): void {
       if (!isOn) return;
-      gathered += accessText(line);
-      if (gathered.length > gatherCharacters) flush();
+      const text = accessText(line);
+      gathered.push(text);
+      characters += text.length;
+      if (characters > gatherCharacters) flush();
       else timer ??= setTimeout(flush, gatherMs).unref();
     },
   };

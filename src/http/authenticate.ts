@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Environment } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import type { Permission } from '../core/permissions.ts';
@@ -8,6 +8,7 @@ import type { Callers } from '../engine/callers.ts';
 import type { RateLimiter } from '../engine/rateLimiter.ts';
 import type { Caller } from '../storage/accounts.ts';
 import { createAddressMatcher, limitSubject } from './clientAddress.ts';
+import type { AnswerHeaders, Arrival } from './route.ts';
 
 /** A key as it is written, taken apart. */
 export type ParsedKey = { environment: Environment; hash: Buffer };
@@ -25,9 +26,9 @@ export type AuthenticationOptions = {
 
 export type Authentication = {
   /** The caller, counted and permitted; or the refusal, thrown. */
-  require(request: FastifyRequest, reply: FastifyReply, at: Arrival, permission: Permission): Eventually<Caller>;
+  require(request: FastifyRequest, at: Arrival, permission: Permission): Eventually<Caller>;
   /** On public routes: a valid key is counted as the account's, anything else by its address. */
-  admitPublic(request: FastifyRequest, reply: FastifyReply, at: Arrival): Eventually<Caller | null>;
+  admitPublic(request: FastifyRequest, at: Arrival): Eventually<Caller | null>;
 };
 
 /** Now or later. Nearly every request is answered from memory, and each promise on the way costs it about a microsecond. */
@@ -35,8 +36,6 @@ type Eventually<T> = T | Promise<T>;
 
 const then = <A, B>(value: Eventually<A>, next: (value: A) => Eventually<B>): Eventually<B> =>
   value instanceof Promise ? value.then(next) : next(value);
-
-export type Arrival = { environment: Environment; address: string };
 
 const publicRate: RateLimit = { perMinute: 600, burst: 0 };
 const failureRate: RateLimit = { perMinute: 60, burst: 0 };
@@ -46,8 +45,8 @@ const maximumTokens = 10_000;
 
 const bearer = /^Bearer {1,4}([\x21-\x7e]{1,256})$/i;
 
-const tooMany = (reply: FastifyReply, decision: RateDecision, what: string): FlorinError => {
-  reply.header('retry-after', decision.retryAfterSeconds);
+const tooMany = (headers: AnswerHeaders, decision: RateDecision, what: string): FlorinError => {
+  headers['retry-after'] = decision.retryAfterSeconds;
   return new FlorinError('rate_limit_exceeded', `${what} Try again in ${decision.retryAfterSeconds} s.`);
 };
 
@@ -88,11 +87,13 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   /** The living key behind the header, or why there is none. */
   const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
     const header = request.headers.authorization;
-    if (header === undefined || /^bearer *$/i.test(header))
-      return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
-    const token = bearer.exec(header)?.[1];
+    const token = bearer.exec(header ?? '')?.[1];
     const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
-    if (token === undefined || !key) return 'The API key is not valid.';
+    if (token === undefined || !key) {
+      const isMissing = header === undefined || /^bearer *$/i.test(header);
+      if (isMissing) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
+      return 'The API key is not valid.';
+    }
     if (key.environment !== environment) {
       return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
     }
@@ -102,21 +103,21 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     });
   };
 
-  const count = (caller: Caller, reply: FastifyReply): Eventually<Caller> => {
+  const count = (caller: Caller, headers: AnswerHeaders): Eventually<Caller> => {
     noteUse(caller);
     const rate = rateLimitOf(caller, caller.environment);
     return then(limiter.take(`${caller.accountId}/${caller.environment}`, rate), decision => {
-      reply.header('x-ratelimit-limit', decision.limit);
-      reply.header('x-ratelimit-remaining', decision.remaining);
-      reply.header('x-ratelimit-reset', decision.resetSeconds);
-      if (!decision.allowed) throw tooMany(reply, decision, 'The rate limit of this account is used up.');
+      headers['x-ratelimit-limit'] = decision.limit;
+      headers['x-ratelimit-remaining'] = decision.remaining;
+      headers['x-ratelimit-reset'] = decision.resetSeconds;
+      if (!decision.allowed) throw tooMany(headers, decision, 'The rate limit of this account is used up.');
       return caller;
     });
   };
 
-  const refuse = (reply: FastifyReply, address: string, why: string): Eventually<never> =>
+  const refuse = ({ headers, address }: Arrival, why: string): Eventually<never> =>
     then(limiter.take(`failures/${limitSubject(address)}`, failureRate), decision => {
-      if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests without a valid key.');
+      if (!decision.allowed) throw tooMany(headers, decision, 'Too many requests without a valid key.');
       throw new FlorinError('unauthorized', why);
     });
 
@@ -130,25 +131,23 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return caller;
   };
 
-  const admitUnknown = (reply: FastifyReply, address: string): Eventually<null> =>
+  const admitUnknown = ({ headers, address }: Arrival): Eventually<null> =>
     then(limiter.take(`public/${limitSubject(address)}`, publicRate), decision => {
-      if (!decision.allowed) throw tooMany(reply, decision, 'Too many requests from your address.');
+      if (!decision.allowed) throw tooMany(headers, decision, 'Too many requests from your address.');
       return null;
     });
 
   return {
-    require: (request, reply, { environment, address }, permission) =>
-      then(identify(request, environment), caller =>
+    require: (request, at, permission) =>
+      then(identify(request, at.environment), caller =>
         typeof caller === 'string'
-          ? refuse(reply, address, caller)
-          : then(count(caller, reply), () => permit(caller, address, permission)),
+          ? refuse(at, caller)
+          : then(count(caller, at.headers), () => permit(caller, at.address, permission)),
       ),
-    admitPublic(request, reply, { environment, address }) {
-      if (request.headers.authorization === undefined) return admitUnknown(reply, address);
-      return then(identify(request, environment), caller =>
-        typeof caller === 'string' || !isAllowedFrom(caller, address)
-          ? admitUnknown(reply, address)
-          : count(caller, reply),
+    admitPublic(request, at) {
+      if (request.headers.authorization === undefined) return admitUnknown(at);
+      return then(identify(request, at.environment), caller =>
+        typeof caller === 'string' || !isAllowedFrom(caller, at.address) ? admitUnknown(at) : count(caller, at.headers),
       );
     },
   };

@@ -3,6 +3,7 @@ import type { CheckoutAssets } from '../checkout/assets.ts';
 import type { Language } from '../checkout/languages.ts';
 import { renderNotice, renderPage } from '../checkout/page.ts';
 import type { CheckoutView } from '../core/checkoutView.ts';
+import { createIsoTime } from '../core/isoTime.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 
 export type NoticeKind = Parameters<typeof renderNotice>[0];
@@ -81,6 +82,7 @@ const keyOf = ({ id }: CheckoutView, { tag }: Language): string => `${id} ${tag}
 /** Renders pages, each once for as long as it stays the same. */
 export const createCheckoutPages = (assets: CheckoutAssets, nowMs: () => number): CheckoutPages => {
   const kept = createRecentMap<Kept>(maxKeptBytes, keptBytes);
+  const isoTime = createIsoTime();
   const notice: CheckoutPages['notice'] = (kind, language) => renderNotice(kind, { language, assets });
   const find = (view: CheckoutView, language: Language): Kept => {
     const key = keyOf(view, language);
@@ -92,7 +94,7 @@ export const createCheckoutPages = (assets: CheckoutAssets, nowMs: () => number)
   };
   const findNow = (view: CheckoutView, language: Language): Kept => {
     const found = find(view, language);
-    found.bytes.write(new Date(nowMs()).toISOString(), found.timeAt, 'latin1');
+    found.bytes.write(isoTime(nowMs()), found.timeAt, 'latin1');
     return found;
   };
   const mainOf = ({ bytes, main }: Kept): Buffer => bytes.subarray(main.from, main.to);

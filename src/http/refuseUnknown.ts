@@ -1,6 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { FlorinError } from '../core/errors.ts';
-import type { Route } from './route.ts';
+import type { AnswerHeaders, Route } from './route.ts';
 
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}$`);
 
@@ -9,12 +9,12 @@ export const methodsOf = (route: Route): string[] => (route.alsoHead ? [route.me
 /** Unknown paths are 404; a known path with another method is 405 and says which it takes. */
 export const refuseUnknown = (routes: readonly Route[]) => {
   const known = routes.flatMap(route => methodsOf(route).map(method => ({ method, pattern: pathPattern(route.path) })));
-  return (request: FastifyRequest, reply: FastifyReply): never => {
+  return (request: FastifyRequest, headers: AnswerHeaders): never => {
     const path = request.url.split('?', 1)[0]!;
     const allowed = known.filter(route => route.pattern.test(path)).map(route => route.method);
     if (allowed.length === 0 || allowed.some(method => method === request.method))
       throw new FlorinError('not_found', 'There is nothing at this path. The reference is at /docs.');
-    reply.header('allow', [...new Set(allowed)].join(', '));
+    headers.allow = [...new Set(allowed)].join(', ');
     throw new FlorinError('method_not_allowed', `This path does not take ${request.method}.`);
   };
 };

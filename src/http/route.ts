@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Environment, Scope } from '../core/environment.ts';
 import type { Permission } from '../core/permissions.ts';
@@ -37,8 +37,18 @@ export type ReplyStream = {
   drop(): void;
 };
 
-/** Lets a request in, or throws its refusal: before anything of it but its head was looked at. */
-export type Admission = (request: FastifyRequest, reply: FastifyReply, address: string) => Promise<void>;
+/** What is said beside an answer, gathered on the way to it. Names are in lower case. */
+export type AnswerHeaders = Record<string, string | number>;
+
+/** A request before anything of it but its head was looked at. */
+export type Arrival = {
+  readonly environment: Environment;
+  readonly address: string;
+  readonly headers: AnswerHeaders;
+};
+
+/** Lets a request in, or throws its refusal. */
+export type Admission = (request: FastifyRequest, arrival: Arrival) => Promise<void>;
 
 /** One row of the API: what is served, documented and tested comes from the same table. */
 export type Route = {

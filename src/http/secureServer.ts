@@ -38,7 +38,7 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     if (connection === undefined) return;
     connection.running.add(response);
     if (finishing) response.shouldKeepAlive = false;
-    response.once('close', () => {
+    response.on('close', () => {
       connection.running.delete(response);
       const isLast = connection.running.size === 0;
       if (isLast && (finishing || connection.condemned)) request.socket.destroySoon();

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { createServer } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Environment } from '../core/environment.ts';
@@ -10,7 +10,7 @@ import { type Authentication, type AuthenticationOptions, createAuthentication }
 import { type Body, readFormBody, readJsonBody } from './body.ts';
 import { createClientAddress } from './clientAddress.ts';
 import { methodsOf, refuseUnknown } from './refuseUnknown.ts';
-import type { Reply, Route } from './route.ts';
+import type { AnswerHeaders, Reply, Route } from './route.ts';
 import { describeInvalid, prepareInput } from './validation.ts';
 
 export type ServerOptions = AuthenticationOptions & {
@@ -32,12 +32,13 @@ export type ServerOptions = AuthenticationOptions & {
 /** What is kept of every request. The route's pattern, not its URL: nothing a client wrote reaches the log. */
 export type AccessLine = {
   requestId: string;
-  environment: Environment | null;
+  environment: Environment;
   method: string;
   route: string | null;
   status: number;
-  durationMs: number | null;
-  address: string | null;
+  /** Until the answer was handed over, or, of one that goes on, until its end. */
+  durationMs: number;
+  address: string;
   accountId: string | null;
   keyId: string | null;
 };
@@ -50,6 +51,8 @@ type State = {
   environment: Environment;
   address: string;
   caller: Caller | null;
+  /** What is said beside whatever the answer will be. */
+  headers: AnswerHeaders;
   isNoted: boolean;
 };
 
@@ -83,59 +86,60 @@ const unsupported = (): FlorinError =>
   new FlorinError('unsupported_media_type', 'Send the body as application/json in UTF-8, without compression.');
 
 /** What goes on beside an answer: the log, and the line that is kept of its request. */
-type Notes = { readonly log: Log; readonly note: (reply: FastifyReply) => void };
+type Notes = { readonly log: Log; readonly note: (request: Carrier, status: number) => void };
 
-const headersOf = (reply: FastifyReply, answer: Reply): OutgoingHttpHeaders => {
-  const set = reply.getHeaders() as OutgoingHttpHeaders;
-  const headers: OutgoingHttpHeaders = { ...set, 'content-type': answer.contentType ?? jsonType, ...answer.headers };
-  if (answer.replayed) headers['idempotent-replayed'] = 'true';
-  if (!answer.stream && answer.status !== 304) headers['content-length'] = Buffer.byteLength(answer.body);
-  return headers;
+/** Names and values in turn, because an object of them is dearer. What the answer says itself goes before what is said beside it. */
+const headersOf = ({ headers }: State, answer: Reply): (string | number)[] => {
+  const own = answer.headers ?? {};
+  const pairs: (string | number)[] = ['content-type', answer.contentType ?? jsonType];
+  for (const name in headers) if (own[name] === undefined) pairs.push(name, headers[name]!);
+  for (const name in own) pairs.push(name, own[name]!);
+  if (answer.replayed) pairs.push('idempotent-replayed', 'true');
+  if (!answer.stream && answer.status !== 304) pairs.push('content-length', Buffer.byteLength(answer.body));
+  return pairs;
 };
 
 /** Past the framework, whose way of sending costs a tenth of a page. */
-const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): FastifyReply => {
+const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): void => {
   const { status = 200, body, stream } = answer;
   const { raw } = reply;
-  const headers = headersOf(reply, answer);
-  // Also what the log will tell.
+  const request: Carrier = reply.request;
+  const headers = headersOf(request[stateKey]!, answer);
   reply.code(status).hijack();
   try {
-    // The framework notices the end of what was sent whole, and no other.
-    if (stream) raw.once('close', () => note(reply));
+    if (stream) raw.once('close', () => note(request, status));
     raw.writeHead(status, headers);
-    if (stream) stream.open(raw);
-    else raw.end(body);
+    if (stream) return void stream.open(raw);
+    raw.end(body);
+    note(request, status);
   } catch (error) {
     // Nobody else would answer it any more, and the client would wait for ever.
-    log.error({ requestId: reply.request.id, err: error }, 'an answer could not be sent');
-    if (!raw.headersSent) raw.statusCode = 500;
+    log.error({ requestId: request.id, err: error }, 'an answer could not be sent');
+    const said = raw.headersSent ? status : 500;
     raw.destroy();
-    note(reply);
+    note(request, said);
   }
-  return reply;
 };
 
 const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: Reply | null): void => {
-  const requestId = reply.request.id;
+  const request: Carrier = reply.request;
+  const { headers } = request[stateKey]!;
   const retryAfterSeconds = error.retryAfterSeconds ?? (error.status === 503 ? 2 : null);
-  if (retryAfterSeconds !== null) reply.header('retry-after', retryAfterSeconds);
-  if (error.status === 401) reply.header('www-authenticate', 'Bearer');
-  reply.header('x-request-id', requestId);
-  sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, requestId) });
+  if (retryAfterSeconds !== null) headers['retry-after'] = retryAfterSeconds;
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+  sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, request.id) });
 };
 
 const admit = (
   access: Route['access'],
   authentication: Authentication,
   request: FastifyRequest,
-  reply: FastifyReply,
   state: State,
 ): Caller | null | Promise<Caller | null> => {
   if (access === 'probe') return null;
-  if (access === 'public') return authentication.admitPublic(request, reply, state);
-  if (typeof access === 'function') return access(request, reply, state.address).then(() => null);
-  return authentication.require(request, reply, state, access);
+  if (access === 'public') return authentication.admitPublic(request, state);
+  if (typeof access === 'function') return access(request, state).then(() => null);
+  return authentication.require(request, state, access);
 };
 
 const register = (app: FastifyInstance, route: Route, authentication: Authentication, notes: Notes): void => {
@@ -148,14 +152,14 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
       ...(route.query ? { querystring: route.query } : {}),
       ...(route.body ? { body: route.body } : {}),
     },
-    onRequest: (request: Carrier, reply, done) => {
+    onRequest: (request: Carrier, _reply, done) => {
       const state = request[stateKey]!;
       const admitted = (caller: Caller | null): void => {
         state.caller = caller;
         done();
       };
       try {
-        const caller = admit(route.access, authentication, request, reply, state);
+        const caller = admit(route.access, authentication, request, state);
         if (caller instanceof Promise) caller.then(admitted, done);
         else admitted(caller);
       } catch (error) {
@@ -164,18 +168,19 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
     },
     ...(route.query || route.bodyOptional ? { preValidation: prepareInput(route) } : {}),
     handler: async (request: Carrier, reply) => {
+      const { environment, address, caller } = request[stateKey]!;
       const answer = await route.handle({
-        environment: request[stateKey]!.environment,
-        address: request[stateKey]!.address,
+        environment,
+        address,
         requestId: request.id,
         params: request.params as Record<string, string>,
         query: request.query,
         body: request[bodyKey],
-        caller: request[stateKey]!.caller,
+        caller,
         request,
       });
       try {
-        return sendReply(notes, reply, answer);
+        sendReply(notes, reply, answer);
       } finally {
         answer.stream?.drop();
       }
@@ -207,23 +212,35 @@ const addBodyParsers = (app: FastifyInstance): void => {
 /** Once for each request, whichever of the ends of its answer comes first. */
 const createNote =
   (access: ServerOptions['access']): Notes['note'] =>
-  reply => {
-    const request: Carrier = reply.request;
-    const state = request[stateKey];
-    if (state?.isNoted) return;
-    if (state) state.isNoted = true;
+  (request, status) => {
+    const state = request[stateKey]!;
+    if (state.isNoted) return;
+    state.isNoted = true;
     access({
       requestId: request.id,
-      environment: state?.environment ?? null,
+      environment: state.environment,
       method: request.method,
       route: request.routeOptions.url ?? null,
-      status: reply.statusCode,
-      durationMs: state ? Math.round((performance.now() - state.startedMs) * 100) / 100 : null,
-      address: state?.address ?? null,
-      accountId: state?.caller?.accountId ?? null,
-      keyId: state?.caller?.keyId ?? null,
+      status,
+      durationMs: Math.round((performance.now() - state.startedMs) * 100) / 100,
+      address: state.address,
+      accountId: state.caller?.accountId ?? null,
+      keyId: state.caller?.keyId ?? null,
     });
   };
+
+/** What is known of every request from its head. Answers the protocol that it came by as far as proxies tell it. */
+const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOptions) => {
+  const clientAddress = createClientAddress(trustedProxies);
+  return (request: Carrier, route: string | undefined): string | null => {
+    const { address, proto } = clientAddress(request.raw);
+    const environment = (request.raw as Incoming).environment ?? 'sandbox';
+    const headers: AnswerHeaders = { 'x-request-id': request.id, ...headersFor(request, route) };
+    if (strictTransport(environment)) headers['strict-transport-security'] = 'max-age=31536000';
+    request[stateKey] = { startedMs: performance.now(), environment, address, caller: null, headers, isNoted: false };
+    return proto;
+  };
+};
 
 /** Builds the request handler; listeners are made elsewhere and share it. */
 export const createRequestHandler = async (
@@ -231,6 +248,7 @@ export const createRequestHandler = async (
 ): Promise<{ handler: RequestListener; close(): Promise<void> }> => {
   const { log, requestId } = options;
   const notes: Notes = { log, note: createNote(options.access) };
+  const begin = createBegin(options);
   let handler: RequestListener = () => {};
   const app = fastify({
     logger: false,
@@ -242,7 +260,7 @@ export const createRequestHandler = async (
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
       // No hook has run, and there is no route.
-      reply.headers(options.headersFor(request as FastifyRequest, undefined));
+      begin(request as Carrier, undefined);
       sendError(notes, reply as unknown as FastifyReply, answer, options.errorPage(request, answer, error));
     },
     serverFactory: handle => {
@@ -250,36 +268,28 @@ export const createRequestHandler = async (
       return createServer(handler);
     },
   });
-  const clientAddress = createClientAddress(options.trustedProxies);
   const authentication = createAuthentication(options);
   addBodyParsers(app);
 
   app.addHook('onRequest', (request: Carrier, reply, done) => {
-    const { address, proto } = clientAddress(request.raw);
-    const environment = (request.raw as Incoming).environment ?? 'sandbox';
-    request[stateKey] = { startedMs: performance.now(), environment, address, caller: null, isNoted: false };
-    reply.headers(options.headersFor(request, request.routeOptions.url)).header('x-request-id', request.id);
-    if (options.strictTransport(environment)) reply.header('strict-transport-security', 'max-age=31536000');
+    const proto = begin(request, request.routeOptions.url);
     if (proto !== null && proto !== 'https') {
       done(new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.'));
       return;
     }
-    const answer = options.arrive(request, environment);
+    const answer = options.arrive(request, request[stateKey]!.environment);
     if (answer) sendReply(notes, reply, answer);
     else done();
-  });
-  app.addHook('onResponse', (_request, reply, done) => {
-    notes.note(reply);
-    done();
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = answerFor(error, log, request.id);
     sendError(notes, reply, answer, options.errorPage(request, answer, error));
   });
   const refuse = refuseUnknown(options.routes);
-  app.setNotFoundHandler(async (request: Carrier, reply) => {
-    await authentication.admitPublic(request, reply, request[stateKey]!);
-    refuse(request, reply);
+  app.setNotFoundHandler(async (request: Carrier) => {
+    const state = request[stateKey]!;
+    await authentication.admitPublic(request, state);
+    refuse(request, state.headers);
   });
   for (const route of options.routes) register(app, route, authentication, notes);
   await app.ready();

@@ -25,12 +25,12 @@ export const createDatabaseClock = (database: Queryable, { monotonicMs, wallMs }
   const leadMs = (): number => wallMs() - monotonicMs();
   let offsetMs = 0;
   let syncedLeadMs = leadMs();
-  const sleptMs = (): number => {
-    const gained = leadMs() - syncedLeadMs;
-    return gained > leastSleepMs ? gained : 0;
-  };
   return {
-    nowMs: () => Math.floor(monotonicMs() + offsetMs + sleptMs()),
+    nowMs() {
+      const readMs = monotonicMs();
+      const gainedMs = wallMs() - readMs - syncedLeadMs;
+      return Math.floor(readMs + offsetMs + (gainedMs > leastSleepMs ? gainedMs : 0));
+    },
     async synchronize() {
       let best: { tripMs: number; offsetMs: number; leadMs: number } | null = null;
       for (let i = 0; i < 3; i++) {

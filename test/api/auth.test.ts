@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { permissions } from '../../src/core/permissions.ts';
@@ -110,11 +110,10 @@ test('only keys that belong to somebody are remembered', async () => {
     publicUrl: environment => scene.florin.urls[environment],
     noteUse() {},
   });
-  const reply = { header: () => reply } as unknown as FastifyReply;
   const ask = async (authorization: string) => {
     const request = { headers: { authorization } } as FastifyRequest;
-    const at = { environment: 'sandbox', address: '127.0.0.1' } as const;
-    return (await authentication.admitPublic(request, reply, at))?.accountId ?? null;
+    const at = { environment: 'sandbox', address: '127.0.0.1', headers: {} } as const;
+    return (await authentication.admitPublic(request, at))?.accountId ?? null;
   };
   const minted = generateApiKey('sandbox').key;
   expect([await ask(`Bearer ${minted}`), await ask(`Bearer ${minted}`)]).toEqual([null, null]);

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { mayDo } from '../../core/dashboard/roles.ts';
 import { FlorinError } from '../../core/errors.ts';
 import type { RateLimit } from '../../core/plans.ts';
@@ -6,7 +6,7 @@ import type { Context } from '../../engine/context.ts';
 import { findSignedIn, type SignedInPerson } from '../../engine/dashboard/sessions.ts';
 import type { RateLimiter } from '../../engine/rateLimiter.ts';
 import { limitSubject } from '../clientAddress.ts';
-import type { Admission } from '../route.ts';
+import type { Admission, AnswerHeaders } from '../route.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 import { tokenOf } from './sessionCookie.ts';
 
@@ -51,10 +51,10 @@ const isBackground = ({ method, headers }: FastifyRequest): boolean =>
 export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   const people = new WeakMap<FastifyRequest, SignedInPerson>();
 
-  const count = async (reply: FastifyReply, subject: string, rate: RateLimit): Promise<void> => {
+  const count = async (headers: AnswerHeaders, subject: string, rate: RateLimit): Promise<void> => {
     const { allowed, retryAfterSeconds } = await limiter.take(subject, rate);
     if (allowed) return;
-    reply.header('retry-after', retryAfterSeconds);
+    headers['retry-after'] = retryAfterSeconds;
     throw new FlorinError(
       'rate_limit_exceeded',
       `Too many requests from your address. Try again in ${retryAfterSeconds} s.`,
@@ -69,22 +69,24 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   };
 
   return {
-    admission: row => async (request, reply, address) => {
-      refuseForeign(request, context.dashboard.url);
-      await count(reply, `dashboard/${limitSubject(address)}`, addressRate);
-      if (row.action === 'public' && request.method !== 'GET') {
-        await count(reply, `knock/${limitSubject(address)}`, knockRate);
-      }
-      const person = await identify(request);
-      if (row.action === 'public') return;
-      if (!person) throw new FlorinError('unauthorized', 'Sign in first.');
-      if (row.action !== 'signed-in' && !mayDo(person.role, row.action)) {
-        throw new FlorinError('permission_denied', `Your role, ${person.role}, does not allow this.`);
-      }
-      if (row.stepUp && !person.provenUntil) {
-        throw new FlorinError('permission_denied', 'Prove first that it is you.', 'proof');
-      }
-    },
+    admission:
+      row =>
+      async (request, { headers, address }) => {
+        refuseForeign(request, context.dashboard.url);
+        await count(headers, `dashboard/${limitSubject(address)}`, addressRate);
+        if (row.action === 'public' && request.method !== 'GET') {
+          await count(headers, `knock/${limitSubject(address)}`, knockRate);
+        }
+        const person = await identify(request);
+        if (row.action === 'public') return;
+        if (!person) throw new FlorinError('unauthorized', 'Sign in first.');
+        if (row.action !== 'signed-in' && !mayDo(person.role, row.action)) {
+          throw new FlorinError('permission_denied', `Your role, ${person.role}, does not allow this.`);
+        }
+        if (row.stepUp && !person.provenUntil) {
+          throw new FlorinError('permission_denied', 'Prove first that it is you.', 'proof');
+        }
+      },
     personOf: request => people.get(request) ?? null,
   };
 };
