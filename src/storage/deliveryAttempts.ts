@@ -30,7 +30,7 @@ const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
 const attemptColumns = `account_id, environment, delivery_id, claim, at, url, signature, status_code, error, duration_ms, response`;
 const attemptOf = (i: string): string =>
   `${i}.account_id, ${i}.environment, ${i}.delivery_id, ${i}.claim, to_timestamp(${i}.at_ms / 1000.0), ${i}.url, ${i}.signature,
-        ${i}.status_code, ${i}.error, ${i}.duration_ms, ${i}.response`;
+        ${i}.status_code, ${i}.error, ${i}.duration_ms, coalesce(${i}.response, '')`;
 
 // Under a claim that holds nothing is on record yet: the same change that would have put it there has ended the claim. So
 // only what comes late can be a repetition. Either way the delivery's row is held when its attempt is written, so that
@@ -109,7 +109,11 @@ export const recordAttempts = async (
   db: Queryable,
   attempts: readonly AttemptRecord[],
 ): Promise<(Target & { reason: string })[]> => {
-  const column = <T>(pick: (attempt: AttemptRecord) => T): T[] => attempts.map(pick);
+  // What nobody has is not sent: most attempts succeed, and have nothing to say but that.
+  const column = <T>(pick: (attempt: AttemptRecord) => T): T[] | null => {
+    const values = attempts.map(pick);
+    return values.some(value => value !== null) ? values : null;
+  };
   const touched = await db.query<Row & Target & { reason: string | null }>(recordStatement, [
     column(a => a.accountId),
     column(a => a.environment),
@@ -121,11 +125,11 @@ export const recordAttempts = async (
     column(a => a.statusCode),
     column(a => a.error),
     column(a => a.durationMs),
-    column(a => a.response),
+    column(a => (a.response.length === 0 ? null : a.response)),
     column(a => a.status),
     column(a => a.delayMs),
     column(a => a.parkedReason),
-    column(a => a.gone),
+    column(a => a.gone || null),
   ]);
   return touched.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
 };

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { createRecentMap, type RecentMap } from '../core/recentMap.ts';
+import { createCancellation } from './cancellation.ts';
 import { createResolveHost, guardedConnect, type Listener, type ResolveHost } from './connect.ts';
 import { describeFailure, type EgressCode, EgressError } from './failure.ts';
 import { checkWebhookUrl } from './guard.ts';
@@ -103,6 +104,8 @@ function targetOf(url: string, route: Route): Target | null {
   return target;
 }
 
+const cancellation = createCancellation();
+
 /**
  * undici's `request` would wrap each answer in a stream and want an abort signal for each delivery; both together cost
  * more than the delivery itself. So the answer is taken from its parser directly.
@@ -117,7 +120,7 @@ function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promis
   /** Only the first call counts, because a promise settles once. */
   const settle = (error: string | null): void => {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
+    if (signal) cancellation.remove(signal, cancel);
     resolve(outcomeOf(answer, error, performance.now() - startedAt));
   };
   const stop = (code: EgressCode): void => {
@@ -127,7 +130,7 @@ function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promis
   };
   const cancel = (): void => stop('canceled');
   const timer = setTimeout(stop, route.timeoutMs, 'timed_out');
-  signal?.addEventListener('abort', cancel, { once: true });
+  if (signal) cancellation.add(signal, cancel);
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {

@@ -59,9 +59,10 @@ export const startDeliverer = (
   const canceling = new AbortController();
   /** Claimed, and nothing come of it yet. */
   const held = new Set<ClaimedDelivery>();
-  const flying = new Set<Promise<void>>();
   const wake = createWake();
   let since: Date | null = null;
+  let inAir = 0;
+  let allLanded = (): void => {};
 
   /** Null where no secret can be had, which is nobody's fault but ours: it is tried again, and the receiver has not failed. */
   const sign = (delivery: ClaimedDelivery, body: Buffer, atMs: number): SignedHeaders | null => {
@@ -110,14 +111,15 @@ export const startDeliverer = (
     }
     launch(targets.landed(flight, isWell, performance.now()));
     wake.up();
+    inAir -= 1;
+    if (inAir === 0) allLanded();
   };
 
   const launch = (flights: readonly Flight<ClaimedDelivery>[]): void => {
     if (stopping.signal.aborted) return;
     for (const flight of flights) {
-      const flown = fly(flight);
-      flying.add(flown);
-      void flown.finally(() => flying.delete(flown));
+      inAir += 1;
+      void fly(flight);
     }
   };
 
@@ -198,7 +200,10 @@ export const startDeliverer = (
       wake.up();
       await Promise.all([running, looking.stop()]);
       const patience = setTimeout(() => canceling.abort(), lastMs);
-      await Promise.all(flying);
+      await new Promise<void>(resolve => {
+        allLanded = resolve;
+        if (inAir === 0) resolve();
+      });
       clearTimeout(patience);
       await recorder.settled(lastMs);
       await releaseDeliveries(db, [...held]).catch(() => undefined);
