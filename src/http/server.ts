@@ -107,18 +107,20 @@ const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): vo
   const headers = headersOf(request[stateKey]!, answer);
   reply.code(status).hijack();
   try {
-    if (stream) raw.once('close', () => note(request, status));
+    // The client of a stream may have left before there was an answer.
+    if (stream && !raw.closed) raw.once('close', () => note(request, status));
     raw.writeHead(status, headers);
-    if (stream) return void stream.open(raw);
-    raw.end(body);
-    note(request, status);
+    if (stream) stream.open(raw);
+    else raw.end(body);
   } catch (error) {
     // Nobody else would answer it any more, and the client would wait for ever.
     log.error({ requestId: request.id, err: error }, 'an answer could not be sent');
     const said = raw.headersSent ? status : 500;
     raw.destroy();
     note(request, said);
+    return;
   }
+  if (!stream || raw.closed) note(request, status);
 };
 
 const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: Reply | null): void => {

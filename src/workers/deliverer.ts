@@ -109,10 +109,13 @@ export const startDeliverer = (
     } catch (error) {
       log.error({ deliveryId: flight.delivery.id, err: error }, 'a delivery could not be attempted');
     }
-    launch(targets.landed(flight, isWell, performance.now()));
+    try {
+      launch(targets.landed(flight, isWell, performance.now()));
+    } finally {
+      inAir -= 1;
+      if (inAir === 0) allLanded();
+    }
     wake.up();
-    inAir -= 1;
-    if (inAir === 0) allLanded();
   };
 
   const launch = (flights: readonly Flight<ClaimedDelivery>[]): void => {

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import type { Reply, Route } from '../../src/http/route.ts';
+import type { Call, Reply, Route } from '../../src/http/route.ts';
 import { type AccessLine, createRequestHandler, type ServerOptions } from '../../src/http/server.ts';
 
 let reply: Reply;
+let before: (call: Call) => Promise<unknown>;
 let errors: string[];
 let lines: AccessLine[];
 let server: Server;
@@ -14,13 +15,17 @@ let close: () => Promise<void>;
 
 beforeEach(async () => {
   [errors, lines] = [[], []];
+  before = async () => {};
   const route: Route = {
     method: 'GET',
     path: '/',
     summary: 'Whatever the test says',
     tag: 'System',
     access: 'probe',
-    handle: () => reply,
+    async handle(call) {
+      await before(call);
+      return reply;
+    },
   };
   const options = {
     routes: [route],
@@ -90,4 +95,21 @@ test('a stream that fails while it begins is cut off', async () => {
   expect(await ask()).toBe('ECONNRESET');
   expect(errors).toEqual(['an answer could not be sent']);
   expect(lines.map(({ status }) => status)).toEqual([200]);
+});
+
+test('a stream whose client left before its answer is in the log, once, and gives back what was taken for it', async () => {
+  const { stream, drops } = streamOf(() => {});
+  reply = { body: '', stream };
+  const { port } = server.address() as AddressInfo;
+  const leaving = get({ port, host: '127.0.0.1', agent: false });
+  leaving.once('error', () => {});
+  before = ({ request }) => {
+    const left = once(request.raw.socket, 'close');
+    leaving.destroy();
+    return left;
+  };
+  await vi.waitFor(() => expect(lines.map(({ status }) => status)).toEqual([200]));
+  await vi.waitFor(() => expect(drops()).toBe(1));
+  expect(errors).toEqual([]);
+  expect(lines.length).toBe(1);
 });
