@@ -144,7 +144,7 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   await page.getByRole('button', { name: 'Done' }).click();
   // Refused once, and sent once.
   expect(wallet.asked().filter(method => method === 'eth_sendTransaction')).toHaveLength(2);
-  await page.getByRole('table', { name: 'Sweeps' }).getByText('77').waitFor();
+  await page.getByRole('table', { name: 'Sweeps' }).getByText('77.00 USDC').waitFor();
   // The local chain mines when something happens.
   await make({ network: 'ethereum' }).then(({ id }) =>
     owner.do('POST /payments/:id/simulate', { params: { id }, body: { outcome: 'paid' } }),
