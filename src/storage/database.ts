@@ -126,12 +126,13 @@ export const openDatabase = (
     types: columnTypes,
     // The server gives a statement up by itself: one that only its asker gave up would run on beside those that are
     // asked in its place, each slower than the one before. And whatever server it is plans as the statements were written
-    // for: by their indexes, where the defaults are those of spinning disks and long reports. Not as parameters of the
-    // start, which poolers refuse.
+    // for: by their indexes, where the defaults are those of spinning disks and long reports. A plan that was made while
+    // a table was nearly empty would read it whole until the server next counts it, however much it holds by then. Not as
+    // parameters of the start, which poolers refuse.
     onConnect: async client => {
       await client.query(`set statement_timeout = ${queryTimeoutMs};
         set idle_in_transaction_session_timeout = ${idleTransactionMs};
-        set random_page_cost = 1.1; set jit = off`);
+        set random_page_cost = 1.1; set enable_seqscan = off; set enable_mergejoin = off; set jit = off`);
     },
   });
   // The pool listens to idle connections only. One that ends between two statements of a transaction would end this

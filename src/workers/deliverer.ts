@@ -29,7 +29,7 @@ export type Deliverer = Loop & {
 const claimSize = 200;
 /** Longer than an attempt and the writing of what came of it can take. */
 const claimSeconds = 60;
-const tickMs = 100;
+const tickMs = 50;
 /** With so many answers not written down, nothing more is sent: its claims would run out. */
 const maxUnwritten = 1_000;
 const restMs = 1_000;

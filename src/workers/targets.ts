@@ -32,6 +32,12 @@ const room: Readonly<Record<Lane, number>> = { fast: 2_048, new: 256, slow: 256,
  */
 const mostHeld = 6_000;
 
+/**
+ * Those that fail are probed evenly: so many between two ticks. Where hundreds hang, all that took off together would end
+ * together, time after time, and whoever is well would wait for all of that to be written down and sent anew.
+ */
+const probesATick = 2;
+
 /** What was claimed this long ago does not take off any more: it could outlive its claim. */
 const longestWaitMs = 20_000;
 /** Past so many, those of whom nothing is expected are forgotten. */
@@ -52,7 +58,7 @@ export const createTargets = <D extends Sendable>() => {
   const flying = new Set<TargetState<D>>();
   const paused = new Set<TargetState<D>>();
   const used: Record<Lane, number> = { fast: 0, new: 0, slow: 0, failing: 0 };
-  let returned: D[] = [];
+  let [returned, probes]: [D[], number] = [[], probesATick];
 
   const stateOf = (target: Target, wasFailing = false): TargetState<D> => {
     const key = `${target.accountId} ${target.environment} ${target.target}`;
@@ -89,6 +95,10 @@ export const createTargets = <D extends Sendable>() => {
   };
 
   const isPaused = (state: TargetState<D>, nowMs: number): boolean => paused.has(state) && nowMs < state.pausedUntilMs;
+
+  /** How many more of a lane may be claimed. */
+  const freeIn = (lane: Lane): number =>
+    Math.min(room[lane] - used[lane], lane === 'failing' ? probes : Number.POSITIVE_INFINITY);
 
   const takeOff = (state: TargetState<D>, nowMs: number): Flight<D>[] => {
     const flights: Flight<D>[] = [];
@@ -141,9 +151,14 @@ export const createTargets = <D extends Sendable>() => {
       ready.add(state);
     },
 
-    /** Ends its pause, if it has one: it is probed at once, and a failure begins the next pause. */
+    /**
+     * Ends its pause, if it has one: it is probed at once, ahead of the others that fail, and a failure begins the next
+     * pause.
+     */
     resume(target: Target): void {
-      paused.delete(stateOf(target));
+      const state = stateOf(target);
+      paused.delete(state);
+      if (state.lane === 'failing') moveTo(state, 'new');
     },
 
     /** Whom to ask for how many now, `most` in all. What comes of it is to be told by `asked` or `unasked`. */
@@ -153,7 +168,7 @@ export const createTargets = <D extends Sendable>() => {
       let left = Math.min(most, Math.max(0, mostHeld - lanes.reduce((sum, lane) => sum + used[lane], 0)));
       for (const state of ready) {
         const { lane, target } = state;
-        const free = Math.min(left, room[lane] - used[lane] - promised[lane]);
+        const free = Math.min(left, freeIn(lane) - promised[lane]);
         if (left === 0) break;
         if (free <= 0) continue;
         ready.delete(state);
@@ -166,6 +181,7 @@ export const createTargets = <D extends Sendable>() => {
         wants.push({ ...target, first, retries });
         asked.push(state);
       }
+      probes -= promised.failing;
       return { wants, atMs: nowMs, states: asked, heard: asked.map(({ heard }) => heard) };
     },
 
@@ -229,8 +245,9 @@ export const createTargets = <D extends Sendable>() => {
       return taken;
     },
 
-    /** To be called every so often: whoever hangs makes room for others, and whoever has paused is asked for again. */
+    /** To be called every so often: whoever hangs makes room for others, and whoever fails or has paused is asked for again. */
     tick(nowMs: number): void {
+      probes = probesATick;
       for (const state of flying) {
         if ((state.lane === 'fast' || state.lane === 'new') && hangs(state, nowMs)) moveTo(state, 'slow');
       }

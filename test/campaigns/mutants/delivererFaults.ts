@@ -124,9 +124,23 @@ export const delivererFaults: Fault[] = [
   {
     name: 'a lane has room without end',
     file: 'src/workers/targets.ts',
-    find: 'Math.min(left, room[lane] - used[lane] - promised[lane])',
+    find: 'Math.min(left, freeIn(lane) - promised[lane])',
     replace: 'left',
     tests: deliveries('targetsPacing'),
+  },
+  {
+    name: 'those that fail are probed all at once',
+    file: 'src/workers/targets.ts',
+    find: "lane === 'failing' ? probes : Number.POSITIVE_INFINITY",
+    replace: 'Number.POSITIVE_INFINITY',
+    tests: deliveries('targetsRoom'),
+  },
+  {
+    name: 'one that fails and is asked for waits for its turn among the others',
+    file: 'src/workers/targets.ts',
+    find: "if (state.lane === 'failing') moveTo(state, 'new')",
+    replace: '',
+    tests: deliveries('targetsRoom'),
   },
   {
     name: 'one claim fills a lane more than once',
