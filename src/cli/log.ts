@@ -22,10 +22,10 @@ const isoTime = createIsoTime();
  * Written by hand: every value is a number, a word of our own, or an address that was parsed; none needs escaping. Joined
  * and not added up, which would leave a tree of pieces to be put together when it is written.
  */
-const accessText = (line: AccessLine): string =>
+const accessText = (line: AccessLine, atMs: number): string =>
   [
     '{"level":30,"time":"',
-    isoTime(Date.now()),
+    isoTime(atMs),
     '","msg":"request","requestId":"',
     line.requestId,
     '","environment":"',
@@ -48,28 +48,27 @@ const accessText = (line: AccessLine): string =>
   ].join('');
 
 const gatherMs = 200;
-const gatherCharacters = 65_536;
+const gatherLines = 256;
 
-/** Access lines are gathered and handed on in one piece: through the logger each cost 11 µs, this way 2. */
+/**
+ * Access lines are gathered, and written out and handed on many at a time: through the logger each cost 11 µs, written out
+ * one by one amid the requests 4, together 1.
+ */
 const collectLines = (isOn: boolean, write: (text: string) => void) => {
-  let gathered: string[] = [];
-  let characters = 0;
+  let gathered: { readonly atMs: number; readonly line: AccessLine }[] = [];
   let timer: NodeJS.Timeout | null = null;
   const flush = (): void => {
     if (timer) clearTimeout(timer);
     timer = null;
-    if (characters > 0) write(gathered.join(''));
+    if (gathered.length > 0) write(gathered.map(({ atMs, line }) => accessText(line, atMs)).join(''));
     gathered = [];
-    characters = 0;
   };
   return {
     flush,
     add(line: AccessLine): void {
       if (!isOn) return;
-      const text = accessText(line);
-      gathered.push(text);
-      characters += text.length;
-      if (characters > gatherCharacters) flush();
+      gathered.push({ atMs: Date.now(), line });
+      if (gathered.length >= gatherLines) flush();
       else timer ??= setTimeout(flush, gatherMs).unref();
     },
   };

@@ -20,7 +20,7 @@ export type MeasuredNetwork = {
 };
 
 export type NetworkDirectory = {
-  list(environment: Environment): Promise<MeasuredNetwork[]>;
+  list(environment: Environment): Promise<readonly MeasuredNetwork[]>;
   find(environment: Environment, slug: string): Promise<MeasuredNetwork | null>;
   /** The network as configured; for rendering payments, whatever its health. */
   configured(environment: Environment, slug: string): Network | undefined;
@@ -56,6 +56,8 @@ export const createNetworkDirectory = (
     networks.flatMap(({ caip2, currencies }) => currencies.map(c => [`${caip2} ${c.contractAddress}`, c.decimals])),
   );
   let rows = new Map<string, NetworkStatusRow>();
+  /** By environment, for as long as these rows hold. */
+  const judged = new Map<Environment, readonly MeasuredNetwork[]>();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
@@ -65,6 +67,7 @@ export const createNetworkDirectory = (
       const startedMs = nowMs();
       const fresh = await readNetworkStatus(db);
       rows = new Map(fresh.map(row => [`${row.environment}/${row.network}`, row]));
+      judged.clear();
       readAtMs = startedMs;
     })().finally(() => {
       reading = null;
@@ -75,7 +78,11 @@ export const createNetworkDirectory = (
   return {
     async list(environment) {
       await refresh();
-      return byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
+      const known = judged.get(environment);
+      if (known) return known;
+      const made = byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
+      judged.set(environment, made);
+      return made;
     },
     async find(environment, slug) {
       const network = bySlug.get(`${environment}/${slug}`);

@@ -1,5 +1,5 @@
 import type { CheckoutView } from '../core/checkoutView.ts';
-import { environments } from '../core/environment.ts';
+import type { Environment } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import { createRecentMap, type RecentMap } from '../core/recentMap.ts';
@@ -44,16 +44,15 @@ type Placed = Pick<CheckoutView, 'environment' | 'status'> & { readonly slug: st
 
 /** The circumstances at one moment, of whatever payments. */
 const readCircumstances = async (context: Context): Promise<(payment: Placed) => Circumstances> => {
-  const measured = await Promise.all(environments.map(environment => context.networks.list(environment)));
-  const quick = new Set(
-    measured
-      .flat()
-      .filter(({ status }) => status === 'operational')
-      .map(({ network }) => `${network.environment}/${network.slug}`),
-  );
+  const quickOf = async (environment: Environment): Promise<ReadonlySet<string>> => {
+    const measured = await context.networks.list(environment);
+    return new Set(measured.filter(({ status }) => status === 'operational').map(({ network }) => network.slug));
+  };
+  const [production, sandbox] = await Promise.all([quickOf('production'), quickOf('sandbox')]);
+  const quick: Readonly<Record<Environment, ReadonlySet<string>>> = { production, sandbox };
   const nowMs = context.clock.nowMs();
   return ({ environment, status, slug, expiresAtMs }) => ({
-    isSlow: !quick.has(`${environment}/${slug}`),
+    isSlow: !quick[environment].has(slug),
     isOver: status === 'pending' && nowMs >= expiresAtMs,
   });
 };
@@ -97,10 +96,12 @@ const readFlight = async (
 ): Promise<(Checkout | Error)[]> => {
   const circumstancesOf = await readCircumstances(context);
   const answers: (Checkout | Error | null)[] = wanted.map(() => null);
-  const known = wanted.map(({ id, known: brought }) => kept.get(id) ?? brought);
-  const positions = wanted.map((_, position) => position);
-  const asked = positions.filter(position => known[position]);
-  const changed = positions.filter(position => !known[position]);
+  const [asked, changed]: [number[], number[]] = [[], []];
+  const known = wanted.map(({ id, known: brought }, position) => {
+    const checkout = kept.get(id) ?? brought;
+    (checkout ? asked : changed).push(position);
+    return checkout;
+  });
   const versions = await readCheckoutVersions(
     context.db,
     asked.map(at => wanted[at]!),

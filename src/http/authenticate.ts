@@ -45,10 +45,8 @@ const maximumTokens = 10_000;
 
 const bearer = /^Bearer {1,4}([\x21-\x7e]{1,256})$/i;
 
-const tooMany = (headers: AnswerHeaders, decision: RateDecision, what: string): FlorinError => {
-  headers['retry-after'] = decision.retryAfterSeconds;
-  return new FlorinError('rate_limit_exceeded', `${what} Try again in ${decision.retryAfterSeconds} s.`);
-};
+const tooMany = ({ retryAfterSeconds: seconds }: RateDecision, what: string): FlorinError =>
+  new FlorinError('rate_limit_exceeded', `${what} Try again in ${seconds} s.`, undefined, seconds);
 
 export const createAuthentication = (options: AuthenticationOptions): Authentication => {
   const { callers, limiter, parseKey, nowMs, publicUrl, noteUse } = options;
@@ -107,17 +105,16 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     noteUse(caller);
     const rate = rateLimitOf(caller, caller.environment);
     return then(limiter.take(`${caller.accountId}/${caller.environment}`, rate), decision => {
-      headers['x-ratelimit-limit'] = decision.limit;
-      headers['x-ratelimit-remaining'] = decision.remaining;
-      headers['x-ratelimit-reset'] = decision.resetSeconds;
-      if (!decision.allowed) throw tooMany(headers, decision, 'The rate limit of this account is used up.');
+      const { limit, remaining, resetSeconds } = decision;
+      headers.push('x-ratelimit-limit', limit, 'x-ratelimit-remaining', remaining, 'x-ratelimit-reset', resetSeconds);
+      if (!decision.allowed) throw tooMany(decision, 'The rate limit of this account is used up.');
       return caller;
     });
   };
 
-  const refuse = ({ headers, address }: Arrival, why: string): Eventually<never> =>
+  const refuse = ({ address }: Arrival, why: string): Eventually<never> =>
     then(limiter.take(`failures/${limitSubject(address)}`, failureRate), decision => {
-      if (!decision.allowed) throw tooMany(headers, decision, 'Too many requests without a valid key.');
+      if (!decision.allowed) throw tooMany(decision, 'Too many requests without a valid key.');
       throw new FlorinError('unauthorized', why);
     });
 
@@ -131,9 +128,9 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return caller;
   };
 
-  const admitUnknown = ({ headers, address }: Arrival): Eventually<null> =>
+  const admitUnknown = ({ address }: Arrival): Eventually<null> =>
     then(limiter.take(`public/${limitSubject(address)}`, publicRate), decision => {
-      if (!decision.allowed) throw tooMany(headers, decision, 'Too many requests from your address.');
+      if (!decision.allowed) throw tooMany(decision, 'Too many requests from your address.');
       return null;
     });
 

@@ -37,8 +37,11 @@ export type ReplyStream = {
   drop(): void;
 };
 
-/** What is said beside an answer, gathered on the way to it. Names are in lower case. */
-export type AnswerHeaders = Record<string, string | number>;
+/**
+ * What is said beside an answer, gathered on the way to it: names, in lower case and each once, and values in turn. An
+ * object of them is dearer to make and to read.
+ */
+export type AnswerHeaders = (string | number)[];
 
 /** A request before anything of it but its head was looked at. */
 export type Arrival = {

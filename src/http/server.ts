@@ -22,7 +22,7 @@ export type ServerOptions = AuthenticationOptions & {
   /** Whether answers ask browsers to use HTTPS only; not on loopback names. */
   strictTransport: (environment: Environment) => boolean;
   /** What every answer at an address says, whichever way it ends. */
-  headersFor: (request: FastifyRequest, route: string | undefined) => Readonly<Record<string, string>>;
+  headersFor: (request: FastifyRequest, route: string | undefined) => Readonly<AnswerHeaders>;
   /** What an address says to a request before any route does: a refusal, or an answer in place of all others. */
   arrive: (request: FastifyRequest, environment: Environment) => Reply | null;
   /** An error as a page, at addresses that people open; null everywhere else. */
@@ -88,11 +88,11 @@ const unsupported = (): FlorinError =>
 /** What goes on beside an answer: the log, and the line that is kept of its request. */
 type Notes = { readonly log: Log; readonly note: (request: Carrier, status: number) => void };
 
-/** Names and values in turn, because an object of them is dearer. What the answer says itself goes before what is said beside it. */
-const headersOf = ({ headers }: State, answer: Reply): (string | number)[] => {
+/** What the answer says itself goes before what is said beside it. */
+const headersOf = ({ headers }: State, answer: Reply): AnswerHeaders => {
   const own = answer.headers ?? {};
-  const pairs: (string | number)[] = ['content-type', answer.contentType ?? jsonType];
-  for (const name in headers) if (own[name] === undefined) pairs.push(name, headers[name]!);
+  const pairs: AnswerHeaders = ['content-type', answer.contentType ?? jsonType];
+  for (let i = 0; i < headers.length; i += 2) if (!(headers[i]! in own)) pairs.push(headers[i]!, headers[i + 1]!);
   for (const name in own) pairs.push(name, own[name]!);
   if (answer.replayed) pairs.push('idempotent-replayed', 'true');
   if (!answer.stream && answer.status !== 304) pairs.push('content-length', Buffer.byteLength(answer.body));
@@ -127,8 +127,8 @@ const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: 
   const request: Carrier = reply.request;
   const { headers } = request[stateKey]!;
   const retryAfterSeconds = error.retryAfterSeconds ?? (error.status === 503 ? 2 : null);
-  if (retryAfterSeconds !== null) headers['retry-after'] = retryAfterSeconds;
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (retryAfterSeconds !== null) headers.push('retry-after', retryAfterSeconds);
+  if (error.status === 401) headers.push('www-authenticate', 'Bearer');
   sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, request.id) });
 };
 
@@ -237,8 +237,8 @@ const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOpti
   return (request: Carrier, route: string | undefined): string | null => {
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
-    const headers: AnswerHeaders = { 'x-request-id': request.id, ...headersFor(request, route) };
-    if (strictTransport(environment)) headers['strict-transport-security'] = 'max-age=31536000';
+    const headers: AnswerHeaders = ['x-request-id', request.id, ...headersFor(request, route)];
+    if (strictTransport(environment)) headers.push('strict-transport-security', 'max-age=31536000');
     request[stateKey] = { startedMs: performance.now(), environment, address, caller: null, headers, isNoted: false };
     return proto;
   };

@@ -7,6 +7,7 @@ import { createCallers } from '../../src/engine/callers.ts';
 import { createRateLimiter } from '../../src/engine/rateLimiter.ts';
 import { createAuthentication } from '../../src/http/authenticate.ts';
 import type { Operation } from '../../src/http/openapi.ts';
+import type { Arrival } from '../../src/http/route.ts';
 import { generateApiKey, parseApiKey } from '../../src/vault/apiKeys.ts';
 import { dumpDatabase, hexOf } from '../support/dumpDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -112,7 +113,7 @@ test('only keys that belong to somebody are remembered', async () => {
   });
   const ask = async (authorization: string) => {
     const request = { headers: { authorization } } as FastifyRequest;
-    const at = { environment: 'sandbox', address: '127.0.0.1', headers: {} } as const;
+    const at: Arrival = { environment: 'sandbox', address: '127.0.0.1', headers: [] };
     return (await authentication.admitPublic(request, at))?.accountId ?? null;
   };
   const minted = generateApiKey('sandbox').key;

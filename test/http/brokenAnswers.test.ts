@@ -35,7 +35,7 @@ beforeEach(async () => {
     access: (line: AccessLine) => void lines.push(line),
     strictTransport: () => false,
     errorPage: () => null,
-    headersFor: () => ({}),
+    headersFor: () => [],
     arrive: () => null,
   };
   // A probe meets neither keys nor limits.

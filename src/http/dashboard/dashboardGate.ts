@@ -6,7 +6,7 @@ import type { Context } from '../../engine/context.ts';
 import { findSignedIn, type SignedInPerson } from '../../engine/dashboard/sessions.ts';
 import type { RateLimiter } from '../../engine/rateLimiter.ts';
 import { limitSubject } from '../clientAddress.ts';
-import type { Admission, AnswerHeaders } from '../route.ts';
+import type { Admission } from '../route.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 import { tokenOf } from './sessionCookie.ts';
 
@@ -51,14 +51,11 @@ const isBackground = ({ method, headers }: FastifyRequest): boolean =>
 export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   const people = new WeakMap<FastifyRequest, SignedInPerson>();
 
-  const count = async (headers: AnswerHeaders, subject: string, rate: RateLimit): Promise<void> => {
-    const { allowed, retryAfterSeconds } = await limiter.take(subject, rate);
+  const count = async (subject: string, rate: RateLimit): Promise<void> => {
+    const { allowed, retryAfterSeconds: seconds } = await limiter.take(subject, rate);
     if (allowed) return;
-    headers['retry-after'] = retryAfterSeconds;
-    throw new FlorinError(
-      'rate_limit_exceeded',
-      `Too many requests from your address. Try again in ${retryAfterSeconds} s.`,
-    );
+    const message = `Too many requests from your address. Try again in ${seconds} s.`;
+    throw new FlorinError('rate_limit_exceeded', message, undefined, seconds);
   };
 
   const identify = async (request: FastifyRequest): Promise<SignedInPerson | null> => {
@@ -71,11 +68,11 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   return {
     admission:
       row =>
-      async (request, { headers, address }) => {
+      async (request, { address }) => {
         refuseForeign(request, context.dashboard.url);
-        await count(headers, `dashboard/${limitSubject(address)}`, addressRate);
+        await count(`dashboard/${limitSubject(address)}`, addressRate);
         if (row.action === 'public' && request.method !== 'GET') {
-          await count(headers, `knock/${limitSubject(address)}`, knockRate);
+          await count(`knock/${limitSubject(address)}`, knockRate);
         }
         const person = await identify(request);
         if (row.action === 'public') return;

@@ -1,4 +1,5 @@
 import { permissionsPolicy } from '../permissionsPolicy.ts';
+import type { AnswerHeaders } from '../route.ts';
 
 /** Passkeys are the dashboard's own. */
 const permissions = permissionsPolicy('publickey-credentials-create', 'publickey-credentials-get');
@@ -15,7 +16,7 @@ const policy = [
 ].join('; ');
 
 /** For everything at the dashboard's addresses. */
-export const dashboardHeaders: Readonly<Record<string, string>> = {
+export const dashboardHeaders: Readonly<AnswerHeaders> = Object.entries({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -24,4 +25,4 @@ export const dashboardHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
-};
+}).flat();

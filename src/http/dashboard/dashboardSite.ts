@@ -150,7 +150,7 @@ export const createDashboardSite = (
 
   return {
     routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
-    headersFor: (request, route) => (isBelowRoot(request, route) || isForUs(request) ? dashboardHeaders : {}),
+    headersFor: (request, route) => (isBelowRoot(request, route) || isForUs(request) ? dashboardHeaders : []),
     arrive(request, environment) {
       const { dashboard } = context;
       if (dashboard.isAlone) return arriveAlone(request);
