@@ -178,7 +178,7 @@ export const startDeliverer = (
           ticksAtMs = nowMs + tickMs;
         }
         await giveBack();
-        if (!(await claim())) await wake.next(tickMs);
+        if (!(await claim())) await wake.next(Math.max(0, ticksAtMs - performance.now()));
       } catch (error) {
         log.warn({ loop: 'deliverer', err: error }, 'a background loop failed and will try again');
         await pause(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -194,7 +194,7 @@ export const startDeliverer = (
 
   return {
     hear(target, isAskedFor) {
-      if (isAskedFor) targets.resume(target);
+      if (isAskedFor) targets.resume(target, performance.now());
       hear(target);
     },
     lookAround: looking.soon,

@@ -16,6 +16,8 @@ export const slowMs = 1_000;
 /** So many failures in a row, and it is only probed: one of each kind at a time, with pauses between. */
 const failuresToPause = 3;
 const firstPauseMs = 1_000;
+/** Whoever has had so many has not just been started anew. */
+const fewPauses = 3;
 const longestPauseMs: Readonly<Record<Environment, number>> = { production: 60_000, sandbox: 10_000 };
 
 export type Sendable = Target & { readonly failures: number; readonly refusal: string | null };
@@ -43,6 +45,11 @@ export type TargetState<D> = {
   pauses: number;
   pausedMs: number;
   pausedUntilMs: number;
+  /** When somebody last asked for it. */
+  resumedMs: number;
+  /** Of its last failure: when that took off, and whether it took long. */
+  failedMs: number;
+  hung: boolean;
   /** How many answers that it wants nothing more are not written down yet: until then the database would still give more. */
   closings: number;
   /** Counts news of it, so that those which come while it is being asked for are not lost. */
@@ -59,6 +66,10 @@ export type Flight<D> = {
 
 export const kindOf = ({ failures }: { failures: number }): Kind => (failures === 0 ? 'first' : 'retries');
 export const isFailing = ({ failures }: { failures: number }): boolean => failures >= failuresToPause;
+
+/** Whether it waits for its turn among those that hang or have failed for long, which none does that was asked for since. */
+export const isPaced = (state: TargetState<unknown>): boolean =>
+  isFailing(state) && (state.hung || state.pauses >= fewPauses) && !(state.resumedMs > state.failedMs);
 
 export const limitOf = (state: TargetState<unknown>, kind: Kind): number => {
   if (isFailing(state)) return 1;
@@ -94,9 +105,12 @@ export const newState = <D>(key: string, target: Target, wasFailing: boolean): T
     lane: wasFailing ? 'failing' : 'new',
     limit: firstLimit,
     failures: wasFailing ? failuresToPause : 0,
-    pauses: 0,
+    pauses: wasFailing ? fewPauses : 0,
     pausedMs: Number.NEGATIVE_INFINITY,
     pausedUntilMs: Number.NEGATIVE_INFINITY,
+    resumedMs: Number.NEGATIVE_INFINITY,
+    failedMs: Number.NEGATIVE_INFINITY,
+    hung: false,
     closings: 0,
     heard: 0,
   };
@@ -112,6 +126,8 @@ export const hangs = ({ flights }: TargetState<unknown>, nowMs: number): boolean
 export const fail = <D>(state: TargetState<D>, flight: Flight<D>, nowMs: number): boolean => {
   state.failures += 1;
   state.limit = Math.max(1, state.limit >> 1);
+  state.failedMs = flight.atMs;
+  state.hung = nowMs - flight.atMs >= slowMs;
   // Those that were in the air when it was paused say nothing new.
   if (!isFailing(state) || flight.atMs <= state.pausedMs) return false;
   const pauseMs = firstPauseMs * 2 ** Math.min(state.pauses, 10);

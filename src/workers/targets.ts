@@ -5,6 +5,7 @@ import {
   hangs,
   hasMore,
   isFailing,
+  isPaced,
   type Kind,
   kindOf,
   kinds,
@@ -33,10 +34,11 @@ const room: Readonly<Record<Lane, number>> = { fast: 2_048, new: 256, slow: 256,
 const mostHeld = 6_000;
 
 /**
- * Those that fail are probed evenly: so many between two ticks. Where hundreds hang, all that took off together would end
- * together, time after time, and whoever is well would wait for all of that to be written down and sent anew.
+ * Those that hang or have failed for long are probed evenly: so many of them between two ticks. Where hundreds hang, all
+ * that took off together would end together, time after time, and whoever is well would wait for all of that to be written
+ * down and sent anew.
  */
-const probesATick = 2;
+const probedATick = 1;
 
 /** What was claimed this long ago does not take off any more: it could outlive its claim. */
 const longestWaitMs = 20_000;
@@ -58,7 +60,7 @@ export const createTargets = <D extends Sendable>() => {
   const flying = new Set<TargetState<D>>();
   const paused = new Set<TargetState<D>>();
   const used: Record<Lane, number> = { fast: 0, new: 0, slow: 0, failing: 0 };
-  let [returned, probes]: [D[], number] = [[], probesATick];
+  let [returned, toProbe]: [D[], number] = [[], probedATick];
 
   const stateOf = (target: Target, wasFailing = false): TargetState<D> => {
     const key = `${target.accountId} ${target.environment} ${target.target}`;
@@ -95,10 +97,6 @@ export const createTargets = <D extends Sendable>() => {
   };
 
   const isPaused = (state: TargetState<D>, nowMs: number): boolean => paused.has(state) && nowMs < state.pausedUntilMs;
-
-  /** How many more of a lane may be claimed. */
-  const freeIn = (lane: Lane): number =>
-    Math.min(room[lane] - used[lane], lane === 'failing' ? probes : Number.POSITIVE_INFINITY);
 
   const takeOff = (state: TargetState<D>, nowMs: number): Flight<D>[] => {
     const flights: Flight<D>[] = [];
@@ -155,9 +153,10 @@ export const createTargets = <D extends Sendable>() => {
      * Ends its pause, if it has one: it is probed at once, ahead of the others that fail, and a failure begins the next
      * pause.
      */
-    resume(target: Target): void {
+    resume(target: Target, nowMs: number): void {
       const state = stateOf(target);
       paused.delete(state);
+      state.resumedMs = nowMs;
       if (state.lane === 'failing') moveTo(state, 'new');
     },
 
@@ -168,20 +167,21 @@ export const createTargets = <D extends Sendable>() => {
       let left = Math.min(most, Math.max(0, mostHeld - lanes.reduce((sum, lane) => sum + used[lane], 0)));
       for (const state of ready) {
         const { lane, target } = state;
-        const free = Math.min(left, freeIn(lane) - promised[lane]);
+        const free = Math.min(left, room[lane] - used[lane] - promised[lane]);
         if (left === 0) break;
-        if (free <= 0) continue;
+        const rests = isPaused(state, nowMs) || state.closings > 0;
+        if (!rests && (free <= 0 || (toProbe === 0 && isPaced(state)))) continue;
         ready.delete(state);
-        if (isPaused(state, nowMs) || state.closings > 0) continue;
+        if (rests) continue;
         const retries = Math.min(wantedOf(state, 'retries'), Math.ceil(free / 4));
         const first = Math.min(wantedOf(state, 'first'), free - retries);
         if (first + retries === 0) continue;
+        if (isPaced(state)) toProbe -= 1;
         left -= first + retries;
         promised[lane] += first + retries;
         wants.push({ ...target, first, retries });
         asked.push(state);
       }
-      probes -= promised.failing;
       return { wants, atMs: nowMs, states: asked, heard: asked.map(({ heard }) => heard) };
     },
 
@@ -247,7 +247,7 @@ export const createTargets = <D extends Sendable>() => {
 
     /** To be called every so often: whoever hangs makes room for others, and whoever fails or has paused is asked for again. */
     tick(nowMs: number): void {
-      probes = probesATick;
+      toProbe = probedATick;
       for (const state of flying) {
         if ((state.lane === 'fast' || state.lane === 'new') && hangs(state, nowMs)) moveTo(state, 'slow');
       }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTargets } from '../../src/workers/targets.ts';
-import { claimAll, due, makeFast, type Store, targetOf } from './targetPlay.ts';
+import { claimAll, due, makeFast, type Store, type Targets, targetOf, wants } from './targetPlay.ts';
 
 test('however many begin to hang at once, what is in the air is bounded', () => {
   const targets = createTargets();
@@ -33,22 +33,60 @@ test('after a start, those known to fail keep nobody else waiting, and are back 
   expect(claimAll(targets, store, 10).filter(({ delivery }) => delivery.target === 't0').length).toBeGreaterThan(1);
 });
 
-test('those that fail are probed a few at a time, however many may be, and one that is asked for goes before them', () => {
-  const targets = createTargets();
+/** Two hundred of which each has first attempts and retries due. */
+const manyDue = (targets: Targets, wasFailing: boolean): { names: string[]; store: Store } => {
   const names = Array.from({ length: 200 }, (_, i) => `t${i}`);
-  for (const name of names) targets.hear(targetOf(name), true);
-  const store: Store = new Map(names.map(name => [name, [...due(name, 20), ...due(name, 20, 1)]]));
+  for (const name of names) targets.hear(targetOf(name), wasFailing);
+  return { names, store: new Map(names.map(name => [name, [...due(name, 20), ...due(name, 20, 1)]])) };
+};
+
+test('those that have failed for long are probed one by one, and whoever is asked for goes before them', () => {
+  const targets = createTargets();
+  const { names, store } = manyDue(targets, true);
   const probed = new Set<string>();
   for (let nowMs = 0; nowMs < 10_000; nowMs += 50) {
     targets.tick(nowMs);
     const flights = claimAll(targets, store, nowMs);
-    expect(flights.length).toBeLessThanOrEqual(2);
+    expect(new Set(flights.map(({ delivery }) => delivery.target)).size).toBeLessThanOrEqual(1);
+    expect(flights.length).not.toBe(1);
     for (const { delivery } of flights) probed.add(delivery.target);
   }
   // Nobody is passed over: each took two, and those in the air fill the lane before all had their turn.
   expect([...probed]).toEqual(names.slice(0, 128));
   const last = targetOf('t199');
-  targets.resume(last);
+  targets.resume(last, 10_000);
   targets.hear(last);
   expect(claimAll(targets, store, 10_000).map(({ delivery }) => delivery.target)).toEqual(['t199', 't199']);
+});
+
+test('one that was asked for while a probe was in the air waits for its pause, and not for its turn as well', () => {
+  const targets = createTargets();
+  targets.hear(targetOf('asked'), true);
+  const [probe] = claimAll(targets, new Map([['asked', due('asked', 20)]]), 0);
+  targets.resume(targetOf('asked'), 10);
+  targets.landed(probe!, false, 20);
+  const { store } = manyDue(targets, true);
+  for (let nowMs = 7_500; nowMs <= 8_000; nowMs += 50) {
+    targets.tick(nowMs);
+    expect(claimAll(targets, store, nowMs)).toHaveLength(2);
+  }
+  targets.tick(8_050);
+  expect(wants(targets, 8_050)).toContainEqual({ ...targetOf('asked'), first: 1, retries: 0 });
+});
+
+test('those that began to fail a moment ago wait for nobody, unless they hang', () => {
+  for (const [lastedMs, atOnce] of [
+    [10, 128],
+    [1_000, 1],
+  ] as const) {
+    const targets = createTargets();
+    const { store } = manyDue(targets, false);
+    // Those that are new have room for fifty at a time.
+    for (let round = 0; round < 5; round++) {
+      const flights = claimAll(targets, store, round * lastedMs);
+      for (const flight of flights) targets.landed(flight, false, (round + 1) * lastedMs);
+    }
+    targets.tick(20_000);
+    expect(new Set(claimAll(targets, store, 20_000).map(({ delivery }) => delivery.target)).size).toBe(atOnce);
+  }
 });
