@@ -35,7 +35,10 @@ export const listen = async (
     const tagged: RequestListener = (request, response) => {
       const aim = aimOf(request);
       if (aim === null) return refuseRequest(request, response, unknownHost(), options.requestId());
-      handler(Object.assign(request, aim), response);
+      const aimed: Incoming = request;
+      aimed.environment = aim.environment;
+      aimed.isForDashboard = aim.isForDashboard;
+      handler(aimed, response);
     };
     const listener = createListener({ ...options, handler: tagged, servePlain });
     listeners.push(listener);

@@ -9,7 +9,7 @@ import { createBatcher } from './batch.ts';
  */
 export type Callers = {
   /** At once where the answer is fresh, which under load it nearly always is. */
-  find(hash: Buffer): Caller | null | Promise<Caller | null>;
+  find(hash: string): Caller | null | Promise<Caller | null>;
 };
 
 const freshMs = 500;
@@ -17,7 +17,7 @@ const maximumEntries = 20_000;
 
 export const createCallers = (db: Database, nowMs: () => number): Callers => {
   const known = new Map<string, { caller: Caller; readMs: number }>();
-  const read = createBatcher<Buffer, Caller | null>({
+  const read = createBatcher<string, Caller | null>({
     maxItems: 200,
     maxWaiting: 10_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many requests are waiting. Try again shortly.'),
@@ -25,14 +25,14 @@ export const createCallers = (db: Database, nowMs: () => number): Callers => {
       const readMs = nowMs();
       const rows = await readCallers(db, hashes);
       if (known.size > maximumEntries) known.clear();
-      const found = new Map(rows.map(row => [row.hash.toString('latin1'), row]));
+      const found = new Map(rows.map(row => [row.hash, row]));
       for (const [hash, caller] of found) known.set(hash, { caller, readMs });
-      return hashes.map(hash => found.get(hash.toString('latin1')) ?? null);
+      return hashes.map(hash => found.get(hash) ?? null);
     },
   });
   return {
     find(hash) {
-      const entry = known.get(hash.toString('latin1'));
+      const entry = known.get(hash);
       if (entry && nowMs() - entry.readMs < freshMs) return entry.caller;
       return read(hash);
     },

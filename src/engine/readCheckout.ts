@@ -95,25 +95,28 @@ const readFlight = async (
   wanted: readonly KnownCheckout[],
 ): Promise<(Checkout | Error)[]> => {
   const circumstancesOf = await readCircumstances(context);
-  const answers: (Checkout | Error | null)[] = wanted.map(() => null);
-  const [asked, changed]: [number[], number[]] = [[], []];
-  const known = wanted.map(({ id, known: brought }, position) => {
-    const checkout = kept.get(id) ?? brought;
-    (checkout ? asked : changed).push(position);
-    return checkout;
-  });
+  const answers: (Checkout | Error | null)[] = [];
+  const [asked, known, changed]: [number[], Checkout[], number[]] = [[], [], []];
+  for (let at = 0; at < wanted.length; at++) {
+    answers.push(null);
+    const checkout = kept.get(wanted[at]!.id) ?? wanted[at]!.known;
+    if (!checkout) changed.push(at);
+    else {
+      asked.push(at);
+      known.push(checkout);
+    }
+  }
   const versions = await readCheckoutVersions(
     context.db,
     asked.map(at => wanted[at]!),
   );
-  for (const [i, position] of asked.entries()) {
-    const checkout = known[position]!;
+  for (let i = 0; i < asked.length; i++) {
+    const { basis, view } = known[i]!;
     if (versions[i] === null) continue;
-    const { basis, view } = checkout;
     const now = circumstancesOf(placeOfView(view));
     const isSame = versions[i] === basis.version && now.isSlow === basis.isSlow && now.isOver === basis.isOver;
-    if (isSame) answers[position] = checkout;
-    else changed.push(position);
+    if (isSame) answers[asked[i]!] = known[i]!;
+    else changed.push(asked[i]!);
   }
   for (let from = 0; from < changed.length; from += maxItems) {
     const part = changed.slice(from, from + maxItems);
@@ -138,7 +141,8 @@ export const createCheckoutReader = (context: Context, keptBytesAtMost = maxKept
     run: readAll,
   });
   return {
-    read: wanted => (isId('payment', wanted.id) ? read(wanted) : Promise.reject(noSuchPayment())),
+    read: wanted =>
+      kept.get(wanted.id) || isId('payment', wanted.id) ? read(wanted) : Promise.reject(noSuchPayment()),
     readAll,
   };
 };

@@ -11,7 +11,7 @@ import { createAddressMatcher, limitSubject } from './clientAddress.ts';
 import type { AnswerHeaders, Arrival } from './route.ts';
 
 /** A key as it is written, taken apart. */
-export type ParsedKey = { environment: Environment; hash: Buffer };
+export type ParsedKey = { readonly environment: Environment; readonly hash: string };
 
 export type AuthenticationOptions = {
   callers: Callers;
@@ -44,6 +44,7 @@ const failureRate: RateLimit = { perMinute: 60, burst: 0 };
 const maximumTokens = 10_000;
 
 const bearer = /^Bearer {1,4}([\x21-\x7e]{1,256})$/i;
+const usualScheme = 'Bearer ';
 
 const tooMany = ({ retryAfterSeconds: seconds }: RateDecision, what: string): FlorinError =>
   new FlorinError('rate_limit_exceeded', `${what} Try again in ${seconds} s.`, undefined, seconds);
@@ -75,6 +76,18 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     known.set(token, key);
   };
 
+  /** The token in a header and its key, where they can be made out. What is known has been looked at before. */
+  const read = (header: string): { token: string; key: ParsedKey } | null => {
+    if (header.startsWith(usualScheme)) {
+      const token = header.slice(usualScheme.length);
+      const key = known.get(token);
+      if (key) return { token, key };
+    }
+    const token = bearer.exec(header)?.[1];
+    const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
+    return key && { token: token!, key };
+  };
+
   const judge = (caller: Caller | null, environment: Environment): Caller | string => {
     if (!caller || caller.environment !== environment) return 'The API key is not valid.';
     if (caller.revokedAt) return 'The API key was revoked.';
@@ -85,13 +98,13 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   /** The living key behind the header, or why there is none. */
   const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
     const header = request.headers.authorization;
-    const token = bearer.exec(header ?? '')?.[1];
-    const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
-    if (token === undefined || !key) {
+    const sent = header === undefined ? null : read(header);
+    if (!sent) {
       const isMissing = header === undefined || /^bearer *$/i.test(header);
       if (isMissing) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
       return 'The API key is not valid.';
     }
+    const { token, key } = sent;
     if (key.environment !== environment) {
       return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
     }
@@ -104,7 +117,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   const count = (caller: Caller, headers: AnswerHeaders): Eventually<Caller> => {
     noteUse(caller);
     const rate = rateLimitOf(caller, caller.environment);
-    return then(limiter.take(`${caller.accountId}/${caller.environment}`, rate), decision => {
+    return then(limiter.take(caller.limitSubject, rate), decision => {
       const { limit, remaining, resetSeconds } = decision;
       headers.push('x-ratelimit-limit', limit, 'x-ratelimit-remaining', remaining, 'x-ratelimit-reset', resetSeconds);
       if (!decision.allowed) throw tooMany(decision, 'The rate limit of this account is used up.');

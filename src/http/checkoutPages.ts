@@ -31,6 +31,7 @@ const [mainStart, mainEnd] = ['<main ', '</main>'];
  */
 type Kept = {
   readonly version: string;
+  readonly language: Language;
   readonly bytes: Buffer;
   readonly timeAt: number;
   readonly main: Main;
@@ -40,8 +41,10 @@ type Kept = {
 };
 type Main = { readonly from: number; readonly to: number };
 
-const keptBytes = (key: string, { bytes, packedRest, packedMain }: Kept): number =>
-  400 + 2 * key.length + bytes.length + (packedRest?.length ?? 0) + (packedMain?.length ?? 0);
+const pageBytes = ({ bytes, packedRest, packedMain }: Kept): number =>
+  400 + bytes.length + (packedRest?.length ?? 0) + (packedMain?.length ?? 0);
+const keptBytes = (_id: string, pages: readonly Kept[]): number =>
+  pages.reduce((sum, each) => sum + pageBytes(each), 200);
 
 const placeIn = (bytes: Buffer, mark: string): number => {
   const at = bytes.indexOf(mark);
@@ -49,11 +52,11 @@ const placeIn = (bytes: Buffer, mark: string): number => {
   return at;
 };
 
-const keep = (version: string, page: string): Kept => {
+const keep = ({ version }: CheckoutView, language: Language, page: string): Kept => {
   const bytes = Buffer.from(page);
   const main = { from: placeIn(bytes, mainStart), to: placeIn(bytes, mainEnd) + mainEnd.length };
   const timeAt = placeIn(bytes, timeMark) + timeMark.length;
-  return { version, bytes, timeAt, main, packedRest: null, packedMain: null };
+  return { version, language, bytes, timeAt, main, packedRest: null, packedMain: null };
 };
 
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
@@ -77,20 +80,21 @@ const packPage = ({ bytes, timeAt }: Kept, packedRest: Buffer): Buffer => {
 /** What was packed lies in a larger piece of memory, which would be kept with it. */
 const fitted = (bytes: Buffer): Buffer => Buffer.from(bytes);
 
-const keyOf = ({ id }: CheckoutView, { tag }: Language): string => `${id} ${tag}`;
-
-/** Renders pages, each once for as long as it stays the same. */
+/** Renders pages, each once for as long as it stays the same. They are kept by payment, one for each language. */
 export const createCheckoutPages = (assets: CheckoutAssets, nowMs: () => number): CheckoutPages => {
-  const kept = createRecentMap<Kept>(maxKeptBytes, keptBytes);
+  const kept = createRecentMap<readonly Kept[]>(maxKeptBytes, keptBytes);
   const isoTime = createIsoTime();
   const notice: CheckoutPages['notice'] = (kind, language) => renderNotice(kind, { language, assets });
+  const put = (id: string, page: Kept): Kept => {
+    const others = (kept.get(id) ?? []).filter(
+      each => each.version === page.version && each.language !== page.language,
+    );
+    kept.set(id, [...others, page]);
+    return page;
+  };
   const find = (view: CheckoutView, language: Language): Kept => {
-    const key = keyOf(view, language);
-    const known = kept.get(key);
-    if (known?.version === view.version) return known;
-    const made = keep(view.version, renderPage(view, { language, nowMs: nowMs(), assets }));
-    kept.set(key, made);
-    return made;
+    const known = kept.get(view.id)?.find(each => each.language === language && each.version === view.version);
+    return known ?? put(view.id, keep(view, language, renderPage(view, { language, nowMs: nowMs(), assets })));
   };
   const findNow = (view: CheckoutView, language: Language): Kept => {
     const found = find(view, language);
@@ -105,14 +109,14 @@ export const createCheckoutPages = (assets: CheckoutAssets, nowMs: () => number)
       const found = findNow(view, language);
       if (found.packedRest) return packPage(found, found.packedRest);
       const packedRest = fitted(deflateRawSync(found.bytes.subarray(found.timeAt + timeLength)));
-      kept.set(keyOf(view, language), { ...found, packedRest });
+      put(view.id, { ...found, packedRest });
       return packPage(found, packedRest);
     },
     packedMain(view, language) {
       const found = find(view, language);
       if (found.packedMain) return found.packedMain;
       const packedMain = fitted(gzipSync(mainOf(found)));
-      kept.set(keyOf(view, language), { ...found, packedMain });
+      put(view.id, { ...found, packedMain });
       return packedMain;
     },
     notice,

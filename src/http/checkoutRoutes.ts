@@ -45,7 +45,8 @@ const languageOf = (request: FastifyRequest): Language =>
 const wantedOf = ({ environment, params }: Call): WantedCheckout => ({ environment, id: params.id! });
 
 const gzipWish = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
-const takesGzip = (request: FastifyRequest): boolean => gzipWish.test(String(request.headers['accept-encoding'] ?? ''));
+const takesGzip = ({ headers: { 'accept-encoding': wish } }: FastifyRequest): boolean =>
+  wish !== undefined && gzipWish.test(String(wish));
 const packed = { 'content-encoding': 'gzip' };
 
 const showPage = async ({ reader, pages }: Parts, call: Call): Promise<Reply> => {

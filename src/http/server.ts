@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import type { Caller } from '../storage/accounts.ts';
 import { isUnavailable } from '../storage/database.ts';
 import { type Authentication, type AuthenticationOptions, createAuthentication } from './authenticate.ts';
-import { type Body, readFormBody, readJsonBody } from './body.ts';
+import { addBodyParsers, bodyOf, unsupported } from './bodyParsers.ts';
 import { createClientAddress } from './clientAddress.ts';
 import { methodsOf, refuseUnknown } from './refuseUnknown.ts';
 import type { AnswerHeaders, Reply, Route } from './route.ts';
@@ -22,9 +22,9 @@ export type ServerOptions = AuthenticationOptions & {
   /** Whether answers ask browsers to use HTTPS only; not on loopback names. */
   strictTransport: (environment: Environment) => boolean;
   /** What every answer at an address says, whichever way it ends. */
-  headersFor: (request: FastifyRequest, route: string | undefined) => Readonly<AnswerHeaders>;
+  headersFor: (request: FastifyRequest, route: string | null) => Readonly<AnswerHeaders>;
   /** What an address says to a request before any route does: a refusal, or an answer in place of all others. */
-  arrive: (request: FastifyRequest, environment: Environment) => Reply | null;
+  arrive: (request: FastifyRequest, route: string | null, environment: Environment) => Reply | null;
   /** An error as a page, at addresses that people open; null everywhere else. */
   errorPage: (request: FastifyRequest, error: FlorinError, cause: unknown) => Reply | null;
 };
@@ -48,6 +48,8 @@ export type Incoming = IncomingMessage & { environment?: Environment; isForDashb
 
 type State = {
   startedMs: number;
+  /** Its pattern; null where nothing is served. */
+  route: string | null;
   environment: Environment;
   address: string;
   caller: Caller | null;
@@ -57,13 +59,9 @@ type State = {
 };
 
 const stateKey = Symbol('state');
-const bodyKey = Symbol('body');
-type Carrier = FastifyRequest & { [stateKey]?: State; [bodyKey]?: Body };
+type Carrier = FastifyRequest & { [stateKey]?: State };
 
 const jsonType = 'application/json; charset=utf-8';
-const formType = 'application/x-www-form-urlencoded';
-const isForm = /^application\/x-www-form-urlencoded(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
-const isJson = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 
 /** Whatever was thrown, as an answer. A fault tells the caller nothing but that it happened. */
 const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => {
@@ -81,9 +79,6 @@ const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => 
   log.error({ requestId, err: error }, 'a request failed');
   return new FlorinError('internal_error', 'Something went wrong on our side. The request id helps us find it.');
 };
-
-const unsupported = (): FlorinError =>
-  new FlorinError('unsupported_media_type', 'Send the body as application/json in UTF-8, without compression.');
 
 /** What goes on beside an answer: the log, and the line that is kept of its request. */
 type Notes = { readonly log: Log; readonly note: (request: Carrier, status: number) => void };
@@ -144,7 +139,12 @@ const admit = (
   return authentication.require(request, state, access);
 };
 
-const register = (app: FastifyInstance, route: Route, authentication: Authentication, notes: Notes): void => {
+/** Knows the request, and answers whether it is to go on. */
+type Enter = (request: Carrier, reply: FastifyReply, route: string | null) => boolean;
+
+type Doors = { readonly enter: Enter; readonly authentication: Authentication };
+
+const register = (app: FastifyInstance, route: Route, { enter, authentication }: Doors, notes: Notes): void => {
   app.route({
     method: methodsOf(route),
     url: route.path,
@@ -154,13 +154,14 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
       ...(route.query ? { querystring: route.query } : {}),
       ...(route.body ? { body: route.body } : {}),
     },
-    onRequest: (request: Carrier, _reply, done) => {
-      const state = request[stateKey]!;
+    onRequest: (request: Carrier, reply, done) => {
       const admitted = (caller: Caller | null): void => {
-        state.caller = caller;
+        request[stateKey]!.caller = caller;
         done();
       };
       try {
+        if (!enter(request, reply, route.path)) return;
+        const state = request[stateKey]!;
         const caller = admit(route.access, authentication, request, state);
         if (caller instanceof Promise) caller.then(admitted, done);
         else admitted(caller);
@@ -177,7 +178,7 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
         requestId: request.id,
         params: request.params as Record<string, string>,
         query: request.query,
-        body: request[bodyKey],
+        body: bodyOf(request),
         caller,
         request,
       });
@@ -187,27 +188,6 @@ const register = (app: FastifyInstance, route: Route, authentication: Authentica
         answer.stream?.drop();
       }
     },
-  });
-};
-
-const addBodyParsers = (app: FastifyInstance): void => {
-  app.removeAllContentTypeParsers();
-  const parse =
-    (takesForm: boolean, spelling: RegExp, read: typeof readJsonBody) =>
-    async (request: Carrier, payload: IncomingMessage): Promise<unknown> => {
-      const encoding = request.headers['content-encoding'];
-      const config = request.routeOptions.config as { takesForm?: boolean; bodyBytes?: number };
-      if (Boolean(config.takesForm) !== takesForm) throw unsupported();
-      if (!spelling.test(request.headers['content-type'] ?? '')) throw unsupported();
-      if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupported();
-      const body = await read(payload, config.bodyBytes);
-      if (body) request[bodyKey] = body;
-      return body?.value;
-    };
-  app.addContentTypeParser('application/json', parse(false, isJson, readJsonBody));
-  app.addContentTypeParser(formType, parse(true, isForm, readFormBody));
-  app.addContentTypeParser('*', async () => {
-    throw unsupported();
   });
 };
 
@@ -222,7 +202,7 @@ const createNote =
       requestId: request.id,
       environment: state.environment,
       method: request.method,
-      route: request.routeOptions.url ?? null,
+      route: state.route,
       status,
       durationMs: Math.round((performance.now() - state.startedMs) * 100) / 100,
       address: state.address,
@@ -234,12 +214,13 @@ const createNote =
 /** What is known of every request from its head. Answers the protocol that it came by as far as proxies tell it. */
 const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOptions) => {
   const clientAddress = createClientAddress(trustedProxies);
-  return (request: Carrier, route: string | undefined): string | null => {
+  return (request: Carrier, route: string | null): string | null => {
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
     const headers: AnswerHeaders = ['x-request-id', request.id, ...headersFor(request, route)];
     if (strictTransport(environment)) headers.push('strict-transport-security', 'max-age=31536000');
-    request[stateKey] = { startedMs: performance.now(), environment, address, caller: null, headers, isNoted: false };
+    const startedMs = performance.now();
+    request[stateKey] = { startedMs, route, environment, address, caller: null, headers, isNoted: false };
     return proto;
   };
 };
@@ -262,7 +243,7 @@ export const createRequestHandler = async (
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
       // No hook has run, and there is no route.
-      begin(request as Carrier, undefined);
+      begin(request as Carrier, null);
       sendError(notes, reply as unknown as FastifyReply, answer, options.errorPage(request, answer, error));
     },
     serverFactory: handle => {
@@ -273,15 +254,24 @@ export const createRequestHandler = async (
   const authentication = createAuthentication(options);
   addBodyParsers(app);
 
-  app.addHook('onRequest', (request: Carrier, reply, done) => {
-    const proto = begin(request, request.routeOptions.url);
+  const enter: Enter = (request, reply, route) => {
+    const proto = begin(request, route);
     if (proto !== null && proto !== 'https') {
-      done(new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.'));
-      return;
+      throw new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.');
     }
-    const answer = options.arrive(request, request[stateKey]!.environment);
+    const answer = options.arrive(request, route, request[stateKey]!.environment);
     if (answer) sendReply(notes, reply, answer);
-    else done();
+    return !answer;
+  };
+  // Routes enter by themselves, since they know what they are: to ask the framework for it is dear.
+  app.addHook('onRequest', (request: Carrier, reply, done) => {
+    if (!request.is404) return done();
+    try {
+      if (!enter(request, reply, null)) return;
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = answerFor(error, log, request.id);
@@ -293,7 +283,7 @@ export const createRequestHandler = async (
     await authentication.admitPublic(request, state);
     refuse(request, state.headers);
   });
-  for (const route of options.routes) register(app, route, authentication, notes);
+  for (const route of options.routes) register(app, route, { enter, authentication }, notes);
   await app.ready();
   return { handler, close: () => app.close() };
 };

@@ -87,6 +87,8 @@ export type Caller = Row & {
   keyId: string;
   accountId: string;
   environment: Environment;
+  /** What its requests are counted under: all keys of an account in one environment have one limit. */
+  limitSubject: string;
   plan: Plan;
   rateLimit: number | null;
   burst: number | null;
@@ -120,12 +122,14 @@ export const readPaymentTerms = async (db: Queryable, scope: Scope): Promise<Pay
 
 const readCallersStatement = {
   name: 'callers-read',
-  text: `select k.hash, k.id as "keyId", a.plan, a.rate_limit as "rateLimit", a.burst, k.scopes,
-      k.ip_allow::text[] as "ipAllow", k.expires_at as "expiresAt", k.revoked_at as "revokedAt", ${termsColumns}
+  text: `select encode(k.hash, 'hex') as hash, k.id as "keyId", s.account_id || '/' || s.environment as "limitSubject",
+      a.plan, a.rate_limit as "rateLimit", a.burst, k.scopes, k.ip_allow::text[] as "ipAllow",
+      k.expires_at as "expiresAt", k.revoked_at as "revokedAt", ${termsColumns}
     from api_keys k
     join accounts a on a.id = k.account_id
     join account_settings s on s.account_id = k.account_id and s.environment = k.environment
     where k.hash = any($1)`,
 };
-export const readCallers = (db: Queryable, hashes: Buffer[]): Promise<(Caller & { hash: Buffer })[]> =>
-  db.query<Caller & { hash: Buffer }>(readCallersStatement, [hashes]);
+/** Hashes are in hexadecimal digits here, which are dear to make from bytes for each request. */
+export const readCallers = (db: Queryable, hashes: readonly string[]): Promise<(Caller & { hash: string })[]> =>
+  db.query<Caller & { hash: string }>(readCallersStatement, [hashes.map(hash => Buffer.from(hash, 'hex'))]);

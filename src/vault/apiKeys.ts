@@ -37,10 +37,13 @@ export const generateApiKey = (environment: Environment): GeneratedApiKey => {
   return { key, hash: hashOf(key), hint: `${prefixes[environment]}…${key.slice(-4)}` };
 };
 
-/** Null for whatever cannot be a key of ours; no database is needed to refuse it. */
-export const parseApiKey = (text: string): { readonly environment: Environment; readonly hash: Buffer } | null => {
+/** Its hash in hexadecimal digits. Null for whatever cannot be a key of ours; no database is needed to refuse it. */
+export const parseApiKey = (text: string): { readonly environment: Environment; readonly hash: string } | null => {
   if (!form.test(text)) return null;
   const signed = text.slice(0, -checksumLength);
   if (checksum(signed) !== text.slice(-checksumLength)) return null;
-  return { environment: text.startsWith(prefixes.sandbox) ? 'sandbox' : 'production', hash: hashOf(text) };
+  return {
+    environment: text.startsWith(prefixes.sandbox) ? 'sandbox' : 'production',
+    hash: hashOf(text).toString('hex'),
+  };
 };

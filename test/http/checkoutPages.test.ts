@@ -29,3 +29,11 @@ test('a page is made again once it is of another version', () => {
   const renamed = { ...view, merchantName: 'Renamed', version: 'another' };
   expect(pages.page(renamed, language!).toString()).toContain('Renamed');
 });
+
+test('a page is in the language that it is asked for in, whichever others were', () => {
+  const pages = createCheckoutPages(checkoutAssets(), () => nowMs);
+  const view = crowded('waiting');
+  const asked = [...languages, ...languages];
+  const shown = asked.map(language => /<html lang="([^"]+)"/.exec(pages.page(view, language).toString())![1]);
+  expect(shown).toEqual(asked.map(({ tag }) => tag));
+});

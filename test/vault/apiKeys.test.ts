@@ -14,7 +14,7 @@ describe('API keys', () => {
       const { key, hash, hint } = generateApiKey(environment);
       expect(key).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
       expect(hash).toEqual(createHash('sha256').update(key).digest());
-      expect(parseApiKey(key)).toEqual({ environment, hash });
+      expect(parseApiKey(key)).toEqual({ environment, hash: hash.toString('hex') });
       expect(hint).toBe(`${prefix}…${key.slice(-4)}`);
     }
   });

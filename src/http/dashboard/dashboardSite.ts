@@ -29,11 +29,6 @@ const decoded = (path: string): string => {
 
 const pathOf = (request: FastifyRequest): string => decoded(targetOf(request).split(/[?#]/, 1)[0]!);
 
-/** By the route that will answer: there are many spellings of one path. What has no route has but its spelling. */
-const isBelowRoot = (request: FastifyRequest, route: string | undefined): boolean =>
-  isBelow.test(route ?? pathOf(request));
-const isOurs = (request: FastifyRequest): boolean => isBelowRoot(request, request.routeOptions.url);
-
 const nothingHere = (): FlorinError => new FlorinError('not_found', 'There is nothing at this path.');
 
 const environmentQuery = { environment: Type.Optional(Type.Union(environments.map(each => Type.Literal(each)))) };
@@ -141,20 +136,26 @@ export const createDashboardSite = (
   const isForUs = ({ raw }: FastifyRequest): boolean =>
     context.dashboard.isAlone && (raw as Incoming).isForDashboard === true;
 
+  const routes = [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()];
+  const paths = new Set(routes.map(({ path }) => path));
+  /** By the route that will answer: there are many spellings of one path. What has no route has but its spelling. */
+  const isOurs = (request: FastifyRequest, route: string | null): boolean =>
+    route === null ? isBelow.test(pathOf(request)) : paths.has(route);
+
   /** On an origin of its own it is there alone, and nowhere else. */
-  const arriveAlone = (request: FastifyRequest): Reply | null => {
+  const arriveAlone = (request: FastifyRequest, route: string | null): Reply | null => {
     if (isForUs(request) && pathOf(request) === '/') return redirect(root);
-    if (isForUs(request) !== isOurs(request)) throw nothingHere();
+    if (isForUs(request) !== isOurs(request, route)) throw nothingHere();
     return null;
   };
 
   return {
-    routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
-    headersFor: (request, route) => (isBelowRoot(request, route) || isForUs(request) ? dashboardHeaders : []),
-    arrive(request, environment) {
+    routes,
+    headersFor: (request, route) => (isOurs(request, route) || isForUs(request) ? dashboardHeaders : []),
+    arrive(request, route, environment) {
       const { dashboard } = context;
-      if (dashboard.isAlone) return arriveAlone(request);
-      if (!isOurs(request) || environment === 'production') return null;
+      if (dashboard.isAlone) return arriveAlone(request, route);
+      if (!isOurs(request, route) || environment === 'production') return null;
       if (request.method !== 'GET' && request.method !== 'HEAD') throw nothingHere();
       return redirect(`${dashboard.url}${targetOf(request)}`);
     },

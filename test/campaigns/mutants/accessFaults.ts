@@ -93,8 +93,8 @@ const limits: Fault[] = [
   {
     name: 'each key has limits of its own',
     file: 'src/http/authenticate.ts',
-    find: '`${caller.accountId}/${caller.environment}`',
-    replace: '`${caller.keyId}/${caller.environment}`',
+    find: 'limiter.take(caller.limitSubject, rate)',
+    replace: 'limiter.take(caller.keyId, rate)',
     tests: api('rateLimits'),
   },
   {

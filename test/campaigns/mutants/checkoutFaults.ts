@@ -85,8 +85,15 @@ const written: Fault[] = [
   {
     name: 'a page that has changed is shown as it was',
     file: 'src/http/checkoutPages.ts',
-    find: 'if (known?.version === view.version) return known;',
-    replace: 'if (known) return known;',
+    find: 'each.language === language && each.version === view.version',
+    replace: 'each.language === language',
+    tests: http('checkoutPages'),
+  },
+  {
+    name: 'a page is shown in the language of whoever asked for it before',
+    file: 'src/http/checkoutPages.ts',
+    find: 'find(each => each.language === language && ',
+    replace: 'find(each => ',
     tests: http('checkoutPages'),
   },
 ];

@@ -40,8 +40,8 @@ const gate: Fault[] = [
   {
     name: 'the dashboard is also at the public addresses',
     file: 'src/http/dashboard/dashboardSite.ts',
-    find: 'if (isForUs(request) !== isOurs(request)) throw nothingHere();',
-    replace: 'if (isForUs(request) && !isOurs(request)) throw nothingHere();',
+    find: 'if (isForUs(request) !== isOurs(request, route)) throw nothingHere();',
+    replace: 'if (isForUs(request) && !isOurs(request, route)) throw nothingHere();',
     tests: dashboard('ownOrigin'),
   },
 ];
