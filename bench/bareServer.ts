@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
-/** The least a TLS server in Node can do: the same bytes for every request. Arguments: PEM file, files with head and body. */
-const [pemFile, headFile, bodyFile] = process.argv.slice(2) as [string, string, string];
+/**
+ * The least a TLS server in Node can do: bytes that it has, the same for every request or by its path. Arguments: PEM file,
+ * files with the head of all answers and with the body, or the bodies by their paths.
+ */
+const [pemFile, headFile, bodiesFile] = process.argv.slice(2) as [string, string, string];
 const pem = readFileSync(pemFile, 'utf8');
-const body = readFileSync(bodyFile);
 const headers: Record<string, string> = JSON.parse(readFileSync(headFile, 'utf8'));
-const server = createServer({ key: pem, cert: pem }, (_request, response) => {
+const texts: string | Record<string, string> = JSON.parse(readFileSync(bodiesFile, 'utf8'));
+const only = typeof texts === 'string' ? Buffer.from(texts) : null;
+const byPath = new Map(Object.entries(only ? {} : texts).map(([path, text]) => [path, Buffer.from(text)]));
+const server = createServer({ key: pem, cert: pem }, (request, response) => {
+  const body = only ?? byPath.get(request.url!)!;
   response.writeHead(200, { ...headers, 'content-length': body.length });
   response.end(body);
 });

@@ -3,18 +3,18 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Scene } from './scene.ts';
 
-/** A bare TLS server in a process of its own that answers these bytes to everything. */
+/** A bare TLS server in a process of its own that answers this text to everything, or these by their paths. */
 export const startBare = async (
   scene: Scene,
-  body: string | Buffer,
+  bodies: string | Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = { 'content-type': 'application/json; charset=utf-8' },
 ): Promise<{ port: number; pid: number; stop(): void }> => {
-  const [headFile, bodyFile] = [join(scene.dataDir, 'bare-head'), join(scene.dataDir, 'bare-body')];
+  const [headFile, bodiesFile] = [join(scene.dataDir, 'bare-head'), join(scene.dataDir, 'bare-bodies')];
   await writeFile(headFile, JSON.stringify(headers));
-  await writeFile(bodyFile, body);
+  await writeFile(bodiesFile, JSON.stringify(bodies));
   const child = fork(
     new URL('./bareServer.ts', import.meta.url),
-    [join(scene.dataDir, 'tls', 'server.pem'), headFile, bodyFile],
+    [join(scene.dataDir, 'tls', 'server.pem'), headFile, bodiesFile],
     {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     },
