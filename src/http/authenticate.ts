@@ -76,16 +76,10 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     known.set(token, key);
   };
 
-  /** The token in a header and its key, where they can be made out. What is known has been looked at before. */
-  const read = (header: string): { token: string; key: ParsedKey } | null => {
-    if (header.startsWith(usualScheme)) {
-      const token = header.slice(usualScheme.length);
-      const key = known.get(token);
-      if (key) return { token, key };
-    }
-    const token = bearer.exec(header)?.[1];
-    const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
-    return key && { token: token!, key };
+  /** What is known has been looked at before, and need not be again. */
+  const tokenIn = (header: string): string | undefined => {
+    const usual = header.startsWith(usualScheme) ? header.slice(usualScheme.length) : '';
+    return known.has(usual) ? usual : bearer.exec(header)?.[1];
   };
 
   const judge = (caller: Caller | null, environment: Environment): Caller | string => {
@@ -98,13 +92,13 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   /** The living key behind the header, or why there is none. */
   const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
     const header = request.headers.authorization;
-    const sent = header === undefined ? null : read(header);
-    if (!sent) {
+    const token = header === undefined ? undefined : tokenIn(header);
+    const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
+    if (token === undefined || !key) {
       const isMissing = header === undefined || /^bearer *$/i.test(header);
       if (isMissing) return 'An API key is required: send the header Authorization: Bearer <API_KEY>.';
       return 'The API key is not valid.';
     }
-    const { token, key } = sent;
     if (key.environment !== environment) {
       return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
     }
@@ -117,7 +111,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   const count = (caller: Caller, headers: AnswerHeaders): Eventually<Caller> => {
     noteUse(caller);
     const rate = rateLimitOf(caller, caller.environment);
-    return then(limiter.take(caller.limitSubject, rate), decision => {
+    return then(limiter.take(caller.countedUnder, rate), decision => {
       const { limit, remaining, resetSeconds } = decision;
       headers.push('x-ratelimit-limit', limit, 'x-ratelimit-remaining', remaining, 'x-ratelimit-reset', resetSeconds);
       if (!decision.allowed) throw tooMany(decision, 'The rate limit of this account is used up.');

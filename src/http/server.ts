@@ -265,13 +265,7 @@ export const createRequestHandler = async (
   };
   // Routes enter by themselves, since they know what they are: to ask the framework for it is dear.
   app.addHook('onRequest', (request: Carrier, reply, done) => {
-    if (!request.is404) return done();
-    try {
-      if (!enter(request, reply, null)) return;
-    } catch (error) {
-      return done(error as Error);
-    }
-    done();
+    if (!request.is404 || enter(request, reply, null)) done();
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = answerFor(error, log, request.id);

@@ -87,8 +87,8 @@ export type Caller = Row & {
   keyId: string;
   accountId: string;
   environment: Environment;
-  /** What its requests are counted under: all keys of an account in one environment have one limit. */
-  limitSubject: string;
+  /** In limits: all keys of an account have one in each environment. */
+  countedUnder: string;
   plan: Plan;
   rateLimit: number | null;
   burst: number | null;
@@ -122,7 +122,7 @@ export const readPaymentTerms = async (db: Queryable, scope: Scope): Promise<Pay
 
 const readCallersStatement = {
   name: 'callers-read',
-  text: `select encode(k.hash, 'hex') as hash, k.id as "keyId", s.account_id || '/' || s.environment as "limitSubject",
+  text: `select encode(k.hash, 'hex') as hash, k.id as "keyId", s.account_id || '/' || s.environment as "countedUnder",
       a.plan, a.rate_limit as "rateLimit", a.burst, k.scopes, k.ip_allow::text[] as "ipAllow",
       k.expires_at as "expiresAt", k.revoked_at as "revokedAt", ${termsColumns}
     from api_keys k

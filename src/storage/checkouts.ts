@@ -27,6 +27,7 @@ const wantedColumns = (wanted: readonly WantedCheckout[]): string[] => [
 /** The payment's, and with it those of the rows that name the merchant, how he is asked and who may frame the page. */
 const checkoutVersion = `a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text || ${rowVersion}`;
 
+/** Lengths are hidden, or every batch would be planned anew: what is cast to an enumeration is not known to the planner. */
 const wantedRows = `unnest(string_to_array($1, ',')::environment[], string_to_array($2, ','))
       with ordinality as wanted(environment, id, position)`;
 
@@ -52,7 +53,11 @@ export const readCheckouts = async (
   const found: (CheckoutRow | null)[] = wanted.map(() => null);
   if (found.length === 0) return found;
   const rows = await db.query<CheckoutRow & { position: number }>(readCheckoutsStatement, wantedColumns(wanted));
-  for (const row of rows) found[row.position - 1] = row;
+  for (const row of rows) {
+    // A comma within an id would move all behind it, and show a payer another's payment.
+    if (wanted[row.position - 1]?.id !== row.id) throw new Error('checkouts are not as they were asked for');
+    found[row.position - 1] = row;
+  }
   return found;
 };
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { createBatcher } from '../../src/engine/batch.ts';
 
+type Options = { maxItems?: number; maxWaiting?: number; onTakeOff?: () => void };
+
 /** Answers each number with its double, one turn of the event loop later, and notes how many travelled together. */
-const createDoubler = (options: { maxItems?: number; maxWaiting?: number } = {}) => {
+const createDoubler = ({ onTakeOff = () => {}, ...options }: Options = {}) => {
   const carried: number[] = [];
   const double = createBatcher<number, number>({
     maxItems: 100,
@@ -11,6 +13,7 @@ const createDoubler = (options: { maxItems?: number; maxWaiting?: number } = {})
     ...options,
     async run(items) {
       carried.push(items.length);
+      onTakeOff();
       await new Promise(resolve => setImmediate(resolve));
       if (items.includes(-1)) throw new Error('lost');
       return items.map(item => (item === 13 ? new Error('unlucky') : 2 * item));
@@ -20,16 +23,6 @@ const createDoubler = (options: { maxItems?: number; maxWaiting?: number } = {})
 };
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-
-/** As clients do: each asks again once it is answered. */
-const askInTurn = (double: (item: number) => Promise<number>, callers: number, times: number): Promise<number[][]> =>
-  Promise.all(
-    numbers(callers).map(async caller => {
-      const answers: number[] = [];
-      for (let turn = 0; turn < times; turn++) answers.push(await double(100 * caller + 20 + turn));
-      return answers;
-    }),
-  );
 
 test('who asks in the same turn travels together, and each gets its own answer', async () => {
   const { carried, double } = createDoubler();
@@ -59,8 +52,15 @@ test('more than may wait are refused at once', async () => {
   expect(carried).toEqual([3]);
 });
 
-test('those who were answered together travel together again', async () => {
-  const { carried, double } = createDoubler();
-  await askInTurn(double, 16, 20);
-  expect(carried).toEqual(numbers(20).map(() => 16));
+test('those who were answered together travel together again, with whoever asked meanwhile', async () => {
+  const latecomer = Promise.withResolvers<number>();
+  const { carried, double } = createDoubler({
+    onTakeOff() {
+      if (carried.length === 1) latecomer.resolve(double(50));
+    },
+  });
+  const askTwice = async (caller: number): Promise<number> => double(await double(caller));
+  const answers = await Promise.all([...numbers(4).map(askTwice), latecomer.promise]);
+  expect(answers).toEqual([...numbers(4).map(n => 4 * n), 100]);
+  expect(carried).toEqual([4, 5]);
 });

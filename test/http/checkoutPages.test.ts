@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
-import { languages } from '../../src/checkout/languages.ts';
+import { type Language, languages } from '../../src/checkout/languages.ts';
 import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
 import { crowded, nowMs, states } from '../checkout/checkoutViews.ts';
 
@@ -36,4 +36,19 @@ test('a page is in the language that it is asked for in, whichever others were',
   const asked = [...languages, ...languages];
   const shown = asked.map(language => /<html lang="([^"]+)"/.exec(pages.page(view, language).toString())![1]);
   expect(shown).toEqual(asked.map(({ tag }) => tag));
+});
+
+test('a page is made and packed once for each language, and not again until it changes', () => {
+  const pages = createCheckoutPages(checkoutAssets(), () => nowMs);
+  const [first, second] = languages as [Language, Language];
+  const view = crowded('waiting');
+  const made = [first, second].map(language => pages.page(view, language));
+  const packed = [first, second].map(language => pages.packedMain(view, language));
+  for (const [i, language] of [first, second].entries()) {
+    expect(pages.page(view, language)).toBe(made[i]);
+    expect(pages.packedMain(view, language)).toBe(packed[i]);
+  }
+  const changed = { ...view, merchantName: 'Renamed', version: 'another' };
+  expect(pages.page(changed, first)).not.toBe(made[0]);
+  expect(pages.page(view, second), 'what is of another version is not kept beside it').not.toBe(made[1]);
 });

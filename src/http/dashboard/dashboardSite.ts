@@ -136,11 +136,14 @@ export const createDashboardSite = (
   const isForUs = ({ raw }: FastifyRequest): boolean =>
     context.dashboard.isAlone && (raw as Incoming).isForDashboard === true;
 
-  const routes = [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()];
-  const paths = new Set(routes.map(({ path }) => path));
+  const routes = new Map<string, boolean>();
+  const isOurRoute = (route: string): boolean => {
+    if (!routes.has(route)) routes.set(route, isBelow.test(route));
+    return routes.get(route)!;
+  };
   /** By the route that will answer: there are many spellings of one path. What has no route has but its spelling. */
   const isOurs = (request: FastifyRequest, route: string | null): boolean =>
-    route === null ? isBelow.test(pathOf(request)) : paths.has(route);
+    route === null ? isBelow.test(pathOf(request)) : isOurRoute(route);
 
   /** On an origin of its own it is there alone, and nowhere else. */
   const arriveAlone = (request: FastifyRequest, route: string | null): Reply | null => {
@@ -150,7 +153,7 @@ export const createDashboardSite = (
   };
 
   return {
-    routes,
+    routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
     headersFor: (request, route) => (isOurs(request, route) || isForUs(request) ? dashboardHeaders : []),
     arrive(request, route, environment) {
       const { dashboard } = context;

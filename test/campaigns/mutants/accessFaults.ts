@@ -93,7 +93,7 @@ const limits: Fault[] = [
   {
     name: 'each key has limits of its own',
     file: 'src/http/authenticate.ts',
-    find: 'limiter.take(caller.limitSubject, rate)',
+    find: 'limiter.take(caller.countedUnder, rate)',
     replace: 'limiter.take(caller.keyId, rate)',
     tests: api('rateLimits'),
   },

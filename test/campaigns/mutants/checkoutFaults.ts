@@ -90,6 +90,27 @@ const written: Fault[] = [
     tests: http('checkoutPages'),
   },
   {
+    name: 'a page that was packed is packed again for everybody',
+    file: 'src/http/checkoutPages.ts',
+    find: 'each.version === page.version && each.language !== page.language',
+    replace: 'each.version === page.version',
+    tests: http('checkoutPages'),
+  },
+  {
+    name: 'a page in one language throws out those in others',
+    file: 'src/http/checkoutPages.ts',
+    find: 'kept.set(id, [...others, page]);',
+    replace: 'kept.set(id, [page]);',
+    tests: http('checkoutPages'),
+  },
+  {
+    name: 'pages of former versions are kept beside the new one',
+    file: 'src/http/checkoutPages.ts',
+    find: 'each.version === page.version && each.language !== page.language',
+    replace: 'each.version !== page.version || each.language !== page.language',
+    tests: http('checkoutPages'),
+  },
+  {
     name: 'a page is shown in the language of whoever asked for it before',
     file: 'src/http/checkoutPages.ts',
     find: 'find(each => each.language === language && ',
