@@ -17,6 +17,9 @@ export const startBare = async (
     [join(scene.dataDir, 'tls', 'server.pem'), headFile, bodiesFile],
     {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      // As bin/florin.js starts a server.
+      execArgv: [...process.execArgv, '--use-largepages=silent'],
+      env: { ...process.env, GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' },
     },
   );
   const port = await new Promise<number>(resolve => child.stdout!.once('data', data => resolve(Number(data))));

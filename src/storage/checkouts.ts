@@ -24,26 +24,26 @@ const wantedColumns = (wanted: readonly WantedCheckout[]): string[] => [
   wanted.map(({ id }) => id).join(),
 ];
 
-/** The payment's, and with it those of the rows that name the merchant, how he is asked and who may frame the page. */
-const checkoutVersion = `a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text || ${rowVersion}`;
+/** Of the rows that name the merchant, how he is asked and who may frame the page. A page's is this and its payment's. */
+const merchantVersion = 'a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text';
 
 /** Lengths are hidden, or every batch would be planned anew: what is cast to an enumeration is not known to the planner. */
 const wantedRows = `unnest(string_to_array($1, ',')::environment[], string_to_array($2, ','))
       with ordinality as wanted(environment, id, position)`;
 
 /** Row by row: no plan may read the whole table, whatever is known of it. */
-const findWanted = (columns: string): string => `select ${columns} from payments p
-      join accounts a on a.id = p.account_id
-      join account_settings s on s.account_id = p.account_id and s.environment = p.environment
-    where p.id = wanted.id and p.environment = wanted.environment limit 1`;
+const theWanted = 'p.id = wanted.id and p.environment = wanted.environment limit 1';
 
 const readCheckoutsStatement = {
   name: 'checkouts-read',
-  text: `select wanted.position::int, found.* from ${wantedRows} cross join lateral (${findWanted(
-    `${checkoutVersion}, coalesce(s.brand_name, a.name) as "merchantName", s.brand_accent as "brandAccent",
-      s.brand_logo_name as "brandLogoName", s.checkout_origins as origins,
-      s.support_contact as "supportContact", ${shownPaymentColumns}`,
-  )}) found`,
+  text: `select wanted.position::int, found.* from ${wantedRows} cross join lateral (
+      select ${merchantVersion} || ${rowVersion}, coalesce(s.brand_name, a.name) as "merchantName",
+        s.brand_accent as "brandAccent", s.brand_logo_name as "brandLogoName", s.checkout_origins as origins,
+        s.support_contact as "supportContact", ${shownPaymentColumns}
+      from payments p
+        join accounts a on a.id = p.account_id
+        join account_settings s on s.account_id = p.account_id and s.environment = p.environment
+      where ${theWanted}) found`,
 };
 /** Many pages' payments in one round trip; null where there is none in that environment. */
 export const readCheckouts = async (
@@ -61,12 +61,17 @@ export const readCheckouts = async (
   return found;
 };
 
-// In one row: as many as pages would each have to be taken apart, and that costs this process more than the database.
+// In one row: as many as pages would each have to be taken apart, and that costs this process more than the database. The
+// merchant is looked for apart from the payment, since most pages have the same one: the database remembers what it found.
 const readVersionsStatement = {
   name: 'checkouts-versions',
   text: `select array_to_string(array(
-      select coalesce(found.version, '') from ${wantedRows}
-        left join lateral (${findWanted(checkoutVersion)}) found on true
+      select coalesce(merchant.version || payment.version, '') from ${wantedRows}
+        left join lateral (
+          select ${rowVersion}, p.account_id, p.environment from payments p where ${theWanted}) payment on true
+        left join lateral (
+          select ${merchantVersion} as version from accounts a join account_settings s on s.account_id = a.id
+          where a.id = payment.account_id and s.environment = payment.environment limit 1) merchant on true
       order by wanted.position), E'\\n') as versions`,
 };
 /** The versions alone: what all open pages ask for several times a second. Null where there is no such payment. */

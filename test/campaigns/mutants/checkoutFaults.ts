@@ -54,8 +54,8 @@ const shown: Fault[] = [
   {
     name: 'a payment is shown in the other environment',
     file: 'src/storage/checkouts.ts',
-    find: 'where p.id = wanted.id and p.environment = wanted.environment limit 1',
-    replace: 'where p.id = wanted.id limit 1',
+    find: 'p.id = wanted.id and p.environment = wanted.environment limit 1',
+    replace: 'p.id = wanted.id limit 1',
     tests: api('checkoutPages'),
   },
 ];
