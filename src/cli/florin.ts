@@ -19,6 +19,7 @@ import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { deliveryRoutes } from '../http/deliveryRoutes.ts';
 import type { LiveLimits } from '../http/liveCheckouts.ts';
+import { settleMessageShapes } from '../http/messageShapes.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
 import type { Route } from '../http/route.ts';
@@ -99,6 +100,7 @@ export const startFlorin = async (
   access: (line: AccessLine) => void = line => log.info(line, 'request'),
   live: Partial<LiveLimits> = {},
 ): Promise<Florin> => {
+  settleMessageShapes();
   const stack = createStack(log);
   try {
     await makeDataDir(config);

@@ -136,10 +136,10 @@ export const createDashboardSite = (
   const isForUs = ({ raw }: FastifyRequest): boolean =>
     context.dashboard.isAlone && (raw as Incoming).isForDashboard === true;
 
-  const routes = new Map<string, boolean>();
+  const whetherBelow = new Map<string, boolean>();
   const isOurRoute = (route: string): boolean => {
-    if (!routes.has(route)) routes.set(route, isBelow.test(route));
-    return routes.get(route)!;
+    if (!whetherBelow.has(route)) whetherBelow.set(route, isBelow.test(route));
+    return whetherBelow.get(route)!;
   };
   /** By the route that will answer: there are many spellings of one path. What has no route has but its spelling. */
   const isOurs = (request: FastifyRequest, route: string | null): boolean =>
