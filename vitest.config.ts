@@ -1,18 +1,34 @@
 import { defineConfig } from 'vitest/config';
+import { findBrowser } from './test/support/findBrowser.ts';
 
-export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global.ts'],
-    pool: 'forks',
-    // A worker keeps the sources it has loaded: loading them anew for each file took a sixth of the time. Nothing in them
-    // is changed by use, and each file has a database of its own.
-    isolate: false,
-    // Two cores are the smallest machine this is run on. Much of the time is spent waiting for chains and retries, so that
-    // one more than cores finds room; servers and node processes need the rest.
-    maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    retry: 0,
-  },
+/** `npm run test:all` runs everything and skips nothing; `npm test` leaves out what is tagged `thorough`. */
+export default defineConfig(({ mode }) => {
+  const isAll = mode === 'all';
+  if (isAll && findBrowser() === null) {
+    throw new Error('test:all needs Chromium, Chrome or Edge. Install one, or set CHROMIUM_PATH.');
+  }
+  return {
+    test: {
+      include: ['test/**/*.test.ts'],
+      globalSetup: ['test/support/global.ts'],
+      setupFiles: ['test/support/eachFile.ts'],
+      reporters: ['default', './test/support/browserNotice.ts'],
+      tags: [
+        { name: 'browser', description: 'needs Chromium, Chrome or Edge', skip: findBrowser() === null },
+        { name: 'thorough', description: 'left out of npm test, part of npm run test:all' },
+      ],
+      tagsFilter: isAll ? [] : ['!thorough'],
+      provide: { isThorough: isAll },
+      pool: 'forks',
+      // A worker keeps the sources it has loaded: loading them anew for each file took a sixth of the time. Nothing in them
+      // is changed by use, and each file has a database of its own.
+      isolate: false,
+      // Two cores are the smallest machine this is run on. Much of the time is spent waiting for chains and retries, so that
+      // one more than cores finds room; servers and node processes need the rest.
+      maxWorkers: 3,
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      retry: 0,
+    },
+  };
 });

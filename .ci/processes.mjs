@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -60,26 +60,4 @@ export const start = (command, args, { cwd, room, env = {}, uid, gid }) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
   return { pid: child.pid, exited, output: () => output, kill: signal => child.kill(signal) };
-};
-
-const readOrEmpty = read => {
-  try {
-    return String(read());
-  } catch {
-    return '';
-  }
-};
-
-/** Processes that were started below this room and still run, by their environment, command line or directory. */
-export const findLeftovers = room => {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap(pid => {
-      const commandLine = readOrEmpty(() => readFileSync(`/proc/${pid}/cmdline`)).replaceAll('\0', ' ');
-      const environment = readOrEmpty(() => readFileSync(`/proc/${pid}/environ`));
-      const directory = readOrEmpty(() => readlinkSync(`/proc/${pid}/cwd`));
-      const isOurs = [commandLine, environment, directory].some(text => text.includes(room));
-      return isOurs ? [`${pid} ${commandLine}`] : [];
-    });
 };

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureChromium } from './chromium.mjs';
+import { processesBelow } from '../test/support/processesBelow.mjs';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
 import { startPostgres } from './postgres.mjs';
-import { findLeftovers, makeRoom, run } from './processes.mjs';
+import { aptInstall, makeRoom, run } from './processes.mjs';
 import { trySmallInstall } from './smoke.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -40,17 +40,24 @@ const command = async (args, options) => {
   return code === 0 ? [] : [`${args.join(' ')} ended with ${signal ?? code}`];
 };
 
+const ensureBrowser = async options => {
+  const find = () => run('npx', ['--no-install', 'node', 'test/support/findBrowser.ts'], options);
+  if ((await find()).code === 0) return;
+  await aptInstall('chromium', options.room, 'Chromium is needed. On Debian: apt-get install chromium');
+  if ((await find()).code !== 0) throw new Error('Chromium was installed and cannot be found.');
+};
+
 /** Adds up what vitest reports. A file that could not be run at all counts as one failure. */
-const vitest = async (name, args, options) => {
+const vitest = async (name, script, args, options) => {
   say(name);
   const report = join(options.room, `${name.replaceAll(/\W+/g, '-')}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { code, signal } = await run('npm', ['test', '--', ...args, ...reporters], options);
+  const { code, signal } = await run('npm', ['run', script, '--', ...args, ...reporters], options);
   let result;
   try {
     result = JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    count(name, [`npm test ended with ${signal ?? code} and left no report`]);
+    count(name, [`npm run ${script} ended with ${signal ?? code} and left no report`]);
     return;
   }
   const broken = result.testResults.filter(
@@ -60,8 +67,10 @@ const vitest = async (name, args, options) => {
   counts.passed += result.numPassedTests;
   counts.failed += failed;
   if (failed > 0) failures.push(`${name}: ${failed}`);
+  else if (!options.maySkip && result.numPendingTests > 0)
+    count(name, [`${result.numPendingTests} tests were skipped`]);
   // Errors outside of any test end the run with a code of its own.
-  else if (code !== 0) count(name, [`npm test ended with ${signal ?? code}`]);
+  else if (code !== 0) count(name, [`npm run ${script} ended with ${signal ?? code}`]);
 };
 
 const databases = new Set(['florin', 'databases'].map(name => join(root, 'test', 'support', `${name}.ts`)));
@@ -116,8 +125,8 @@ const main = async room => {
   count('npm ci', installed.code === 0 ? [] : [`npm ci ended with ${installed.code}`]);
   if (installed.code !== 0) return;
 
-  await check('Chromium', () => ensureChromium(room));
-  await vitest('the tests, on the embedded PostgreSQL', [], options);
+  await check('a browser', () => ensureBrowser(options));
+  await vitest('all tests, on the embedded PostgreSQL', 'test:all', [], options);
   await check('types', async () => {
     const { code, signal } = await run('npm', ['run', 'typecheck'], options);
     return code === 0 ? [] : [`npm run typecheck ended with ${signal ?? code}`];
@@ -131,7 +140,12 @@ const main = async room => {
   if (postgres) {
     try {
       const name = `the tests that use a database, on PostgreSQL ${postgres.version}`;
-      await vitest(name, databaseTests(), { ...options, env: { TEST_DATABASE_URL: postgres.url } });
+      await vitest(name, 'test:all', databaseTests(), {
+        ...options,
+        env: { TEST_DATABASE_URL: postgres.url },
+        // Some are about the embedded server.
+        maySkip: true,
+      });
     } finally {
       await postgres.stop();
     }
@@ -140,7 +154,7 @@ const main = async room => {
   await check('the lockfile serves every platform and names no addresses', () => lockfileProblems(root));
   await check('the binaries of this platform are installed', () => missingBinaries(root));
   await check('a small install starts and takes a payment', () => trySmallInstall(root, room));
-  await check('no process is left over', () => findLeftovers(room));
+  await check('no process is left over', () => processesBelow(room).map(({ pid, command }) => `${pid} ${command}`));
 };
 
 /** Outside of CI the checkout may hold changes and a node_modules in use, so a clone is tested instead. */

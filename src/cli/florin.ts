@@ -68,6 +68,9 @@ export type Florin = {
 /** Known once everything is bound. */
 type Urls = Record<Environment | 'dashboard', string>;
 
+/** What tests set to wait less. */
+export type Tuning = { readonly live?: Partial<LiveLimits>; readonly emptyBlockIntervalMs?: number };
+
 const listOptions = { maxConnections: 4, applicationName: 'florin lists' } as const;
 
 /** Unique across processes and restarts, and cheap: a request id is a name, not a secret. */
@@ -98,7 +101,7 @@ export const startFlorin = async (
   config: Config,
   log: Log,
   access: (line: AccessLine) => void = line => log.info(line, 'request'),
-  live: Partial<LiveLimits> = {},
+  { live = {}, emptyBlockIntervalMs }: Tuning = {},
 ): Promise<Florin> => {
   settleMessageShapes();
   const stack = createStack(log);
@@ -115,7 +118,7 @@ export const startFlorin = async (
     stack.push('audit heads', await openAuditHeads(config, admin, log));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
-    const { chain, notices } = await startLocalChain(config, log, admin.db);
+    const { chain, notices } = await startLocalChain(config, log, admin.db, emptyBlockIntervalMs);
     if (chain) stack.push('dev chain', () => chain.stop());
 
     const urls: Urls = { production: '', sandbox: '', dashboard: '' };

@@ -35,11 +35,17 @@ const claim = async (db: Database, { rpcUrl }: DevChain): Promise<boolean> => {
  * Each data directory has a local chain of its own, and all go by one name. Two of them in one database would look like
  * one chain that is rewritten again and again. The other networks do not depend on it, so the rest starts all the same.
  */
-export const startLocalChain = async (config: Config, log: Log, db: Database): Promise<LocalChain> => {
+export const startLocalChain = async (
+  config: Config,
+  log: Log,
+  db: Database,
+  emptyBlockIntervalMs?: number,
+): Promise<LocalChain> => {
   const { dataDir } = config;
   if (!isNeeded(config)) return { chain: null, notices: [] };
   const identity = await ensureInstanceId(dataDir);
-  const chain = await startDevChain({ dataDir, log, tokens: devTokens(config.networks.production), identity });
+  const tokens = devTokens(config.networks.production);
+  const chain = await startDevChain({ dataDir, log, tokens, identity, emptyBlockIntervalMs });
   try {
     if (await claim(db, chain)) return { chain, notices: [] };
   } catch (error) {

@@ -11,7 +11,7 @@ import { addBodyParsers, bodyOf, unsupported } from './bodyParsers.ts';
 import { createClientAddress } from './clientAddress.ts';
 import { methodsOf, refuseUnknown } from './refuseUnknown.ts';
 import type { AnswerHeaders, Reply, Route } from './route.ts';
-import { describeInvalid, prepareInput } from './validation.ts';
+import { compileWhenNeeded, describeInvalid, prepareInput } from './validation.ts';
 
 export type ServerOptions = AuthenticationOptions & {
   routes: readonly Route[];
@@ -239,7 +239,6 @@ export const createRequestHandler = async (
     bodyLimit: 1024 ** 3,
     // Longer than any request line: an id that is too long is one that nothing has, 404 like any other.
     routerOptions: { maxParamLength: 65_536, ignoreTrailingSlash: false, caseSensitive: true },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
       // No hook has run, and there is no route.
@@ -252,6 +251,7 @@ export const createRequestHandler = async (
     },
   });
   const authentication = createAuthentication(options);
+  app.setValidatorCompiler(compileWhenNeeded);
   addBodyParsers(app);
 
   const enter: Enter = (request, reply, route) => {

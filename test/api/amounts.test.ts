@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { expectInvalid, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
@@ -15,7 +15,6 @@ beforeAll(async () => {
   });
   calls = paymentCalls(scene, await scene.account());
 });
-afterAll(() => scene.stop());
 
 describe('amounts that are refused', () => {
   test.each([

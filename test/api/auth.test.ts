@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKey, endKey, type KeyRequest } from '../../src/engine/accounts.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   account = await scene.account();
 });
-afterAll(() => scene.stop());
 
 const list = (headers: Record<string, string>, environment: Environment = 'sandbox') =>
   scene.client.call('GET', '/v1/payments', { headers, environment });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKey, endKey, rotateKey, rotationOverlaps } from '../../src/engine/accounts.ts';
 import { listKeys } from '../../src/storage/keys.ts';
@@ -16,11 +16,6 @@ beforeAll(async () => {
   account = await scene.account();
   second = await startSecondFlorin(scene.config.database!.url, env);
   secondClient = await createClient(second.florin);
-});
-afterAll(async () => {
-  await secondClient.close();
-  await second.stop();
-  await scene.stop();
 });
 
 const statusOf = async (key: string, client: TestClient = scene.client): Promise<number> =>

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Target } from '../campaigns/fuzz/attack.ts';
 import { createTally, runCorpus, showFailure } from '../campaigns/fuzz/runCorpus.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -33,7 +33,6 @@ beforeAll(async () => {
     endpointId: endpoint.id,
   };
 });
-afterAll(() => scene.stop());
 
 const everything = async () => ({
   payments: await call('GET', '/v1/payments'),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { setSupportContact, updateAccount } from '../../src/engine/accounts.ts';
 import { type CheckoutScene, startCheckoutScene } from './checkoutScene.ts';
 import { paymentCalls } from './paymentCalls.ts';
@@ -7,7 +7,6 @@ let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene();
 });
-afterAll(() => scene.stop());
 
 const newAccount = async () => {
   const own = await scene.florin.account();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { setCheckoutOrigins } from '../../src/engine/accounts.ts';
 import { type CheckoutScene, framePolicy, startCheckoutScene } from './checkoutScene.ts';
 import { paymentCalls } from './paymentCalls.ts';
@@ -7,7 +7,6 @@ let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene();
 });
-afterAll(() => scene.stop());
 
 test('frames are refused until the merchant names who may', async () => {
   const own = await scene.florin.account();

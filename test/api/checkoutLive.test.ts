@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type CheckoutScene, startCheckoutScene, tokenOf } from './checkoutScene.ts';
 import { until } from './paymentCalls.ts';
 
@@ -7,7 +7,6 @@ let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene({ pollMs: 50, heartbeatMs: 100 });
 });
-afterAll(() => scene.stop());
 
 const stateOf = (data: string): string => / data-state="([^"]*)"/.exec(data)![1]!;
 const versionOf = async (id: string): Promise<string> =>

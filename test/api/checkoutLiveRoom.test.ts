@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type CheckoutScene, startCheckoutScene } from './checkoutScene.ts';
 import { until } from './paymentCalls.ts';
 
@@ -8,7 +8,6 @@ beforeAll(async () => {
   scene = await startCheckoutScene({ perAddress: 3, open: 5 });
   id = (await scene.calls.made()).id;
 });
-afterAll(() => scene.stop());
 
 const from = (address: string) => scene.live(id, { headers: { 'x-forwarded-for': address } });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { languages } from '../../src/checkout/languages.ts';
 import { send } from '../support/send.ts';
@@ -20,7 +20,6 @@ let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene();
 });
-afterAll(() => scene.stop());
 
 const guarded = {
   'content-security-policy': framePolicy("'none'"),

@@ -12,7 +12,6 @@ beforeAll(async () => {
   ({ scene, node, calls } = started);
   const scope = { accountId: started.account.id, environment: 'production' } as const;
   await setWallet(scene.admin, scope, 'ethereum', { treasury });
-  return started.stop;
 });
 
 const get = (path: string, environment: 'production' | 'sandbox' = 'production') =>

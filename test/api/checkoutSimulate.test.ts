@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/send.ts';
 import { attributeOf, type CheckoutScene, noticePage, startCheckoutScene, tokenOf } from './checkoutScene.ts';
 import { until } from './paymentCalls.ts';
@@ -7,7 +7,6 @@ let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene();
 });
-afterAll(() => scene.stop());
 
 const tokenFor = async (id: string): Promise<string> => tokenOf((await scene.get(id)).text)!;
 const reached = (id: string, isWanted: (payment: Answer['json']) => boolean) =>

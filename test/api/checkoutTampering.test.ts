@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { attributeOf, type CheckoutScene, noticePage, startCheckoutScene, tokenOf } from './checkoutScene.ts';
 
 let scene: CheckoutScene;
@@ -9,7 +9,6 @@ beforeAll(async () => {
 beforeEach(() => {
   scene.errors.length = 0;
 });
-afterAll(() => scene.stop());
 
 /** Addresses are unique, so each test has a thief of its own; all of them begin alike. */
 const thiefMark = '0xbadc0debadc0debadc0de';

@@ -10,9 +10,7 @@ import { type Received, startReceivingFlorin, startWebhookReceiver, type Webhook
 let scene: TestFlorin;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  const started = await startReceivingFlorin({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
-  ({ scene, receiver } = started);
-  return started.stop;
+  ({ scene, receiver } = await startReceivingFlorin({ env: { FLORIN_ROLES: 'api,watch,deliver' } }));
 });
 afterEach(() => receiver.reset());
 

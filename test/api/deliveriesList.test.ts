@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { type EventCalls, eventCalls, idsOf } from './eventCalls.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
   all = await shop.deliveries(endpointId);
   expect(all).toHaveLength(25);
 });
-afterAll(() => scene.stop());
 
 const list = (query = ''): Promise<Answer> => shop.get(`/webhooks/${endpointId}/deliveries${query}`);
 

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { type EventCalls, eventCalls } from './eventCalls.ts';
@@ -20,7 +20,6 @@ beforeEach(async () => {
   endpoint = await shop.endpoint(`${receiver.url}/endpoint`);
   return () => receiver.close();
 });
-afterAll(() => scene.stop());
 
 type Shown = Answer['json'];
 const shownOnce = (id: string, isWanted: (delivery: Shown) => boolean): Promise<Shown> =>

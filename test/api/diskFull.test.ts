@@ -42,7 +42,7 @@ const codeOf = ({ body }: ApiAnswer): unknown => (body.error as { code?: unknown
 
 test.runIf(canMount)(
   'a full disk (needs root to mount one) refuses payments, loses none, and recovers',
-  limit,
+  { ...limit, tags: ['thorough'] },
   async () => {
     const dataDir = await makeSmallDisk();
     const { florin, api } = await startMerchant(dataDir);

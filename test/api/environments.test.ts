@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Environment, environments } from '../../src/core/environment.ts';
 import { ensureLocalCertificates } from '../../src/local/localCa.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   account = await scene.account();
   ca = await readFile(scene.florin.caPath!, 'utf8');
 });
-afterAll(() => scene.stop());
 
 const as = (environment: Environment) => ({ key: account.keys[environment], environment });
 const countOf = async (environment: Environment, path: string): Promise<number> =>
@@ -127,7 +126,6 @@ describe('both environments on one port', () => {
     await writeFile(tls.FLORIN_TLS_KEY!, key, { mode: 0o600 });
     ca = await readFile(join(room, 'tls', 'ca.pem'), 'utf8');
   });
-  afterAll(() => rm(room, { recursive: true, force: true }));
 
   const start = async (urlOf: (port: number) => Record<Environment, string>) => {
     const port = await freePort();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { errorStatus } from '../../src/core/errors.ts';
 import { generateApiKey } from '../../src/vault/apiKeys.ts';
 import type { Sending } from '../support/client.ts';
@@ -42,11 +42,6 @@ beforeAll(async () => {
   });
   account = await scene.account();
   ca = await readFile(scene.florin.caPath!, 'utf8');
-});
-afterAll(async () => {
-  await scene.stop();
-  await node.close();
-  await receiver.close();
 });
 
 const call = (method: string, path: string, sending: Sending = {}) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import { type EventCalls, eventCalls, idsOf } from './eventCalls.ts';
@@ -28,7 +28,6 @@ beforeAll(async () => {
   );
   expect(stored).toHaveLength(20);
 });
-afterAll(() => scene.stop());
 
 const page = (rows: typeof stored, limit: number, nextCursor: string | null): string =>
   `{"data":[${rows.map(row => row.body).join(',')}],"pagination":{"limit":${limit},"hasMore":${nextCursor !== null},"nextCursor":${JSON.stringify(nextCursor)}}}`;

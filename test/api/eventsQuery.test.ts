@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import type { Answer } from '../support/send.ts';
@@ -9,7 +9,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 describe('a range of time', () => {
   const times = [

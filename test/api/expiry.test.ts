@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { expectError, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
 
@@ -8,7 +8,6 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   calls = paymentCalls(scene, await scene.account());
 });
-afterAll(() => scene.stop());
 
 const isPast = async (id: string): Promise<boolean> =>
   (

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
@@ -14,10 +14,6 @@ beforeAll(async () => {
   scene = await startTestFlorin({ configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] } } } } });
   account = await scene.account();
   calls = paymentCalls(scene, account);
-});
-afterAll(async () => {
-  await scene.stop();
-  await node.close();
 });
 
 let counter = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { type Permission, permissions } from '../../src/core/permissions.ts';
 import { endKey } from '../../src/engine/accounts.ts';
@@ -46,10 +46,6 @@ beforeAll(async () => {
   await endKey(scene.admin, ended.id);
   revoked = ended.key;
   operations = operationsOf((await scene.client.call('GET', '/openapi.json')).json);
-});
-afterAll(async () => {
-  await scene.stop();
-  await receiver.close();
 });
 
 /** What stands in a path's place for an object. A new resource needs a row, or the matrix would not cover it. */

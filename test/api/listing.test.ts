@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectInvalid, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   for (const i of [0, 50, 104]) made[i] = (await calls.act(made[i].id, 'cancel')).json;
   all = made.reverse();
 });
-afterAll(() => scene.stop());
 
 const expectPage = async (query: string, expected: Answer['json'][], limit: number, offset: number): Promise<void> => {
   const answer = await calls.list(query);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type PaymentStatus, paymentStatuses } from '../../src/core/payment/states.ts';
 import { foldTotals } from '../../src/storage/totals.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
@@ -46,7 +46,6 @@ beforeAll(async () => {
   // Somebody else's payments at the same times must never show.
   await writePayments(scene, await scene.account(), plan().slice(1_500, 1_700));
 });
-afterAll(() => scene.stop());
 
 const filters: Partial<Pick<Wanted, 'status' | 'currency' | 'network'>>[] = [
   {},

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { type Written, writePayments } from './listingScene.ts';
 import { expectInvalid, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
@@ -32,7 +32,6 @@ beforeAll(async () => {
     times.map(time => ({ ...kind, createdMs: Date.parse(time) })),
   );
 });
-afterAll(() => scene.stop());
 
 const listed = async (query: string): Promise<string[]> => {
   const { status, text, json } = await calls.list(query);

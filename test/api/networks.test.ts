@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
@@ -26,7 +26,6 @@ beforeAll(async () => {
     answer => answer.json.data.every((each: Network) => each.status === 'operational'),
   );
 });
-afterAll(() => scene.stop());
 
 const get = (path: string, environment: Environment = 'sandbox', key?: string): Promise<Answer> =>
   scene.client.call('GET', path, { environment, ...(key ? { key } : {}) });

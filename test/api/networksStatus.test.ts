@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectError, ordinary, paymentCalls, until } from './paymentCalls.ts';
@@ -10,10 +10,6 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   account = await scene.account();
   node = scene.florin.devChainPid()!;
-});
-afterAll(async () => {
-  process.kill(node, 'SIGCONT');
-  await scene.stop();
 });
 
 const statuses = async (): Promise<Set<string>> => {

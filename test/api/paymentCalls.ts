@@ -1,4 +1,4 @@
-import { afterAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import type { Sending } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -41,7 +41,6 @@ export const paymentCalls = (
 /** A Florin with an account for the tests of a file, stopped after the last of them. */
 export const startPaymentScene = async () => {
   const scene = await startTestFlorin();
-  afterAll(() => scene.stop());
   const account = await scene.account();
   return { scene, account, calls: paymentCalls(scene, account) };
 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { paymentCalls } from './paymentCalls.ts';
 
@@ -6,7 +6,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin({ env: { FLORIN_CHECKOUT_URL: 'https://pay.merchant.example/c/' } });
 });
-afterAll(() => scene.stop());
 
 test('checkoutUrl is the configured address, a slash and the id, in every answer and event', async () => {
   const calls = paymentCalls(scene, await scene.account());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
 
@@ -6,7 +6,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 /** Nothing listens on the discard port of loopback: what counts here are the rows, not the sending. */
 const urlOf = (name: string): string => `http://127.0.0.1:9/${name}`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectInvalid, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
@@ -9,7 +9,6 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   calls = paymentCalls(scene, await scene.account());
 });
-afterAll(() => scene.stop());
 
 const send = (metadata: string): Promise<Answer> =>
   calls.create(`{"amount":"25","currency":"USDC","network":"base","metadata":${metadata}}`);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/cli/config.ts';
 import { type Florin, startFlorin } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -40,13 +40,6 @@ beforeAll(async () => {
       answer => answer.status === 200,
     );
   }
-});
-afterAll(async () => {
-  await secondClient.close();
-  await secondFlorin.stop();
-  await scene.stop();
-  await node.close();
-  await rm(room, { recursive: true, force: true });
 });
 
 const total = async (): Promise<number> => (await first.list('limit=1')).json.pagination.total;

@@ -10,9 +10,7 @@ let account: ProductionScene['account'];
 let calls: ProductionScene['calls'];
 beforeAll(async () => {
   // The node serves chain 1, so polygon's is the wrong one.
-  const started = await startProductionScene({ alsoOnNode: ['polygon'] });
-  ({ scene, account, calls } = started);
-  return started.stop;
+  ({ scene, account, calls } = await startProductionScene({ alsoOnNode: ['polygon'] }));
 });
 
 describe('without a wallet', () => {

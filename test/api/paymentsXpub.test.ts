@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -10,7 +10,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 const newKey = (): HDKey => HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'");
 

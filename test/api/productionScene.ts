@@ -26,9 +26,5 @@ export const startProductionScene = async ({ live, alsoOnNode = [] }: Options = 
     scene,
     account,
     calls: paymentCalls(scene, account, 'production'),
-    async stop() {
-      await scene.stop();
-      await node.close();
-    },
   };
 };

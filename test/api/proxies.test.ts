@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKey } from '../../src/engine/accounts.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -29,7 +29,6 @@ beforeAll(async () => {
   } as const;
   listed = (await createKey(scene.admin, { ...request, ipAllow: ['203.0.113.7/32', '2001:db8::7/128'] })).key;
 });
-afterAll(() => scene.stop());
 
 const via = (peer: 'proxy' | 'stranger', headers: Record<string, string>, scheme = 'https') =>
   send(`${scheme}://${peer === 'proxy' ? '127.0.0.1' : '[::1]'}:${port}`, 'GET', '/v1/payments', {

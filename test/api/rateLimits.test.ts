@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { createAccount } from '../../src/engine/accounts.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
@@ -9,7 +9,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 const ask = (key: string, environment: Environment = 'sandbox', path = '/v1/webhooks') =>
   scene.client.call('GET', path, { key, environment });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectError } from './paymentCalls.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   scene = await startTestFlorin({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
   account = await scene.account();
 });
-afterAll(() => scene.stop());
 
 const from = (address: string, path: string, key?: string) =>
   scene.client.call('GET', path, { ...(key ? { key } : {}), headers: { 'x-forwarded-for': address } });

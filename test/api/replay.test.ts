@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import type { Answer } from '../support/send.ts';
@@ -9,7 +9,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 const all = { from: '2020-01-01', to: '2120-01-01' };
 type Sending = { by?: TestAccount; headers?: Record<string, string> };
@@ -204,7 +203,7 @@ describe('the range', () => {
     }
   });
 
-  test('holds 100,000 events at most: of one more none is sent', { timeout: 240_000 }, async () => {
+  test('holds 100,000 events at most: of one more none is sent', { tags: ['thorough'], timeout: 240_000 }, async () => {
     const shop = await newcomer();
     const endpoint = await shop.endpoint();
     await written(shop, noon, 100_000);

@@ -3,6 +3,7 @@ import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type
 import { mainnets, testnets } from '../../src/core/registry/backings.ts';
 import { serveRpc } from '../../src/local/devchain/rpcServer.ts';
 import { startEvmNode } from '../chains/evmNode.ts';
+import { atEndOfFile } from '../support/endOfFile.ts';
 
 const blockMs = 1_000;
 
@@ -23,11 +24,10 @@ export const startRpcNode = async (chainId: number): Promise<{ url: string; clos
     { request: async (method, params) => JSON.stringify(await node.answer(method, params)) },
     0,
   );
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    async close() {
-      clearInterval(timer);
-      await server.close();
-    },
+  const close = async (): Promise<void> => {
+    clearInterval(timer);
+    await server.close();
   };
+  atEndOfFile(close);
+  return { url: `http://127.0.0.1:${server.port}`, close };
 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sending } from '../support/client.ts';
 import type { TestAccount } from '../support/florin.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';
@@ -11,10 +11,6 @@ let far: FarChain;
 beforeAll(async () => {
   far = await startFarChain('arbitrum');
   scene = await startWatchScene({ configFile: { networks: { sandbox: { arbitrum: { rpcUrls: [far.url] } } } } });
-});
-afterAll(async () => {
-  await scene.stop();
-  await far.close();
 });
 
 const ask = (id: string, body: unknown, sending: Sending = {}) =>

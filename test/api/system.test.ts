@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { environments } from '../../src/core/environment.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import type { Call } from '../../src/http/route.ts';
@@ -11,7 +11,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 const get = (path: string, environment: (typeof environments)[number] = 'sandbox') =>
   scene.client.call('GET', path, { environment });

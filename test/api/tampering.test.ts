@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { expectError, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
@@ -20,7 +20,6 @@ beforeEach(async () => {
   calls = paymentCalls(scene, await scene.account());
   errors = [];
 });
-afterAll(() => scene.stop());
 
 /** Addresses are unique, so each test has a thief of its own; all of them begin alike. */
 const thiefMark = '0xbadc0debadc0debadc0de';

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { atEndOfFile } from '../support/endOfFile.ts';
 import { startTestFlorin } from '../support/florin.ts';
 
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
@@ -43,6 +44,7 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
         server.closeAllConnections();
       }),
   };
+  atEndOfFile(receiver.close);
   return receiver;
 };
 
@@ -50,12 +52,5 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
 export const startReceivingFlorin = async (options?: Parameters<typeof startTestFlorin>[0]) => {
   const receiver = await startWebhookReceiver();
   const scene = await startTestFlorin(options);
-  return {
-    scene,
-    receiver,
-    async stop() {
-      await scene.stop();
-      await receiver.close();
-    },
-  };
+  return { scene, receiver };
 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { dumpDatabase, hexOf } from '../support/dumpDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { expectError, expectInvalid } from './paymentCalls.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   account = await scene.account();
 });
-afterAll(() => scene.stop());
 
 const call = (method: string, path = '', body?: unknown, headers: Record<string, string> = {}, by = account) =>
   scene.client.call(method, `/v1/webhooks${path}`, { key: by.keys.sandbox, body, headers });

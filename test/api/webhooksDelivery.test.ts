@@ -10,9 +10,7 @@ let scene: TestFlorin;
 let account: TestAccount;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  const started = await startReceivingFlorin();
-  ({ scene, receiver } = started);
-  return started.stop;
+  ({ scene, receiver } = await startReceivingFlorin());
 });
 // An account has room for fifty endpoints, and these tests together make more.
 beforeEach(async () => {

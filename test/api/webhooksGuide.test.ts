@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { retryDelaysMs } from '../../src/core/delivery.ts';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import { signWebhook } from '../../src/webhooks/sign.ts';
@@ -30,10 +30,6 @@ beforeAll(async () => {
   scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
   room = await mkdtemp(join(tmpdir(), 'florin-guide-'));
   await symlink(fileURLToPath(new URL('node_modules', root)), join(room, 'node_modules'));
-});
-afterAll(async () => {
-  await scene.stop();
-  await rm(room, { recursive: true, force: true });
 });
 
 const freePort = async (): Promise<number> => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { expectInvalid } from './paymentCalls.ts';
@@ -9,7 +9,6 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   account = await scene.account();
 });
-afterAll(() => scene.stop());
 
 const create = (environment: Environment, url: unknown) =>
   scene.client.call('POST', '/v1/webhooks', { key: account.keys[environment], environment, body: { url } });

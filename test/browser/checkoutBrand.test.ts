@@ -1,3 +1,4 @@
+// @module-tag browser
 import { crc32, deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { shadesOf } from '../../src/core/accent.ts';

@@ -1,3 +1,4 @@
+// @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';
@@ -20,17 +21,20 @@ const cases: readonly [CheckoutState, Partial<CheckoutView>][] = [
   ['overpaid', { supportContact: 'help@acme.example' }],
 ];
 
-test.each(cases)('the way to the merchant is accessible, and fits the narrowest phone, when %s', (state, changes) =>
-  onStage(async stage => {
-    stage.view = stagedView(state, changes);
-    await stage.page.setViewportSize({ width: 320, height: 640 });
-    await stage.open();
-    await stage.page.locator(`main[data-state=${state}]`).waitFor();
-    expect(await contactOf(stage).isVisible()).toBe(true);
-    expect(await stage.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    await expectAccessible(stage);
-    expectNoProblems(stage);
-  }),
+test.each(cases)(
+  'the way to the merchant is accessible, and fits the narrowest phone, when %s',
+  { tags: ['thorough'] },
+  (state, changes) =>
+    onStage(async stage => {
+      stage.view = stagedView(state, changes);
+      await stage.page.setViewportSize({ width: 320, height: 640 });
+      await stage.open();
+      await stage.page.locator(`main[data-state=${state}]`).waitFor();
+      expect(await contactOf(stage).isVisible()).toBe(true);
+      expect(await stage.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+      await expectAccessible(stage);
+      expectNoProblems(stage);
+    }),
 );
 
 describe('a page of the merchant', () => {

@@ -1,19 +1,19 @@
+// @module-tag browser
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { languages } from '../../src/checkout/languages.ts';
 import { renderPage } from '../../src/checkout/page.ts';
 import type { CheckoutState } from '../../src/core/checkoutView.ts';
 import { crowded, nowMs } from '../checkout/checkoutViews.ts';
 import { hostileTexts } from '../checkout/hostileTexts.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { newContext, openWatched } from './watchedPage.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await openBrowser();
 });
-afterAll(() => browser.close());
 
 const assets = checkoutAssets();
 /** Everything that a merchant or a payer can write, all of it hostile at once. */
@@ -72,7 +72,7 @@ test('a text that is not escaped would run here', async () => {
   });
 });
 
-test('none of 500 texts runs', async () => {
+test('none of 500 texts runs', { tags: ['thorough'] }, async () => {
   for (let at = 0; at < hostileTexts.length; at += 100) {
     const some = hostileTexts.slice(at, at + 100);
     // Between them the two states hold every part that shows a text; neighbours differ in nothing but the attack.

@@ -1,3 +1,4 @@
+// @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
 import { type CuttableLine, openLine } from './cuttableLine.ts';

@@ -1,3 +1,4 @@
+// @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { address } from '../checkout/checkoutViews.ts';
 import { expectAccessible } from './axe.ts';

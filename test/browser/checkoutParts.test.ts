@@ -1,3 +1,4 @@
+// @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { eventually, inState, useCheckoutScene } from './checkoutScene.ts';

@@ -1,5 +1,6 @@
+// @module-tag browser
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './axe.ts';
 import { inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
 import { givePublicName, type PublicName } from './publicName.ts';
@@ -16,7 +17,6 @@ let name: PublicName;
 beforeAll(async () => {
   name = await givePublicName('pay.example:8443', scene.florin.florin.urls.sandbox);
 });
-afterAll(() => name.close());
 
 type Opening = { options?: BrowserContextOptions; query?: string; prepare?: (page: Page) => Promise<void> };
 

@@ -1,3 +1,4 @@
+// @module-tag browser
 import jsQrModule from 'jsqr';
 import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { languages } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';

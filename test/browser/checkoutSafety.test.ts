@@ -1,3 +1,4 @@
+// @module-tag browser
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';

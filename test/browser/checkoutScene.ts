@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { beforeAll, expect, vi } from 'vitest';
 import { createDevPayer } from '../../src/chains/evm/devPayer.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import type { Log } from '../../src/core/log.ts';
 import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { newContext, openWatched, type WatchedPage } from './watchedPage.ts';
 
 export type Payment = Answer['json'];
@@ -38,7 +38,7 @@ export type CheckoutScene = {
 
 type SceneOptions = Pick<NonNullable<Parameters<typeof startTestFlorin>[0]>, 'live'>;
 
-const startScene = async (options: SceneOptions): Promise<CheckoutScene & { stop(): Promise<void> }> => {
+const startScene = async (options: SceneOptions): Promise<CheckoutScene> => {
   const logged: string[] = [];
   const note: Log['error'] = (_, message) => void logged.push(message);
   const florin = await startTestFlorin({
@@ -46,7 +46,7 @@ const startScene = async (options: SceneOptions): Promise<CheckoutScene & { stop
     configFile: { networks: { sandbox: { base: { rule: { kind: 'depth', depth: slowDepth } } } } },
     log: { debug: note, info: note, warn: note, error: note },
   });
-  const browser = await launchChromium();
+  const browser = await openBrowser();
   const shared = await newContext(browser);
   const { port } = JSON.parse(await readFile(join(florin.config.dataDir, 'devchain.json'), 'utf8')) as { port: number };
   const chainUrl = `http://127.0.0.1:${port}`;
@@ -86,18 +86,13 @@ const startScene = async (options: SceneOptions): Promise<CheckoutScene & { stop
         ({ json }) => json.status === status,
       );
     },
-    async stop() {
-      await browser.close();
-      await florin.stop();
-    },
   };
 };
 
 /** One Florin and one Chromium for the tests of a file. The scene is there once a test runs. */
 export const useCheckoutScene = (options: SceneOptions = {}): CheckoutScene => {
-  const scene = {} as Awaited<ReturnType<typeof startScene>>;
+  const scene = {} as CheckoutScene;
   beforeAll(async () => void Object.assign(scene, await startScene(options)));
-  afterAll(() => scene.stop());
   return scene;
 };
 

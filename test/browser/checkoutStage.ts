@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import { type NoticeKind, renderMain, renderNotice, renderPage } from '../../src/checkout/page.ts';
 import type { CheckoutState, CheckoutView } from '../../src/core/checkoutView.ts';
 import { viewIn } from '../checkout/checkoutViews.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { newContext, openWatched, type WatchedPage } from './watchedPage.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -125,9 +125,8 @@ export const useCheckoutStages = (): ((
 ) => Promise<void>) => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await openBrowser();
   });
-  afterAll(() => browser.close());
   return async (act, prepare = async () => {}) => {
     const stage = await openStage(browser, prepare);
     try {

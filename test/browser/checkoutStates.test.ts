@@ -1,3 +1,4 @@
+// @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { expectAccessible } from './axe.ts';
 import { eventually, inState, type Payment, slowDepth, useCheckoutScene } from './checkoutScene.ts';

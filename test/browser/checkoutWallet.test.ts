@@ -1,3 +1,4 @@
+// @module-tag browser
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually, inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
 import { createTestWallet, type TestWallet } from './testWallet.ts';

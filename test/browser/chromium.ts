@@ -1,35 +1,14 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
-
-const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-const elsewhere = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const findChromium = (): string => {
-  const given = process.env.CHROMIUM_PATH;
-  if (given) return given;
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const found = [...names.flatMap(name => folders.map(folder => join(folder, name))), ...elsewhere].find(isProgram);
-  if (found) return found;
-  throw new Error('These tests need Chromium. On Debian: apt-get install chromium. Elsewhere: set CHROMIUM_PATH.');
-};
+import { atEndOfFile } from '../support/endOfFile.ts';
+import { findBrowser } from '../support/findBrowser.ts';
 
 /**
  * A real browser that reaches loopback and nothing else: every other name leads to a proxy that is not there, so a page
  * that asked a stranger would fail here, and be seen to.
  */
-export const launchChromium = (): Promise<Browser> =>
+const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: findChromium(),
+    executablePath: findBrowser()!,
     chromiumSandbox: false,
     args: [
       '--disable-gpu',
@@ -41,3 +20,15 @@ export const launchChromium = (): Promise<Browser> =>
       '--proxy-bypass-list=127.0.0.1;localhost',
     ],
   });
+
+let running: Browser | null = null;
+
+/** One browser for all files of a worker, since a start is expensive. Profiles are closed at the end of each file. */
+export const openBrowser = async (): Promise<Browser> => {
+  if (!running?.isConnected()) running = await launch();
+  const browser = running;
+  atEndOfFile(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
+  return browser;
+};

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readBalances } from '../../src/chains/evm/balances.ts';
 import { createNode, type EvmNode } from '../../src/chains/evm/node.ts';
 import { RpcFault } from '../../src/chains/evm/rpc.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   proxy = await startFaultProxy(chain.upstream, { seed: 'balances' });
   node = createNode(proxy.url, 0, {}, () => 0);
 });
-afterAll(() => proxy.close());
 
 const asked = AbortSignal.timeout(60_000);
 const hashAt = async (number: number): Promise<string> => (await chain.blockAt(number)).hash;

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { atEndOfFile } from '../support/endOfFile.ts';
 
 const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
 const longestRunMs = 50_000;
@@ -23,6 +24,7 @@ export type CliProcess = {
 export const makeRoom = async (): Promise<string> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-cli-'));
   await chmod(room, 0o755);
+  atEndOfFile(() => rm(room, { recursive: true, force: true }));
   return room;
 };
 
@@ -41,6 +43,14 @@ export const launch = (args: readonly string[], room: string, env: Record<string
   child.stderr.setEncoding('utf8').on('data', text => {
     stderr += text;
   });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', code => resolve({ code, stdout, stderr }));
+  });
+  atEndOfFile(() => {
+    child.kill('SIGTERM');
+    return ended;
+  });
   return {
     pid: child.pid!,
     stdout: () => stdout,
@@ -50,10 +60,7 @@ export const launch = (args: readonly string[], room: string, env: Record<string
       child.stdout.destroy();
       child.stderr.destroy();
     },
-    ended: new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', code => resolve({ code, stdout, stderr }));
-    }),
+    ended,
   };
 };
 

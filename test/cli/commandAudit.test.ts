@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { run } from './cliProcess.ts';
@@ -10,7 +10,6 @@ let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
 });
-afterAll(() => scene.stop());
 
 const command = async (...args: string[]) => {
   const { dataDir, database } = scene.config;

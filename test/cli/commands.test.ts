@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { send } from '../support/send.ts';
 import { type Ended, makeRoom, run, type Server, startServer } from './cliProcess.ts';
 
@@ -19,11 +18,6 @@ let server: Server;
 beforeAll(async () => {
   room = await makeRoom();
   server = await startServer(room);
-});
-afterAll(async () => {
-  server.kill('SIGTERM');
-  await server.ended;
-  await rm(room, { recursive: true, force: true });
 });
 
 const florin = (...args: string[]): Promise<Ended> => run(args, room);

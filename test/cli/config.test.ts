@@ -1,14 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Config, ConfigError, type Flags, loadConfig, settings } from '../../src/cli/config.ts';
 
 let root: string;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'florin-config-'));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 type Given = { env?: Record<string, string>; flags?: Flags; file?: { name?: string; content: unknown } };
 

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Config, ConfigError, loadConfig } from '../../src/cli/config.ts';
 import { mainnets, testnets } from '../../src/core/registry/backings.ts';
 
@@ -9,7 +9,6 @@ let root: string;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'florin-tokens-'));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 const load = async (networks: object): Promise<Config> => {
   const cwd = await mkdtemp(join(root, 'start-'));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type EventCalls, eventCalls } from '../api/eventCalls.ts';
 import { until } from '../api/paymentCalls.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
@@ -20,10 +20,6 @@ beforeEach(async () => {
   shop = eventCalls(scene, await scene.account());
 });
 afterEach(() => stopDelivering());
-afterAll(async () => {
-  await scene.stop();
-  await receiver.close();
-});
 
 const deliverAs = async (env: Record<string, string>): Promise<void> => {
   const settings = { FLORIN_ROLES: 'deliver', FLORIN_MASTER_KEY: masterKey, ...env };

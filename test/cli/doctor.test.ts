@@ -62,7 +62,7 @@ test.each(['version = 2', 'version = 3'])('a stop that was removed is told: %s',
   await sql('insert into wallet_stops select * from kept; drop table kept');
 });
 
-test('a wallet that was removed is told, and a stop that nobody made', async () => {
+test('a wallet that was removed is told, and a stop that nobody made', { tags: ['thorough'] }, async () => {
   await sql(`create table kept as select * from wallets where ${mine()} and version = 4;
     delete from wallets where ${mine()} and version = 4`);
   expect((await doctor()).problems).toMatch(/^wallet ethereum \(production, version 4\) of \S+ was removed$/);
@@ -86,7 +86,7 @@ const cutTail = () => {
       select sequence, hash from audit_log where ${account} order by sequence desc limit 1) l where ${account}`);
 };
 
-test('an end of the audit log that was cut off is told, whoever adds to it later', async () => {
+test('an end of the audit log that was cut off is told, whoever adds to it later', { tags: ['thorough'] }, async () => {
   const { admin } = wallets.scene;
   const scope = { accountId: wallets.accountId, ...production };
   await setWallet(admin, scope, 'ethereum', { treasury: otherTreasury });

@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { type Answer, send } from '../support/send.ts';
@@ -20,12 +19,6 @@ beforeAll(async () => {
   server = await startServer(room);
   ({ id: account } = await json('accounts', 'create', '--name', 'Corner shop', '--plan', 'enterprise'));
   ({ key } = await json('keys', 'create', '--account', account));
-});
-afterAll(async () => {
-  server.kill('SIGTERM');
-  await server.ended;
-  await receiver.close();
-  await rm(room, { recursive: true, force: true });
 });
 beforeEach(() => receiver.reset());
 
@@ -82,7 +75,9 @@ test('events of this account reach a receiver as they happen, signed with a secr
   expect(printed).toMatch(/payment\.completed +evt_\w+ +200 in \d+ ms/);
 });
 
-test('every kind of event can be triggered, and goes to endpoints that subscribe to it, too', async () => {
+test('every kind of event can be triggered, and goes to endpoints that subscribe to it, too', {
+  tags: ['thorough'],
+}, async () => {
   const { id, secret } = (
     await ask('POST', '/v1/webhooks', { url: `${receiver.url}/endpoint`, events: ['payment.late'] })
   ).json;
@@ -100,7 +95,7 @@ test('every kind of event can be triggered, and goes to endpoints that subscribe
   await ask('DELETE', `/v1/webhooks/${id}`);
 });
 
-test('only the kinds asked for are forwarded; a receiver that fails is told of', async () => {
+test('only the kinds asked for are forwarded; a receiver that fails is told of', { tags: ['thorough'] }, async () => {
   receiver.answer = response => response.writeHead(500).end();
   const printed = await listening(['--events', 'payment.expired, payment.late', '--json'], async listener => {
     for (const type of ['payment.completed', 'payment.late', 'payment.created', 'payment.expired']) await trigger(type);
@@ -115,7 +110,7 @@ test('only the kinds asked for are forwarded; a receiver that fails is told of',
   for (const line of lines) expect(line).toMatchObject({ statusCode: 500, error: 'answered 500' });
 });
 
-test('a stop of the service ends nothing: what happens afterwards is forwarded', async () => {
+test('a stop of the service ends nothing: what happens afterwards is forwarded', { tags: ['thorough'] }, async () => {
   await listening([], async listener => {
     server.kill('SIGTERM');
     await server.ended;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newEvents } from '../../src/cli/newEvents.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { triggerEvent } from '../../src/engine/triggerEvent.ts';
@@ -9,7 +9,6 @@ let florin: TestFlorin;
 beforeAll(async () => {
   florin = await startTestFlorin();
 });
-afterAll(() => florin.stop());
 
 /** A listener whose clock, and that of what it is told of, runs as fast as the test likes. */
 const listening = async () => {

@@ -1,6 +1,6 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { type Answer, send } from '../support/send.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';
@@ -22,12 +22,6 @@ beforeAll(async () => {
   const { id } = await json('accounts', 'create', '--name', 'T', '--plan', 'enterprise', '--rate-limit', '1000000');
   const scopes = 'payments:read,payments:write';
   ({ key } = await json('keys', 'create', '--account', id, '--environment', 'sandbox', '--scopes', scopes));
-});
-afterAll(async () => {
-  server.kill('SIGTERM');
-  await server.ended;
-  await far.close();
-  await rm(room, { recursive: true, force: true });
 });
 
 const florin = (...args: string[]): Promise<Ended> => run(args, room);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { readyLines } from '../../src/cli/startCommand.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { send } from '../support/send.ts';
@@ -16,12 +16,6 @@ let server: Server;
 beforeAll(async () => {
   room = await makeRoom();
   receiver = await startWebhookReceiver();
-});
-afterAll(async () => {
-  server?.kill('SIGTERM');
-  await server?.ended;
-  await receiver.close();
-  await rm(room, { recursive: true, force: true });
 });
 
 const firstRunFile = () => join(room, 'data', 'first-run');
@@ -228,6 +222,7 @@ describe('a start that cannot be', () => {
 
   test.each(['--port', '--sandbox-port'])(
     'says that the port of %s is taken, and leaves nothing behind',
+    { tags: ['thorough'] },
     async flag => {
       const taken = new URL(receiver.url).port;
       const other = await makeRoom();
@@ -249,7 +244,7 @@ describe('a start that cannot be', () => {
     },
   );
 
-  test('names all ports that are taken, before anything is made', async () => {
+  test('names all ports that are taken, before anything is made', { tags: ['thorough'] }, async () => {
     const [other, second] = [await makeRoom(), await startWebhookReceiver()];
     try {
       const [production, sandbox] = [receiver, second].map(({ url }) => new URL(url).port) as [string, string];
@@ -265,7 +260,7 @@ describe('a start that cannot be', () => {
     }
   });
 
-  test('ends and frees its ports when the first key cannot be handed over', async () => {
+  test('ends and frees its ports when the first key cannot be handed over', { tags: ['thorough'] }, async () => {
     const other = await makeRoom();
     await mkdir(join(other, 'data', 'first-run', 'in-the-way'), { recursive: true });
     await chmod(join(other, 'data'), 0o711);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isColor, shadesOf } from '../../src/core/accent.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** As WCAG 2 writes it down. */
 const luminance = (color: string): number => {
@@ -31,7 +32,7 @@ describe('the shades of a colour', () => {
           expect(['#000000', '#ffffff']).toContain(onAccent);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(50, 300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkJson, memberSource } from '../../src/core/json.ts';
+import { rounds } from '../support/rounds.ts';
 
 const parse = (text: string): { readonly value: unknown } | null => {
   try {
@@ -121,7 +122,7 @@ describe('checkJson', () => {
       fc.property(jsonText(true), fc.integer({ min: 0, max: 6 }), (text, maxDepth) => {
         expect(checkJson(text, { maxDepth }).ok).toBe(isAcceptable(text, maxDepth));
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(200, 2000) },
     );
   });
 
@@ -137,7 +138,7 @@ describe('checkJson', () => {
         expect(check.ok).toBe(isAcceptable(damaged, 8));
         if (!check.ok && check.reason === 'syntax') expect(parse(damaged)).toBeNull();
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(300, 3000) },
     );
   });
 
@@ -147,7 +148,7 @@ describe('checkJson', () => {
       fc.property(fc.string({ unit, maxLength: 12 }), text => {
         expect(checkJson(text, { maxDepth: 20 }).ok).toBe(isAcceptable(text, 20));
       }),
-      { numRuns: 20_000 },
+      { numRuns: rounds(2000, 20_000) },
     );
   });
 
@@ -223,7 +224,7 @@ describe('memberSource', () => {
         for (const source of sources) expect(withoutSpace(text)).toContain(source);
         for (const source of sources) expect(withoutSpace(source ?? '')).toBe(source);
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(100, 1000) },
     );
   });
 

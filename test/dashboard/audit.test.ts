@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { operatorActor, recordAudit } from '../../src/engine/dashboard/audit.ts';
 import { run } from '../cli/cliProcess.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
@@ -10,7 +10,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 type Finding = { check: string; ok: boolean; detail: string };
 

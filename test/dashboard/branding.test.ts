@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { expectInvalid, paymentCalls } from '../api/paymentCalls.ts';
 import { hostileTexts } from '../checkout/hostileTexts.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   paymentId = (await paymentCalls(dashboard.scene, account).made()).id;
   plain = await page();
 });
-afterAll(() => dashboard.stop());
 
 const get = (path: string, environment: 'sandbox' | 'production' = 'sandbox') =>
   dashboard.scene.client.call('GET', `/checkout/${path}`, { environment });
@@ -56,7 +55,7 @@ describe('a display name', () => {
     await branded(nothing);
   });
 
-  test('breaks out of no page, whatever is in it', async () => {
+  test('breaks out of no page, whatever is in it', { tags: ['thorough'] }, async () => {
     const elements = (html: string) => [...html.matchAll(/<([a-z][a-z0-9]*)/gi)].map(([, name]) => name).join(' ');
     let shown = 0;
     for (const text of hostileTexts) {

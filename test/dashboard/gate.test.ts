@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { sendRaw } from '../support/send.ts';
 
@@ -8,7 +8,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 const nameOf = async (): Promise<string> => {
   const session = await (await dashboard.as('viewer')).do('GET /session');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKeyUses } from '../../src/engine/keyUses.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   developer = await dashboard.as('developer');
 });
 beforeEach(() => developer.prove());
-afterAll(() => dashboard.stop());
 
 const create = (body: object = {}) =>
   developer.call('POST /keys', { body: { name: 'Shop', scopes: [...permissions], ...body } });
@@ -219,6 +218,5 @@ test('uses that were not written down yet are written when Florin stops', async 
   await second.scene.client.call('GET', '/v1/payments', { key: keys.sandbox });
   await second.scene.florin.stop();
   const used = await db.query({ name: 'test-uses', text: 'select environment from key_uses' });
-  await second.stop();
   expect(used).toEqual([{ environment: 'sandbox' }]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { hashPassword } from '../../src/vault/passwords.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
@@ -6,7 +6,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
 });
-afterAll(() => dashboard.stop());
 
 /** Each test knocks from addresses of its own. */
 let places = 0;

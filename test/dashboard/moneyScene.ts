@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { PaymentObject, SweepPlan } from '../../src/core/dashboard/moneyApi.ts';
 import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
@@ -28,7 +28,6 @@ export type MoneyScene = {
 /** A dashboard with an owner, stopped after the last test of the file. */
 export const startMoneyScene = async (options: Parameters<typeof startDashboard>[0] = {}): Promise<MoneyScene> => {
   const dashboard = await startDashboard(options);
-  afterAll(() => dashboard.stop());
   const owner = await dashboard.as('owner');
   const account: TestAccount = {
     id: dashboard.accountId,

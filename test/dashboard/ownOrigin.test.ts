@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { environments } from '../../src/core/environment.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 import { send } from '../support/send.ts';
@@ -10,7 +10,6 @@ describe('on a port of its own', () => {
   beforeAll(async () => {
     dashboard = await startDashboard({ env: { FLORIN_DASHBOARD_PORT: '0' } });
   });
-  afterAll(() => dashboard.stop());
 
   test('the dashboard is there, and people sign in', async () => {
     const { florin } = dashboard.scene;
@@ -77,7 +76,7 @@ describe('on a port of its own', () => {
   });
 });
 
-test('with an address alone, the Host header decides', async () => {
+test('with an address alone, the Host header decides', { tags: ['thorough'] }, async () => {
   const dashboard = await startDashboard({
     env: { FLORIN_DASHBOARD_URL: 'https://office.example', FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' },
   });
@@ -95,6 +94,6 @@ test('with an address alone, the Host header decides', async () => {
       expect((await at(url, '/v1/networks')).status).toBe(200);
     }
   } finally {
-    await dashboard.stop();
+    await dashboard.scene.stop();
   }
 });

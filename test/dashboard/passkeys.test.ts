@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createAuthenticator, type Deviation, type TestAuthenticator } from '../support/authenticator.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
@@ -6,7 +6,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 const addTo = async (person: DashboardClient, name = 'Laptop'): Promise<{ device: TestAuthenticator; id: string }> => {
   await person.prove();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { actionRoles, mayDo, roles } from '../../src/core/dashboard/roles.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createNetworkDirectory } from '../../src/engine/networkDirectory.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
   routes = all.filter(row => !isPublic(row));
   publicNames = all.filter(isPublic).map(row => row.name);
 });
-afterAll(() => dashboard.stop());
 
 /** Nothing that any call would take: whoever is refused is refused before it is looked at. */
 const nonsense = (name: string) => ({

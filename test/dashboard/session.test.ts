@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 test('whoever is signed in is told who they are and what they may do', async () => {
   const owner = await dashboard.as('owner');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/engine/dashboard/sessions.ts';
 import { purgeSignIns } from '../../src/storage/dashboard/signInFailures.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
@@ -7,7 +7,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 const again = async (person: DashboardClient): Promise<DashboardClient> => {
   const client = dashboard.stranger();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectError, expectInvalid, paymentCalls, until } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   admin = await dashboard.as('admin');
 });
 beforeEach(() => admin.unprove());
-afterAll(() => dashboard.stop());
 
 const change = (body: object) => admin.call('PATCH /settings', { body });
 const shown = (environment: 'sandbox' | 'production' = 'sandbox') => admin.do('GET /settings', { environment });

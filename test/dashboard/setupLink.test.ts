@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { operatorActor } from '../../src/engine/dashboard/audit.ts';
 import { createSetupLink } from '../../src/engine/dashboard/createSetupLink.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
@@ -7,7 +7,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 const newLink = async (): Promise<{ accountId: string; token: string }> => {
   const { id: accountId } = await dashboard.scene.account({ name: 'Fresh' });

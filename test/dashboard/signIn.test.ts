@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { base32Of, totpCode, totpStep } from '../../src/vault/totp.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
@@ -7,7 +7,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 const signIn = (client: DashboardClient, email: string, more: Record<string, string> = {}) =>
   client.call('POST /sign-in', { body: { email, password: testPassword, ...more } });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../src/core/dashboard/roles.ts';
 import { lockTeam } from '../../src/storage/dashboard/accessLinks.ts';
 import { updateRole } from '../../src/storage/dashboard/people.ts';
@@ -9,7 +9,6 @@ let dashboard: TestDashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
-afterAll(() => dashboard.stop());
 
 /** People of an account of its own, with a proof each. */
 const newTeam = async <R extends Role>(...wanted: R[]): Promise<DashboardClient[]> => {

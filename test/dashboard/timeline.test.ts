@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { startWebhookReceiver } from '../api/webhookReceiver.ts';
 import { startMoneyScene } from './moneyScene.ts';
 
 const receiver = await startWebhookReceiver();
-afterAll(() => receiver.close());
 const scene = await startMoneyScene({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
 const { owner, calls } = scene;
 

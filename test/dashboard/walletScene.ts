@@ -1,4 +1,3 @@
-import { afterAll } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import type { Log } from '../../src/core/log.ts';
 import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
@@ -61,10 +60,6 @@ export const startWalletScene = async () => {
   const dashboard = await startDashboard({
     log,
     configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] } } } },
-  });
-  afterAll(async () => {
-    await dashboard.stop();
-    await node.close();
   });
   const { scene, accountId, keys } = dashboard;
   await until(

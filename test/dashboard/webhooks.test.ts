@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectError, expectInvalid, paymentCalls, until } from '../api/paymentCalls.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
@@ -16,10 +16,6 @@ beforeAll(async () => {
 beforeEach(() => {
   receiver.reset();
   return developer.prove();
-});
-afterAll(async () => {
-  await dashboard.stop();
-  await receiver.close();
 });
 
 const create = (body: object = {}) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
   claimDeliveries,
@@ -27,7 +27,6 @@ beforeAll(async () => {
   busy = await merchant.endpoint('http://127.0.0.1:9/');
   closed = await merchant.endpoint('http://127.0.0.1:9/closed');
 });
-afterAll(() => scene.stop());
 
 const few = 300;
 const many = 30_000;

@@ -4,6 +4,7 @@ import { type Log, silentLog } from '../../src/core/log.ts';
 import { revealCallbackSecret } from '../../src/engine/accounts.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { atEndOfFile } from '../support/endOfFile.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -61,7 +62,6 @@ export type DeliveryScene = {
   backlog(merchant: Merchant, endpoint: { id: string }, count: number, failures?: number): Promise<void>;
   /** Their next attempt is due now, whatever the schedule says. */
   makeDue(of: { id: string }): Promise<void>;
-  stop(): Promise<void>;
 };
 
 const rowsOf = `from deliveries d join events e
@@ -89,10 +89,10 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
   const { roles = 'api,watch,deliver', ...others } = options;
   const masterKey = randomBytes(32).toString('hex');
   const florin = await startTestFlorin({ ...others, env: { FLORIN_ROLES: roles, FLORIN_MASTER_KEY: masterKey } });
-  const receivers: Receiver[] = [];
   // Connections of its own: tests end those of Florin.
   const settings = { log: silentLog, maxConnections: 2, applicationName: 'delivery scene' };
   const db = openDatabase({ connectionString: florin.config.database!.url }, settings);
+  atEndOfFile(db.close);
   const sql: DeliveryScene['sql'] = (text, ...values) => db.query({ name: '', text }, values);
   const deliveries: DeliveryScene['deliveries'] = ({ id }) =>
     sql(
@@ -122,7 +122,6 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
     },
     async receiver(answer) {
       const receiver = await startReceiver(answer);
-      receivers.push(receiver);
       return receiver;
     },
     attempts: deliveryId =>
@@ -153,11 +152,6 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
           where status = 'scheduled' and id in (select d.id ${rowsOf})`,
         id,
       );
-    },
-    async stop() {
-      await db.close();
-      await florin.stop();
-      await Promise.all(receivers.map(receiver => receiver.close()));
     },
   };
 };

@@ -232,7 +232,7 @@ test('sending again while an attempt is in the air is not swallowed by its answe
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([done.eventId]));
     expect((await scene.attempts(done.id)).map(({ statusCode }) => statusCode)).toEqual([200, 200]);
   } finally {
-    await scene.stop();
+    await scene.florin.stop();
   }
 });
 

@@ -128,7 +128,7 @@ describe('what is sent to one target at a time', () => {
 });
 
 describe('a dead endpoint with much scheduled', () => {
-  test('is probed with pauses, and drains when it is back', async () => {
+  test('is probed with pauses, and drains when it is back', { tags: ['thorough'] }, async () => {
     const receiver = await scene.receiver(answering(503));
     const endpoint = await merchant.endpoint(receiver.url);
     await scene.backlog(merchant, endpoint, 500, 1);

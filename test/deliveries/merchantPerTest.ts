@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
 
 export let scene: DeliveryScene;
@@ -12,5 +12,4 @@ export const merchantPerTest = (options?: Parameters<typeof startDeliveryScene>[
   beforeEach(async () => {
     merchant = await scene.merchant();
   });
-  afterAll(() => scene.stop());
 };

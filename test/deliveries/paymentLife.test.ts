@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
 import { eventOf, type Receiver, verify } from './receiver.ts';
@@ -7,7 +7,6 @@ let scene: DeliveryScene;
 beforeAll(async () => {
   scene = await startDeliveryScene();
 });
-afterAll(() => scene.stop());
 
 const kinds = ['payment.created', 'payment.detected', 'payment.confirming', 'payment.completed'];
 

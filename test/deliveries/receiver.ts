@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { atEndOfFile } from '../support/endOfFile.ts';
 
 export type Received = {
   readonly path: string;
@@ -85,5 +86,6 @@ export const startReceiver = async (answer: Receiver['answer'] = answering(200))
       }),
     reopen: () => listen(port),
   };
+  atEndOfFile(receiver.close);
   return receiver;
 };

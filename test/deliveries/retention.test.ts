@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
   type ClaimedDelivery,
@@ -123,7 +123,6 @@ describe('an attempt goes with its delivery', () => {
   beforeAll(async () => {
     idle = await startDeliveryScene({ roles: 'api,watch' });
   });
-  afterAll(() => idle.stop());
 
   test('none is written for one that is gone', async () => {
     const delivery = await claimed();

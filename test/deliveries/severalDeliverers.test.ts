@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { launch, makeRoom } from '../cli/cliProcess.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
@@ -12,7 +12,6 @@ let scene: DeliveryScene;
 beforeAll(async () => {
   scene = await startDeliveryScene();
 });
-afterAll(() => scene.stop());
 
 const startAnother = () => startSecondFlorin(scene.deliverer.DATABASE_URL!, { ...scene.deliverer });
 const holds = (receiver: Receiver, count: number) =>
@@ -22,7 +21,7 @@ const holds = (receiver: Receiver, count: number) =>
   );
 const idsOf = (receiver: Receiver): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
 
-test('two share the work: each delivery is made once while nothing fails', async () => {
+test('two share the work: each delivery is made once while nothing fails', { tags: ['thorough'] }, async () => {
   const another = await startAnother();
   try {
     const merchant = await scene.merchant();
@@ -58,7 +57,9 @@ test('two share the work: each delivery is made once while nothing fails', async
   }
 });
 
-test('what one was sending when it was killed, the next one on its data sends again, and nothing else', async () => {
+test('what one was sending when it was killed, the next one on its data sends again, and nothing else', {
+  tags: ['thorough'],
+}, async () => {
   const quiet = await startDeliveryScene({ roles: 'api,watch' });
   const room = await makeRoom();
   const receiver = await quiet.receiver(() => {});
@@ -98,7 +99,7 @@ test('what one was sending when it was killed, the next one on its data sends ag
   } finally {
     for (const each of processes) each.kill('SIGTERM');
     await Promise.all(processes.map(each => each.ended));
-    await quiet.stop();
+    await quiet.florin.stop();
     await rm(room, { recursive: true, force: true });
   }
 });

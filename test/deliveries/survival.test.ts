@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
@@ -19,7 +19,6 @@ beforeEach(async () => {
   receiver = await scene.receiver();
   endpoint = await merchant.endpoint(receiver.url);
 });
-afterAll(() => scene.stop());
 
 const allSucceed = (count: number, at = scene) =>
   at.untilDeliveries(endpoint, rows => rows.length === count && rows.every(({ status }) => status === 'succeeded'));
@@ -105,7 +104,7 @@ describe('while the database is away', () => {
   });
 });
 
-test('while answers cannot be written, only so much is sent', async () => {
+test('while answers cannot be written, only so much is sent', { tags: ['thorough'] }, async () => {
   await scene.florin.admin.db.transaction(async tx => {
     await tx.query({ name: '', text: 'lock table delivery_attempts in access exclusive mode' });
     await scene.backlog(merchant, endpoint, 3_000);
@@ -119,7 +118,7 @@ test('while answers cannot be written, only so much is sent', async () => {
   expect(receiver.received).toHaveLength(3_000);
 });
 
-test('deliveries that cannot be parked hold nobody up', async () => {
+test('deliveries that cannot be parked hold nobody up', { tags: ['thorough'] }, async () => {
   const closed = await merchant.endpoint(`${receiver.url}/closed`);
   // More targets than are looked at together lie between it and the last one.
   const between = await scene.merchant();
@@ -168,7 +167,9 @@ describe('a stop', () => {
     return { own, second };
   };
 
-  test('ends attempts that hang, gives back all claims, and the next start delivers', async () => {
+  test('ends attempts that hang, gives back all claims, and the next start delivers', {
+    tags: ['thorough'],
+  }, async () => {
     const { own, second } = await delivering(answering(200));
     try {
       await own.backlog(merchant, endpoint, 40);
@@ -192,7 +193,7 @@ describe('a stop', () => {
       }
     } finally {
       await second.stop();
-      await own.stop();
+      await own.florin.stop();
     }
   });
 
@@ -207,11 +208,11 @@ describe('a stop', () => {
       const rows = await own.deliveries(endpoint);
       expect(rows.map(({ status, attempts }) => [status, attempts])).toEqual(Array(4).fill(['succeeded', 1]));
     } finally {
-      await own.stop();
+      await own.florin.stop();
     }
   });
 
-  test('ends also while the database is away; what was not written is sent again', async () => {
+  test('ends also while the database is away; what was not written is sent again', { tags: ['thorough'] }, async () => {
     const { own, second } = await delivering(() => {});
     try {
       await own.backlog(merchant, endpoint, 4);
@@ -231,7 +232,7 @@ describe('a stop', () => {
       }
       expect(receiver.received).toHaveLength(8);
     } finally {
-      await own.stop();
+      await own.florin.stop();
     }
   });
 });

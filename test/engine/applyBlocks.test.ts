@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Block, WatchedBlock } from '../../src/core/chain.ts';
 import { applyBlocks, LeaseLost, rollBackByHand } from '../../src/engine/applyBlocks.ts';
 import { type Lease, takeLease } from '../../src/storage/chains.ts';
@@ -15,7 +15,6 @@ beforeEach(async () => {
   lease = await beginAnew(quiet.context.db);
   quiet.errors.length = 0;
 });
-afterAll(() => quiet.scene.stop());
 
 const apply = (...args: Parameters<typeof stepOf>) => applyBlocks(quiet.context, lease, stepOf(...args));
 const state = () => chainState(quiet);

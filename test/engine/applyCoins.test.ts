@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WatchedBlock } from '../../src/core/chain.ts';
 import { applyBlocks, LeaseLost } from '../../src/engine/applyBlocks.ts';
 import { applyCoins } from '../../src/engine/applyCoins.ts';
@@ -22,7 +22,6 @@ beforeEach(async () => {
   await applyBlocks(quiet.context, lease, stepOf(main.slice(0, 1)));
   await applyBlocks(quiet.context, lease, stepOf(main.slice(1)));
 });
-afterAll(() => quiet.scene.stop());
 
 const coinIn = ({ hash, number }: Pick<WatchedBlock, 'hash' | 'number'>): FoundCoin => ({
   key: `${hash}:delta:${payment.address}:1`,

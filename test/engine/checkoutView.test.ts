@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { networksOf } from '../../src/cli/compose.ts';
 import { checkoutState } from '../../src/core/checkoutView.ts';
 import { formatAmount } from '../../src/core/money.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   chain = await createFedChain(quiet.context, 'eip155:31337');
   await chain.feed([[], []]);
 });
-afterAll(() => quiet.scene.stop());
 
 const amount = 10_000n;
 const coins = (units: bigint): string => formatAmount(units, 18);

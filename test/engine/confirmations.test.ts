@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { formatAmount } from '../../src/core/money.ts';
 import { presentShown } from '../../src/engine/readPayment.ts';
 import { readPayments } from '../../src/storage/payments.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   chain = await createFedChain(quiet.context, 'eip155:31337');
   await chain.feed([[], []]);
 });
-afterAll(() => quiet.scene.stop());
 
 const small = { current: 0, required: 2, rule: 'depth' };
 const large = { current: 0, required: 30, rule: 'depth' };

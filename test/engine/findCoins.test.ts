@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
 import { findCoins } from '../../src/engine/findCoins.ts';
 import type { CoinPayment } from '../../src/storage/coins.ts';
+import { rounds } from '../support/rounds.ts';
 
 const head = 200;
 const address = '0x00000000000000000000000000000000000000A1';
@@ -70,7 +71,7 @@ test('all that came by contracts is found, each in its own block', async () => {
     fc.asyncProperty(stories, async story => {
       expect(ascending(await find(story))).toEqual(ascending(story.unseen));
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(50, 300) },
   );
 });
 
@@ -85,7 +86,7 @@ test('where states or blocks are gone, it is found later, never earlier, and all
       }
       expect(sum(found, head)).toBe(sum(story.unseen, head));
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(50, 300) },
   );
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { noticeRestore } from '../../src/engine/noticeRestore.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -10,10 +10,6 @@ beforeAll(async () => {
   clone = await cloneDatabase();
   db = openTestDatabase(clone.url);
   await db.script(`insert into derivation_counters (series, next) values ('acct/sandbox', 7), ('xpub/abc', 7)`);
-});
-afterAll(async () => {
-  await db.close();
-  await clone.drop();
 });
 
 const counters = () =>

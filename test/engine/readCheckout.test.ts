@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type CheckoutReader, createCheckoutReader } from '../../src/engine/readCheckout.ts';
 import { writePayments } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -7,7 +7,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const newPage = async () => {
   const account = await quiet.scene.account();

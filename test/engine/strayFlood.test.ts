@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { presentShown } from '../../src/engine/readPayment.ts';
 import { readPayments, readPaymentVersions } from '../../src/storage/payments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await home.feed([[], []]);
   await other.feed([[], []]);
 });
-afterAll(() => quiet.scene.stop());
 
 const token = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const atOnce = 200;
@@ -67,7 +66,9 @@ const expectEachToldOnce = async (payment: Made, count: number): Promise<void> =
   expect(await told(payment)).toHaveLength(events.length);
 };
 
-test('thousands of strays in a block are all recorded with it, and told in parts, each once', async () => {
+test('thousands of strays in a block are all recorded with it, and told in parts, each once', {
+  tags: ['thorough'],
+}, async () => {
   const [flooded, paid] = (await newPayments(2)) as [Made, Made];
   await home.feed([[...strays(flooded, 2_000), { to: paid.address, amount: 10n }]]);
   expect(await shown(paid)).toMatchObject({ status: 'confirming' });

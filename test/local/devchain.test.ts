@@ -5,7 +5,7 @@ import { request as requestHttp } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { devChainDeployments } from '../../src/chains/evm/deployments.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -27,10 +27,6 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'florin-devchain-'));
   const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) };
   chain = await startDevChain({ dataDir, log, tokens, emptyBlockIntervalMs: 10 });
-});
-afterAll(async () => {
-  await chain.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const call = (method: string, ...params: unknown[]) => callRpc(chain.rpcUrl, method, params);

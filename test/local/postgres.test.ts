@@ -62,7 +62,10 @@ test('a second start keeps the data, also below a path too long for a socket', l
   await rm(second.owner.host, { recursive: true });
 });
 
-test('a parent killed at any stage of its first start leaves nothing that harms the next', limit, async () => {
+test('a parent killed at any stage of its first start leaves nothing that harms the next', {
+  ...limit,
+  tags: ['thorough'],
+}, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const room = join(dataDir, 'postgres');
   const inBuild = async (path: string) => {
@@ -129,7 +132,10 @@ test('the server of a killed parent is adopted with its data and can be stopped'
   expect(await processesNaming(dataDir)).toEqual([]);
 });
 
-test('a process of a fallen server that hangs does not keep the next one from starting', limit, async () => {
+test('a process of a fallen server that hangs does not keep the next one from starting', {
+  ...limit,
+  tags: ['thorough'],
+}, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const server = await scene.start(dataDir);
   await query(server.owner, mark(5));
@@ -144,7 +150,10 @@ test('a process of a fallen server that hangs does not keep the next one from st
   expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 5 }]);
 });
 
-test('a survivor that does not answer is ended, and a reused process id does not mislead', limit, async () => {
+test('a survivor that does not answer is ended, and a reused process id does not mislead', {
+  ...limit,
+  tags: ['thorough'],
+}, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const parent = scene.run('postgresParent', dataDir);
   await parent.next();

@@ -25,7 +25,7 @@ const ownerOf = async (path: string) => (await stat(path)).uid;
 /** /proc shows the process as the rest of the system sees it: in a user namespace it is still the one who made it. */
 const serverUser = async (dataDir: string) => ownerOf(`/proc/${await postmasterPid(dataDir)}`);
 
-test('the server runs under an unprivileged account, and never as root', limit, async () => {
+test('the server runs under an unprivileged account, and never as root', { ...limit, tags: ['thorough'] }, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const { log, lines } = recordingLog();
   await scene.start(dataDir, log);
@@ -36,7 +36,7 @@ test('the server runs under an unprivileged account, and never as root', limit, 
   expect(lines.filter(line => line.level === 'warn')).toHaveLength(isShut ? 1 : 0);
 });
 
-test('each way of running can follow the other on one data directory', limit, async () => {
+test('each way of running can follow the other on one data directory', { ...limit, tags: ['thorough'] }, async () => {
   const parent = await scene.makeDirectory();
   const dataDir = join(parent, 'data');
   let rows: unknown[] = [];
@@ -57,7 +57,7 @@ test('each way of running can follow the other on one data directory', limit, as
 
 test.runIf(isRoot && canReachPrograms(daemon))(
   'in the directory of an ordinary user everything belongs to that user',
-  limit,
+  { ...limit, tags: ['thorough'] },
   async () => {
     const parent = await scene.makeDirectory();
     const dataDir = join(parent, 'data');

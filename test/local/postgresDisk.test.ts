@@ -19,51 +19,55 @@ afterEach(async () => {
   await scene.end();
 });
 
-test.runIf(canMount)('a full disk stops writing and nothing else; room lets it go on', limit, async () => {
-  const dataDir = join(await scene.makeDirectory(), 'data');
-  unmount.push(await mountSmallDisk(dataDir, 160));
-  const { log, lines } = recordingLog();
-  const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
-  // Not compressed, so that room that comes free meanwhile is soon used up.
-  await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text STORAGE EXTERNAL)');
-  const insert = 'INSERT INTO kept SELECT coalesce(max(id), 0) + 1, repeat(md5(random()::text), 2000) FROM kept';
-  // A database that was never connected to, or whose server fell, needs room for the first connection.
-  const superuser = (await findSuperuser({ dataDir }))!;
-  await probe(superuser);
-  const filler = join(dataDir, 'filler');
-  await query(server.owner, insert);
-  await fillDisk(filler);
-  let acknowledged = 1;
-  const refusal = await eventually(async () => {
-    try {
-      await query(server.owner, insert);
-      acknowledged++;
-      return false;
-    } catch (error) {
-      return error as { code?: string };
-    }
-  });
-  expect(refusal.code).toBe('53100');
-  // The write-ahead log goes on into the files it has in reserve, until it too has no room. Whether the server then
-  // refuses or falls is a matter of which of its processes meets the end first, so it is made to fall.
-  const writeAhead = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 900000))";
-  await eventually(() =>
-    query(superuser, writeAhead).then(
-      () => false,
-      () => true,
-    ),
-  );
-  await killServers(dataDir);
-  const attempted = ['PostgreSQL could not be started again', 'PostgreSQL was started again'];
-  await eventually(async () => lines.some(line => attempted.includes(line.message)));
-  expect(lines.map(line => line.message)).toContain('PostgreSQL ended unexpectedly');
-  await rm(filler);
-  await eventually(() => probe(server.owner));
-  await eventually(() => query(server.owner, insert));
-  acknowledged++;
-  const [row] = await query(server.owner, 'SELECT count(*)::int AS count, count(filler)::int AS whole FROM kept');
-  expect(row).toMatchObject({ count: acknowledged, whole: acknowledged });
-});
+test.runIf(canMount)(
+  'a full disk stops writing and nothing else; room lets it go on',
+  { ...limit, tags: ['thorough'] },
+  async () => {
+    const dataDir = join(await scene.makeDirectory(), 'data');
+    unmount.push(await mountSmallDisk(dataDir, 160));
+    const { log, lines } = recordingLog();
+    const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
+    // Not compressed, so that room that comes free meanwhile is soon used up.
+    await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text STORAGE EXTERNAL)');
+    const insert = 'INSERT INTO kept SELECT coalesce(max(id), 0) + 1, repeat(md5(random()::text), 2000) FROM kept';
+    // A database that was never connected to, or whose server fell, needs room for the first connection.
+    const superuser = (await findSuperuser({ dataDir }))!;
+    await probe(superuser);
+    const filler = join(dataDir, 'filler');
+    await query(server.owner, insert);
+    await fillDisk(filler);
+    let acknowledged = 1;
+    const refusal = await eventually(async () => {
+      try {
+        await query(server.owner, insert);
+        acknowledged++;
+        return false;
+      } catch (error) {
+        return error as { code?: string };
+      }
+    });
+    expect(refusal.code).toBe('53100');
+    // The write-ahead log goes on into the files it has in reserve, until it too has no room. Whether the server then
+    // refuses or falls is a matter of which of its processes meets the end first, so it is made to fall.
+    const writeAhead = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 900000))";
+    await eventually(() =>
+      query(superuser, writeAhead).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await killServers(dataDir);
+    const attempted = ['PostgreSQL could not be started again', 'PostgreSQL was started again'];
+    await eventually(async () => lines.some(line => attempted.includes(line.message)));
+    expect(lines.map(line => line.message)).toContain('PostgreSQL ended unexpectedly');
+    await rm(filler);
+    await eventually(() => probe(server.owner));
+    await eventually(() => query(server.owner, insert));
+    acknowledged++;
+    const [row] = await query(server.owner, 'SELECT count(*)::int AS count, count(filler)::int AS whole FROM kept');
+    expect(row).toMatchObject({ count: acknowledged, whole: acknowledged });
+  },
+);
 
 test.runIf(canMount)('libraries are linked elsewhere when the package cannot be written to', limit, async () => {
   const directory = await scene.makeDirectory();

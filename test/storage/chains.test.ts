@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { insertBlocks, orphanBlocks, pruneBlocks } from '../../src/storage/blocks.ts';
 import {
   type ChainRow,
@@ -21,7 +21,6 @@ beforeAll(async () => {
   rows = await openRows();
 });
 beforeEach(() => rows.run('delete from blocks; delete from chains'));
-afterAll(() => rows.close());
 
 const take = (holder: string, seconds = 600): Promise<ChainRow | null> =>
   takeLease(rows.db, { caip2, holder, seconds });

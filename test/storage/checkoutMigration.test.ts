@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { type EarlierDatabase, openEarlierDatabase } from './earlierDatabase.ts';
 
@@ -10,7 +10,6 @@ beforeEach(async () => {
   earlier = await openEarlierDatabase('0006');
   db = earlier.db;
 });
-afterEach(() => earlier.close());
 
 const upgrade = () => earlier.upgrade();
 const definition = async (): Promise<unknown> => {
@@ -22,12 +21,12 @@ const definition = async (): Promise<unknown> => {
 };
 const needed = 'CREATE UNIQUE INDEX payments_id ON public.payments USING btree (id)';
 
-test('builds the index over all payments', async () => {
+test('builds the index over all payments', { tags: ['thorough'] }, async () => {
   await upgrade();
   expect(await definition()).toBe(needed);
 });
 
-test('takes the index that was built before, while payments were created', async () => {
+test('takes the index that was built before, while payments were created', { tags: ['thorough'] }, async () => {
   await db.script('create unique index concurrently payments_id on payments (id)');
   await upgrade();
   expect(await definition()).toBe(needed);
@@ -41,7 +40,7 @@ test.each([
   ],
   ['that lets two payments have one id', 'create index payments_id on payments (id)'],
   ['of something else', 'create unique index payments_id on payments (id, address)'],
-])('refuses an index %s, and takes the right one after it', async (_, sql) => {
+])('refuses an index %s, and takes the right one after it', { tags: ['thorough'] }, async (_, sql) => {
   await db.script(sql);
   await expect(upgrade()).rejects.toThrow(/payments_id is not the one/);
   await db.script('drop index payments_id');

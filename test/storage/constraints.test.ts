@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { isLegalEdge, legalEdges, type PaymentStatus, paymentStatuses } from '../../src/core/payment/states.ts';
 import { type Columns, openRows, type Rows, refusal } from './rows.ts';
 
@@ -8,7 +8,6 @@ beforeAll(async () => {
   rows = await openRows();
   account = await rows.account();
 });
-afterAll(() => rows.close());
 
 const pairs = paymentStatuses.flatMap(from => paymentStatuses.map(to => [from, to] as const));
 const both = { completed_at: `'2026-01-31T12:30:00Z'`, canceled_at: `'2026-01-31T12:30:00Z'` };

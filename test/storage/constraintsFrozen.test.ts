@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openRows, type Rows, refusal } from './rows.ts';
 
 let rows: Rows;
@@ -7,7 +7,6 @@ beforeAll(async () => {
   rows = await openRows();
   account = await rows.account();
 });
-afterAll(() => rows.close());
 
 const refused = (work: Promise<unknown>, code: string): Promise<void> => expect(work).rejects.toMatchObject({ code });
 

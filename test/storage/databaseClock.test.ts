@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../../src/storage/databaseClock.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
@@ -9,10 +9,6 @@ let db: Database;
 beforeAll(async () => {
   clone = await cloneDatabase();
   db = openTestDatabase(clone.url);
-});
-afterAll(async () => {
-  await db.close();
-  await clone.drop();
 });
 
 /** The machine's clocks, moved by hand. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
@@ -32,7 +32,6 @@ beforeAll(async () => {
   [paymentId, quietPaymentId] = [await rows.payment(accountId), await rows.payment(accountId)];
   await rows.event(accountId, quietPaymentId, { id: `'${manyEventId(atMs - 1, 1)}'` });
 }, 300_000);
-afterAll(() => rows.close());
 
 /**
  * Further events of the account, up to this many, each with a delivery; one in a thousand completes something. None but
@@ -103,7 +102,10 @@ const measure = async (size: number): Promise<Record<string, number>> => {
   return costs;
 };
 
-test(`pages cost the same among ${many} events and deliveries as among ${few}`, { timeout: 300_000 }, async () => {
+test(`pages cost the same among ${many} events and deliveries as among ${few}`, {
+  tags: ['thorough'],
+  timeout: 300_000,
+}, async () => {
   await grow(0, few);
   const small = await measure(few);
   await grow(few, many);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
 import { insertEvents, insertSampleEvent } from '../../src/storage/events.ts';
 import { writePayments } from '../api/listingScene.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   const made = await florin.client.call('POST', '/v1/webhooks', { key: account.keys.sandbox, body });
   expect(made.status, made.text).toBe(200);
 });
-afterAll(() => florin.stop());
 
 const dueOf = async (type: string): Promise<boolean[]> => {
   const text = `select next_attempt_at <= clock_timestamp() + interval '1 second' as due from deliveries d

@@ -10,7 +10,6 @@ const folder = new URL('../../src/storage/migrations/', import.meta.url);
 export type EarlierDatabase = {
   readonly db: Database;
   upgrade(): Promise<unknown>;
-  close(): Promise<void>;
 };
 
 /** A database as it was before the migration with this number. */
@@ -31,9 +30,5 @@ export const openEarlierDatabase = async (first: string): Promise<EarlierDatabas
   return {
     db,
     upgrade: () => migrate({ connectionString: clone.url }, { log: silentLog }),
-    async close() {
-      await db.close();
-      await clone.drop();
-    },
   };
 };

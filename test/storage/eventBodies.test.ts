@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
 import { insertEvents } from '../../src/storage/events.ts';
 import { writePayments } from '../api/listingScene.ts';
@@ -8,7 +8,6 @@ let florin: TestFlorin;
 beforeAll(async () => {
   florin = await startTestFlorin();
 });
-afterAll(() => florin.stop());
 
 test('bodies that are written together come back byte for byte, whatever they are made of', async () => {
   const account = await florin.account();

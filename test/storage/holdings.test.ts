@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { orphanBlocks } from '../../src/storage/blocks.ts';
 import { readHoldings, settleForwards } from '../../src/storage/holdings.ts';
 import { foldTotals } from '../../src/storage/totals.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   account = await rows.account();
 });
-afterAll(() => rows.close());
 
 const holding = (count: number, amount: number) =>
   rows.insert('holding_deltas', {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Scope } from '../../src/core/environment.ts';
 import {
   claimIdempotencyKey,
@@ -15,7 +15,6 @@ beforeAll(async () => {
   rows = await openRows();
   scope = { accountId: await rows.account(), environment: 'sandbox' };
 });
-afterAll(() => rows.close());
 
 const claim = (key: string, holdSeconds: number, body = 0) =>
   claimIdempotencyKey(rows.db, scope, { route, key, bodyHash: Buffer.alloc(32, body), holdSeconds });

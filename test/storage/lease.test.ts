@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Lease, lockChain, moveChain, readChains, renewLease, takeLease } from '../../src/storage/chains.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
@@ -16,10 +16,6 @@ beforeAll(async () => {
   db = openTestDatabase(clone.url);
 });
 beforeEach(() => db.script('delete from chains'));
-afterAll(async () => {
-  await db.close();
-  await clone.drop();
-});
 
 const take = async (holder: string, seconds: number): Promise<Lease | null> => {
   const row = await takeLease(db, { caip2, holder, seconds });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Database, isUnavailable } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
@@ -9,11 +9,6 @@ beforeAll(async () => {
   clone = await cloneDatabase();
   db = openTestDatabase(clone.url);
   other = openTestDatabase(clone.url);
-});
-afterAll(async () => {
-  await db.close();
-  await other.close();
-  await clone.drop();
 });
 
 const backend = { name: 'test-backend', text: 'select pg_backend_pid() as pid' };

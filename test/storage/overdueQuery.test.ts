@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { type Database, isUnavailable, openDatabase } from '../../src/storage/database.ts';
 import { cloneDatabase } from '../support/databases.ts';
@@ -9,10 +9,6 @@ beforeAll(async () => {
   clone = await cloneDatabase();
   const settings = { log: silentLog, maxConnections: 1, queryTimeoutMs: 200 };
   db = openDatabase({ connectionString: clone.url }, settings);
-});
-afterAll(async () => {
-  await db.close();
-  await clone.drop();
 });
 
 const stuck = { name: 'test-stuck', text: 'select pg_sleep(600)' };

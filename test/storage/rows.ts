@@ -19,7 +19,6 @@ export type Rows = {
   payment(accountId: string, columns?: Columns): Promise<string>;
   event(accountId: string, paymentId: string, columns?: Columns): Promise<string>;
   endpoint(accountId: string, columns?: Columns): Promise<string>;
-  close(): Promise<void>;
 };
 
 /** A database of its own, with the least that each table wants. */
@@ -93,10 +92,6 @@ export const openRows = async (): Promise<Rows> => {
         ...columns,
       });
       return id;
-    },
-    async close() {
-      await db.close();
-      await clone.drop();
     },
   };
 };

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { readHoldings } from '../../src/storage/holdings.ts';
 import { listPayments } from '../../src/storage/listPayments.ts';
@@ -23,10 +23,6 @@ beforeAll(async () => {
   await db.script(before);
   for (const name of names.filter(each => each >= '0009'))
     await db.script(await readFile(new URL(name, folder), 'utf8'));
-});
-afterAll(async () => {
-  await db.close();
-  await clone.drop();
 });
 
 const payment = (n: number, columns: Record<string, string>): string => {

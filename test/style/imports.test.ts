@@ -34,7 +34,10 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   workers: { mayImport: ['core', 'engine', 'storage', 'chains', 'webhooks'], packages: [] },
   checkout: { mayImport: ['core'], packages: ['qr'] },
-  http: { mayImport: ['core', 'checkout', 'engine', 'storage'], packages: ['fastify', 'typebox'] },
+  http: {
+    mayImport: ['core', 'checkout', 'engine', 'storage'],
+    packages: ['@fastify/ajv-compiler', 'fastify', 'typebox'],
+  },
   cli: {
     mayImport: ['core', 'chains', 'vault', 'local', 'storage', 'webhooks', 'engine', 'workers', 'http'],
     packages: ['commander', 'pino'],

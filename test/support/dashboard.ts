@@ -5,6 +5,7 @@ import { type Role, roles } from '../../src/core/dashboard/roles.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { acceptPassword, addPerson } from '../../src/engine/dashboard/people.ts';
 import { openSession } from '../../src/engine/dashboard/sessions.ts';
+import { atEndOfFile } from './endOfFile.ts';
 import { startTestFlorin, type TestFlorin } from './florin.ts';
 import { type Answer, send } from './send.ts';
 
@@ -50,7 +51,6 @@ export type TestDashboard = {
   stranger(): DashboardClient;
   /** Any request, as it is written. */
   send(method: string, path: string, outgoing?: { body?: unknown; headers?: Record<string, string> }): Promise<Answer>;
-  stop(): Promise<void>;
 };
 
 export const testPassword = 'a quiet river at noon';
@@ -81,6 +81,7 @@ export const startDashboard = async (
   const url = scene.florin.dashboardUrl;
   const ca = await readFile(scene.florin.caPath!, 'utf8');
   const agent = new Agent({ ca, keepAlive: true, maxSockets: 16 });
+  atEndOfFile(() => agent.destroy());
   const account = await scene.account();
   const { admin } = scene;
   let made = 0;
@@ -149,9 +150,5 @@ export const startDashboard = async (
     newPerson,
     stranger: () => clientOf({ personId: '', email: '', role: 'viewer', cookie: '', sessionId: '' }),
     send: (method, path, outgoing = {}) => send(url, method, path, { ...outgoing, agent }),
-    async stop() {
-      agent.destroy();
-      await scene.stop();
-    },
   };
 };

@@ -3,8 +3,7 @@ import { inject } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import type { PostgresConnection } from '../../src/local/postgres/startPostgres.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-
-export const templateName = 'florin_test_template';
+import { atEndOfFile } from './endOfFile.ts';
 
 /** A connection as a URL; a unix socket's directory goes into the host, percent-encoded. */
 export const databaseUrl = (c: PostgresConnection): string =>
@@ -12,7 +11,7 @@ export const databaseUrl = (c: PostgresConnection): string =>
 
 export const withDatabase = (url: string, name: string): string => url.replace(/\/[^/?]*(\?|$)/, `/${name}$1`);
 
-/** A database of its own for a test file, dropped at the end. */
+/** A database of its own for a test file, dropped at its end at the latest. */
 export const cloneDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
   const adminUrl = inject('adminUrl');
   const name = `florin_test_${randomBytes(8).toString('hex')}`;
@@ -24,9 +23,20 @@ export const cloneDatabase = async (): Promise<{ url: string; drop(): Promise<vo
       await admin.close();
     }
   };
-  await run(`create database ${name} template ${templateName}`);
-  return { url: withDatabase(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) };
+  const drop = (): Promise<void> => run(`drop database if exists ${name} with (force)`);
+  atEndOfFile(drop);
+  await run(`create database ${name} template ${inject('templateName')}`);
+  return { url: withDatabase(adminUrl, name), drop };
 };
 
-export const openTestDatabase = (url: string): Database =>
-  openDatabase({ connectionString: url }, { log: silentLog, maxConnections: 4 });
+/** Closed at the end of the test file at the latest. */
+export const openTestDatabase = (url: string): Database => {
+  const db = openDatabase({ connectionString: url }, { log: silentLog, maxConnections: 4 });
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closed ??= db.close();
+    return closed;
+  };
+  atEndOfFile(close);
+  return { ...db, close };
+};

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
 import { type Config, loadConfig } from '../../src/cli/config.ts';
-import { type Florin, startFlorin } from '../../src/cli/florin.ts';
+import { type Florin, startFlorin, type Tuning } from '../../src/cli/florin.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { type Permission, permissions } from '../../src/core/permissions.ts';
 import type { Plan } from '../../src/core/plans.ts';
 import { type AdminContext, createAccount, createKey } from '../../src/engine/accounts.ts';
-import type { LiveLimits } from '../../src/http/liveCheckouts.ts';
 import { createClient, type TestClient } from './client.ts';
 import { cloneDatabase } from './databases.ts';
+import { atEndOfFile } from './endOfFile.ts';
 
 export type TestFlorin = {
   readonly florin: Florin;
@@ -30,22 +30,37 @@ export type TestFlorin = {
 
 export type TestAccount = { id: string; keys: Record<Environment, string>; keyIds: Record<Environment, string> };
 
+/** A fifth of the ordinary, so that payments are final sooner; long enough to see each state on the way. */
+const emptyBlockIntervalMs = 200;
+
 /**
  * A whole Florin on a database of its own, real listeners on loopback and a dev chain, as `npm start` would run it. It
- * delivers only where a test says so: receivers of other tests have names that nobody may ask for.
+ * stops at the end of the test file at the latest, also where its start fails half-way. It delivers only where a test asks
+ * for that: receivers of other tests have names that must not be resolved.
  */
 export const startTestFlorin = async (
-  options: { env?: Record<string, string>; configFile?: object; log?: Log; live?: Partial<LiveLimits> } = {},
+  options: { env?: Record<string, string>; configFile?: object; log?: Log; live?: Tuning['live'] } = {},
 ): Promise<TestFlorin> => {
-  const room = await mkdtemp(join(tmpdir(), 'florin-test-'));
+  const started = new AsyncDisposableStack();
+  const stop = (): Promise<void> => started.disposeAsync();
+  atEndOfFile(stop);
+  const room = await mkdtemp(join(tmpdir(), 'florin-'));
+  started.defer(() => rm(room, { recursive: true, force: true }));
   if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
   const database = await cloneDatabase();
+  started.defer(database.drop);
   const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
   const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
-  const florin = await startFlorin(config, options.log ?? silentLog, undefined, options.live);
+  const florin = await startFlorin(config, options.log ?? silentLog, undefined, {
+    ...(options.live ? { live: options.live } : {}),
+    emptyBlockIntervalMs,
+  });
+  started.defer(florin.stop);
   const storage = await openStorage(config, silentLog);
+  started.defer(storage.stop);
   const admin = await openAdmin(config, storage);
   const client = await createClient(florin);
+  started.defer(client.close);
 
   const key: TestFlorin['key'] = (accountId, environment, scopes = permissions) =>
     createKey(admin, { accountId, environment, name: 'test', scopes, ipAllow: null, expiresAt: null });
@@ -71,12 +86,6 @@ export const startTestFlorin = async (
         keyIds: { production: production.id, sandbox: sandbox.id },
       };
     },
-    async stop() {
-      await client.close();
-      await florin.stop();
-      await storage.stop();
-      await database.drop();
-      await rm(room, { recursive: true, force: true });
-    },
+    stop,
   };
 };

@@ -1,38 +1,74 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { probeConnection } from '../../src/cli/compose.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { findSuperuser, startPostgres } from '../../src/local/postgres/startPostgres.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { databaseUrl, templateName, withDatabase } from './databases.ts';
+import { databaseUrl, withDatabase } from './databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A role that may create databases, as a URL. */
     adminUrl: string;
+    /** The name of the migrated database that each test file copies. */
+    templateName: string;
+    /** Whether this is `npm run test:all`, where long tests take as many rounds as they can. */
+    isThorough: boolean;
   }
 }
+
+/** Every temporary file of the run lies below one folder. PostgreSQL must be able to enter it without root's rights. */
+const makeRoom = async (): Promise<string> => {
+  const room = await mkdtemp(join(await realpath(tmpdir()), 'florin-test-'));
+  await chmod(room, 0o755);
+  return room;
+};
+
+/** Cleans up after the run, however it ends. */
+const startGuardian = (folders: readonly string[]): void => {
+  const path = fileURLToPath(new URL('guardian.mjs', import.meta.url));
+  const child = spawn(process.execPath, [path, ...folders], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  child.unref();
+  // The pipe closes with this process.
+  (child.stdin as unknown as { unref(): void }).unref();
+};
 
 /**
  * One server for the whole run: the embedded one, or the one named by TEST_DATABASE_URL (a role with CREATEDB). Each test
  * file clones its own database from a template that is migrated once.
  */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const given = process.env.TEST_DATABASE_URL;
-  const room = given ? null : await mkdtemp(join(tmpdir(), 'florin-test-'));
-  const embedded = room ? await startPostgres({ dataDir: room, log: silentLog, probe: probeConnection }) : null;
-  const adminUrl = given ?? databaseUrl((await findSuperuser({ dataDir: room! }))!);
-  const admin = openDatabase({ connectionString: adminUrl }, { log: silentLog, maxConnections: 1 });
-  await admin.script(`drop database if exists ${templateName} with (force)`);
-  await admin.script(`create database ${templateName}`);
+  const room = await makeRoom();
+  // Vitest leaves a folder of its own behind when it is interrupted.
+  startGuardian([room, project.tmpDir]);
+  // Workers and whatever they start inherit it.
+  process.env.TMPDIR = room;
+  const given = process.env.TEST_DATABASE_URL || null;
+  const embedded = given
+    ? null
+    : await startPostgres({ dataDir: join(room, 'database'), log: silentLog, probe: probeConnection });
+  const adminUrl = given ?? databaseUrl((await findSuperuser({ dataDir: join(room, 'database') }))!);
+  const templateName = `florin_test_template_${process.pid}`;
+  const onServer = async (sql: string): Promise<void> => {
+    const admin = openDatabase({ connectionString: adminUrl }, { log: silentLog, maxConnections: 1 });
+    await admin.script(sql).finally(() => admin.close());
+  };
+  await onServer(`drop database if exists ${templateName} with (force)`);
+  await onServer(`create database ${templateName}`);
   await migrate({ connectionString: withDatabase(adminUrl, templateName) }, { log: silentLog });
-  await admin.close();
   project.provide('adminUrl', adminUrl);
+  project.provide('templateName', templateName);
   return async () => {
+    await onServer(`drop database if exists ${templateName} with (force)`);
     await embedded?.stop();
-    if (room) await rm(room, { recursive: true, force: true });
   };
 };

@@ -1,23 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/cli/config.ts';
 import { type Florin, startFlorin } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { atEndOfFile } from './endOfFile.ts';
 
 /** Another Florin on the same database, with a data directory of its own; serves the API only. */
 export const startSecondFlorin = async (
   databaseUrl: string,
   env: Record<string, string>,
 ): Promise<{ florin: Florin; stop(): Promise<void> }> => {
-  const room = await mkdtemp(join(tmpdir(), 'florin-test-'));
+  const room = await mkdtemp(join(tmpdir(), 'florin-'));
   const settings = { DATABASE_URL: databaseUrl, FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', FLORIN_ROLES: 'api' };
   const florin = await startFlorin(await loadConfig({ env: { ...settings, ...env }, cwd: room }), silentLog);
-  return {
-    florin,
-    async stop() {
-      await florin.stop();
-      await rm(room, { recursive: true, force: true });
-    },
-  };
+  atEndOfFile(florin.stop);
+  return { florin, stop: florin.stop };
 };

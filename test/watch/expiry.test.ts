@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { dumpDatabase } from '../support/dumpDatabase.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
@@ -22,10 +22,6 @@ beforeAll(async () => {
   await made({});
   await still.chain.mine();
   stranded = await made({ network: 'avalanche', expiresIn: 8 });
-});
-afterAll(async () => {
-  await scene.stop();
-  await Promise.all([far.close(), still.close()]);
 });
 
 const ofTokens = { network: 'arbitrum', currency: 'USDC', amount: '25' };

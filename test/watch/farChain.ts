@@ -4,6 +4,7 @@ import { PRAGUE } from '@nomicfoundation/edr';
 import type { Hex } from 'viem';
 import { type Slug, testnets } from '../../src/core/registry/backings.ts';
 import { type EvmNode, startEvmNode } from '../chains/evmNode.ts';
+import { atEndOfFile } from '../support/endOfFile.ts';
 import { type ChainCalls, createChainCalls, runtimeCodeOf } from './chainCalls.ts';
 
 export type FarChain = {
@@ -57,6 +58,12 @@ export const startFarChain = async (slug: Slug, behindSeconds = 0): Promise<FarC
     request.on('end', () => void answer(Buffer.concat(chunks).toString('utf8'), response));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const close = (): Promise<void> =>
+    new Promise(resolve => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  atEndOfFile(close);
 
   const token = (symbol: string): string => tokens.find(each => each.symbol === symbol)!.address;
   const setCode = (symbol: string, code: Hex): Promise<unknown> => node.request('hardhat_setCode', token(symbol), code);
@@ -79,10 +86,6 @@ export const startFarChain = async (slug: Slug, behindSeconds = 0): Promise<FarC
     pretend(other) {
       served = other?.node ?? node;
     },
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 };

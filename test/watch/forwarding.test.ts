@@ -1,5 +1,5 @@
 import { toHex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { type Contract, noToken } from './chainCalls.ts';
 import { type Payment, startPayerScene, type WatchScene, withoutDepth } from './watchScene.ts';
@@ -10,7 +10,6 @@ let payer: Contract;
 beforeAll(async () => {
   ({ scene, usdc, payer } = await startPayerScene());
 });
-afterAll(() => scene.stop());
 
 const whole = 25_000_000n;
 const coins = { currency: 'ETH', amount: '0.01' };
@@ -115,7 +114,9 @@ describe('native coin sent by a contract', () => {
 });
 
 describe('sweep', () => {
-  test('100 paid forwarders go to the treasury in one transaction, within 55,000 gas each', async () => {
+  test('100 paid forwarders go to the treasury in one transaction, within 55,000 gas each', {
+    tags: ['thorough'],
+  }, async () => {
     const amounts = Array.from({ length: 100 }, (_, at) => 1_000_000n + BigInt(at));
     const made = await Promise.all(amounts.map(units => scene.calls.made({ amount: `1.${String(units).slice(1)}` })));
     const origins = await Promise.all(made.map(({ id }) => scene.originOf(id)));

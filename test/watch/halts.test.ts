@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { pruneBlocks } from '../../src/storage/blocks.ts';
 import { expectError, until } from '../api/paymentCalls.ts';
 import { type Ended, run } from '../cli/cliProcess.ts';
@@ -19,10 +19,6 @@ beforeAll(async () => {
   usdc = await scene.token('base', 'USDC');
   const [account] = await scene.chain.request<[string]>('eth_accounts');
   await scene.chain.mint(usdc, account, 10n ** 15n);
-});
-afterAll(async () => {
-  await scene.stop();
-  await far.close();
 });
 
 const whole = 25_000_000n;
@@ -109,7 +105,7 @@ describe('a reorg below the blocks that are kept', () => {
 });
 
 describe('a reorg against a finalized block', () => {
-  test('halts the chain; with the right node back, the operator lets it go on', async () => {
+  test('halts the chain; with the right node back, the operator lets it go on', { tags: ['thorough'] }, async () => {
     const paid = await completed('arbitrum', payFar);
     const impostor = await startFarChain('arbitrum');
     try {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { localCaip2, startWatchScene, type WatchScene } from './watchScene.ts';
 
@@ -15,7 +15,6 @@ beforeAll(async () => {
     create trigger noted after update of lease_until on chains for each row
       when (old.latest_number is not distinct from new.latest_number) execute function note_write()`);
 });
-afterAll(() => scene.stop());
 
 const read = <R extends Record<string, unknown>>(text: string): Promise<R[]> =>
   scene.florin.admin.db.query<R>({ name: '', text });
@@ -43,13 +42,13 @@ test('all networks of a chain are told of in one statement', async () => {
   expect(new Set(rows.map(({ xmin }) => xmin)).size).toBe(1);
 });
 
-test('a chain at rest is told of with about every second heartbeat', async () => {
+test('a chain at rest is told of with about every second heartbeat', { tags: ['thorough'] }, async () => {
   const told = await toldInBeats(12, async () => {});
   expect(told).toBeGreaterThanOrEqual(5);
   // More than six where a heart beats slowly on a busy machine.
   expect(told).toBeLessThanOrEqual(9);
 });
 
-test('a chain that moves is told of with every heartbeat', async () => {
+test('a chain that moves is told of with every heartbeat', { tags: ['thorough'] }, async () => {
   expect(await toldInBeats(12, () => scene.chain.mine())).toBeGreaterThanOrEqual(10);
 });

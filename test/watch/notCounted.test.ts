@@ -1,5 +1,5 @@
 import { encodeFunctionData, type Hex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import forwarderArtefact from '../../contracts/artefacts/Forwarder.json' with { type: 'json' };
 import { until } from '../api/paymentCalls.ts';
 import { type Contract, noToken } from './chainCalls.ts';
@@ -11,7 +11,6 @@ let payer: Contract;
 beforeAll(async () => {
   ({ scene, usdc, payer } = await startPayerScene());
 });
-afterAll(() => scene.stop());
 
 const whole = 25_000_000n;
 const coins = { network: 'base', currency: 'ETH', amount: '0.01' };
@@ -95,7 +94,7 @@ describe('fake token, same symbol; forged log', () => {
 });
 
 describe('zero-value poisoning, dust', () => {
-  test('10,000 transfers of nothing change nothing', async () => {
+  test('10,000 transfers of nothing change nothing', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made();
     for (let times = 0; times < 5; times++) {
       await payer.call('repeatTransfer', [usdc, payment.address, 0n, 2_000n]);

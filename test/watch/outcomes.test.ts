@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import type { Contract } from './chainCalls.ts';
 import { startPayerScene, type WatchScene } from './watchScene.ts';
@@ -9,7 +9,6 @@ let payer: Contract;
 beforeAll(async () => {
   ({ scene, usdc, payer } = await startPayerScene());
 });
-afterAll(() => scene.stop());
 
 /** 25 USDC, which has six decimals. */
 const whole = 25_000_000n;

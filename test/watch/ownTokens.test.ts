@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { expectError, until } from '../api/paymentCalls.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
 import { startWatchScene, type WatchScene } from './watchScene.ts';
@@ -38,10 +38,6 @@ beforeAll(async () => {
     () => scene.florin.client.call('GET', '/v1/networks/arbitrum'),
     ({ json }) => json.status === 'operational',
   );
-});
-afterAll(async () => {
-  await scene.stop();
-  await far.close();
 });
 
 const currency = async (slug: string, symbol: string, environment: 'sandbox' | 'production' = 'sandbox') => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { rawTransaction } from '../../src/local/devchain/rawTransaction.ts';
 import { until } from '../api/paymentCalls.ts';
 import type { Contract } from './chainCalls.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
     await scene.chain.mint(await scene.token(slug, 'USDC'), account, 10n ** 15n);
   }
 });
-afterAll(() => scene.stop());
 
 const whole = 25_000_000n;
 const coins = { currency: 'ETH', amount: '0.01' };

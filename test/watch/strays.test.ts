@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../api/paymentCalls.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
 import { localCaip2, startWatchScene, type WatchScene } from './watchScene.ts';
@@ -16,10 +16,6 @@ beforeAll(async () => {
     () => scene.calls.create({ network: 'arbitrum', currency: 'USDC', amount: '1' }),
     ({ status }) => status === 200,
   );
-});
-afterAll(async () => {
-  await scene.stop();
-  await far.close();
 });
 
 const whole = 25_000_000n;
@@ -88,7 +84,7 @@ describe('wrong token to a known address', () => {
 });
 
 describe('dust of a wrong token', () => {
-  test('neither hides what counts nor swells the events', async () => {
+  test('neither hides what counts nor swells the events', { tags: ['thorough'] }, async () => {
     const created = await scene.calls.made();
     const dai = await scene.token('base', 'DAI');
     const payer = await scene.chain.deploy('ContractPayer');

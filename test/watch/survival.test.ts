@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { slugs } from '../../src/core/registry/backings.ts';
 import { expectError, until } from '../api/paymentCalls.ts';
 import { makeRoom, run, type Server, startServer } from '../cli/cliProcess.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   scene = await startWatchScene();
   usdc = await scene.token('base', 'USDC');
 });
-afterAll(() => scene.stop());
 
 const whole = 25_000_000n;
 const wei = 10n ** 16n;
@@ -94,7 +93,9 @@ describe('address or treasury tampered in the database', () => {
 });
 
 describe('crash anywhere, two workers', () => {
-  test('when the process that reads a chain is killed, another takes over; nothing is lost or doubled', async () => {
+  test('when the process that reads a chain is killed, another takes over; nothing is lost or doubled', {
+    tags: ['thorough'],
+  }, async () => {
     const far = await startFarChain('arbitrum');
     await far.placeToken('USDC', 6);
     const database = await cloneDatabase();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/cli/config.ts';
 import { type Florin, startFlorin } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -40,7 +40,6 @@ beforeAll(async () => {
   const { json } = await first.client.call('GET', '/v1/networks/base');
   usdc = json.currencies.find((currency: { symbol: string }) => currency.symbol === 'USDC').contractAddress;
 });
-afterAll(() => first.stop());
 
 const startSecond = async (roles: string): Promise<Second> => {
   const second = await startSecondFlorin(first.config.database!.url, { ...masterKey, FLORIN_ROLES: roles });
@@ -88,7 +87,6 @@ describe.each(['all', 'watch,api', 'api'])('a second Florin on the database of a
     before = await claims();
     second = await startSecond(roles);
   });
-  afterAll(() => second.stop());
 
   test('leaves its own local chain alone and says what to do about it', async () => {
     expect(second.florin.devChainPid()).toBe(null);
@@ -117,7 +115,7 @@ describe.each(['all', 'watch,api', 'api'])('a second Florin on the database of a
   });
 });
 
-test('whichever comes first has the sandbox, also when it stops and comes back', async () => {
+test('whichever comes first has the sandbox, also when it stops and comes back', { tags: ['thorough'] }, async () => {
   const rooms = [await mkdtemp(join(tmpdir(), 'florin-test-')), await mkdtemp(join(tmpdir(), 'florin-test-'))] as const;
   const other = await startTestFlorin({ env: { ...masterKey, FLORIN_ROLES: 'api' } });
   const start = async (room: string): Promise<Florin> => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Scope } from '../../src/core/environment.ts';
 import { decide } from '../../src/core/payment/decide.ts';
 import { freshHistory } from '../../src/core/payment/facts.ts';
@@ -15,7 +15,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const scopeOf = (accountId: string): Scope => ({ accountId, environment: 'sandbox' });
 const advance = (scope: Scope, id: string, act?: Act) =>

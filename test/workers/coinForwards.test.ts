@@ -1,5 +1,5 @@
 import { concat, type Hex, keccak256, pad, toHex } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { createVerifier } from '../../src/workers/verifier.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
@@ -10,7 +10,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Written } from '../api/listingScene.ts';
 import type { FaultProxy } from '../chains/faultProxy.ts';
 import { type CoinScene, coin, startCoinScene } from './coinScene.ts';
@@ -9,7 +9,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const ends: (() => void)[] = [];
 afterEach(() => {

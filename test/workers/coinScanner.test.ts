@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { FaultKind, FaultProxy, Upstream } from '../chains/faultProxy.ts';
 import { type CoinScene, coin, startCoinScene, unread } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
@@ -8,7 +8,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { purgeIdempotencyKeys } from '../../src/storage/idempotency.ts';
 import { duePayments } from '../../src/storage/payments.ts';
 import { pagesRead } from '../support/pagesRead.ts';
@@ -8,7 +8,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const run = (sql: string) => quiet.scene.admin.db.script(sql);
 const due = () => duePayments(quiet.context.db, 200);
@@ -21,7 +20,9 @@ const copies = (count: number): Promise<void> =>
         'id', 'pay_' || lpad(n::text, 26, '0'), 'address', '0x' || lpad(n::text, 40, '0'), 'derivation_index', n)) r`);
 const settle = (): Promise<void> => run('vacuum analyze');
 
-test('open payments whose time has not come cost a sweep nothing, however many they are', async () => {
+test('open payments whose time has not come cost a sweep nothing, however many they are', {
+  tags: ['thorough'],
+}, async () => {
   await quiet.overdue(1);
   await quiet.caughtUp();
   expect(await due()).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { duePayments } from '../../src/storage/payments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
@@ -13,7 +13,6 @@ beforeEach(async () => {
   quiet.errors.length = 0;
   await quiet.caughtUp();
 });
-afterAll(() => quiet.scene.stop());
 
 const sweepAll = async (): Promise<void> => {
   while (await sweep(quiet.context)) expect(quiet.errors.length).toBeLessThan(10);

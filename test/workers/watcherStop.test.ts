@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { Slug } from '../../src/core/registry/backings.ts';
@@ -14,7 +14,6 @@ let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
-afterAll(() => quiet.scene.stop());
 
 const networkOf = (slug: Slug): Network =>
   resolveNetworks({ environment: 'sandbox', configured: {}, devChain: null }).find(each => each.slug === slug)!;

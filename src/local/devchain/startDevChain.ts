@@ -19,7 +19,7 @@ export type DevChainOptions = {
   readonly dataDir: string;
   readonly log: Log;
   readonly tokens: readonly DevToken[];
-  readonly emptyBlockIntervalMs?: number;
+  readonly emptyBlockIntervalMs?: number | undefined;
   /** Tells this chain from those of other data directories, from the first block on. */
   readonly identity?: string;
 };

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../../support/dashboard.ts';
-import { launchChromium } from '../chromium.ts';
+import { openBrowser } from '../chromium.ts';
 import { newContext, openWatched, type WatchedPage } from '../watchedPage.ts';
 
 export type DashboardPages = {
@@ -21,11 +21,7 @@ export const useDashboardPages = (options: Parameters<typeof startDashboard>[0] 
   const scene = {} as { dashboard: TestDashboard; browser: Browser };
   beforeAll(async () => {
     scene.dashboard = await startDashboard(options);
-    scene.browser = await launchChromium();
-  });
-  afterAll(async () => {
-    await scene.browser.close();
-    await scene.dashboard.stop();
+    scene.browser = await openBrowser();
   });
   return {
     get dashboard() {

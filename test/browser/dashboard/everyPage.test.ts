@@ -1,3 +1,4 @@
+// @module-tag browser
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
@@ -179,7 +180,10 @@ const dialogCut = `[...document.querySelectorAll('dialog[open]')]
   .map(dialog => dialog.innerText)`;
 
 // The last: it makes payments, which the others count.
-test('every dialog: nothing that axe finds, and nothing cut off at 320 px', async () => {
+test('every dialog: nothing that axe finds, and nothing cut off at 320 px', {
+  tags: ['thorough'],
+  timeout: 180_000,
+}, async () => {
   const owner = await pages.dashboard.newPerson('owner');
   const groups = dialogsOf(await fillForDialogs(pages.dashboard, owner));
   for (const [path, dialogs] of Object.entries(groups)) {
@@ -201,4 +205,4 @@ test('every dialog: nothing that axe finds, and nothing cut off at 320 px', asyn
     expectNoFaults(watched);
     await watched.close();
   }
-}, 180_000);
+});

@@ -1,7 +1,8 @@
+// @module-tag browser
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../../support/florin.ts';
-import { launchChromium } from '../chromium.ts';
+import { openBrowser } from '../chromium.ts';
 import { newContext, openWatched } from '../watchedPage.ts';
 import { expectNoFaults } from './dashboardPages.ts';
 
@@ -9,11 +10,7 @@ let florin: TestFlorin;
 let browser: Browser;
 beforeAll(async () => {
   florin = await startTestFlorin();
-  browser = await launchChromium();
-});
-afterAll(async () => {
-  await browser.close();
-  await florin.stop();
+  browser = await openBrowser();
 });
 
 /** A whole first run by clicking; on a busy machine it takes longer than other tests. */

@@ -1,3 +1,4 @@
+// @module-tag browser
 import { expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';

@@ -1,3 +1,4 @@
+// @module-tag browser
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
@@ -45,13 +46,17 @@ const settled = async (page: Page): Promise<void> => {
   await eventually(async () => expect(await page.locator('.loading, .starting').count()).toBe(0));
 };
 
-test.each(names)('the page %s has no fault that axe finds, in light and in dark', async name => {
-  const watched = await pages.open(paths[name]!, await pages.dashboard.as('owner'));
-  await settled(watched.page);
-  await expectAccessibleInBoth(watched);
-  expectNoFaults(watched);
-  await watched.close();
-});
+test.each(names)(
+  'the page %s has no fault that axe finds, in light and in dark',
+  { tags: ['thorough'] },
+  async name => {
+    const watched = await pages.open(paths[name]!, await pages.dashboard.as('owner'));
+    await settled(watched.page);
+    await expectAccessibleInBoth(watched);
+    expectNoFaults(watched);
+    await watched.close();
+  },
+);
 
 test('no page scrolls sideways at 320 px', async () => {
   const viewport = { width: 320, height: 640 };

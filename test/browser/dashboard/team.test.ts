@@ -1,3 +1,4 @@
+// @module-tag browser
 import { expect, test } from 'vitest';
 import { roles } from '../../../src/core/dashboard/roles.ts';
 import { testPassword } from '../../support/dashboard.ts';

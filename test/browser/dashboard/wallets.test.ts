@@ -1,3 +1,4 @@
+// @module-tag browser
 import { expect, test } from 'vitest';
 import { eventually } from '../checkoutScene.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// @module-tag browser
+import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
 import { answering, eventOf, type Receiver, startReceiver, verify } from '../../deliveries/receiver.ts';
 import { eventually } from '../checkoutScene.ts';
@@ -9,7 +10,6 @@ let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver(answering(200, {}, '{"ok":"stored"}'));
 });
-afterAll(() => receiver.close());
 
 const createPayment = async (): Promise<string> => {
   const { scene, keys } = pages.dashboard;

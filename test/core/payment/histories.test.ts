@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { decide, type Outcome } from '../../../src/core/payment/decide.ts';
 import type { ConfirmationRule, Facts, Transfer } from '../../../src/core/payment/facts.ts';
 import { isLegalEdge, type PaymentState } from '../../../src/core/payment/states.ts';
+import { rounds } from '../../support/rounds.ts';
 import { dayMs } from './sample.ts';
 import { type Move, moves, mustLook, startWorld, terms } from './world.ts';
 
 type Look = { readonly before: Facts; readonly outcome: Outcome; readonly after: Facts; readonly now: number };
 
 /** Runs the moves and hands every look to the property. */
-const everyLook = (check: (look: Look) => void, numRuns = 400): void => {
+const everyLook = (check: (look: Look) => void, numRuns = rounds(40, 400)): void => {
   fc.assert(
     fc.property(terms, moves(50), (frozen, all) => {
       const world = startWorld(frozen);
@@ -223,7 +224,7 @@ test('a chain that is never reorganised gives the same end, however often the pa
       if (!fromSmallTier) expect([found.status, found.exception]).toEqual([seen.status, seen.exception]);
       expect(found.amountReceived).toBe(seen.amountReceived);
     }),
-    { numRuns: 800 },
+    { numRuns: rounds(80, 800) },
   );
 });
 

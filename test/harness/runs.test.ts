@@ -1,0 +1,65 @@
+import { access, chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, test, vi } from 'vitest';
+import { processesBelow } from '../support/processesBelow.mjs';
+import { startRun } from './nestedRun.ts';
+
+const fixtures = ['--config', 'test/harness/fixtures/vitest.config.ts'];
+const sameServer = () => ({ TEST_DATABASE_URL: inject('adminUrl') });
+const noBrowser = { PATH: '/nonexistent', CHROMIUM_PATH: '' };
+
+describe('without a browser', () => {
+  test('tests of pages are skipped, the run is green, and its last lines say how to get one', async () => {
+    const run = startRun(['test/browser/checkoutQr.test.ts'], { ...sameServer(), ...noBrowser });
+    const { code, output } = await run.ended;
+    expect(output).toMatch(/Skipped: \d+ tests of pages in 1 file\. They need Chromium, Chrome or Edge\./);
+    expect(output.trimEnd().split('\n').at(-1)).toMatch(/^Get one with: \S+/);
+    expect(code).toBe(0);
+  });
+
+  test('a run of everything refuses to skip them', async () => {
+    const { code, output } = await startRun(['--mode', 'all', 'test/core/money.test.ts'], noBrowser).ended;
+    expect(output).toContain('test:all needs Chromium, Chrome or Edge');
+    expect(code).not.toBe(0);
+  });
+});
+
+test('a set-up that throws half-way says why once, takes down what it started, and fails its own file alone', {
+  timeout: 200_000,
+}, async () => {
+  const { code, output } = await startRun([...fixtures, 'throws', 'looks'], {
+    ...sameServer(),
+    FIXTURE_READY: join(tmpdir(), 'ready-throws'),
+  }).ended;
+  expect(output.match(/Error: this set-up fails half-way/g), output).toHaveLength(1);
+  expect(output).not.toContain('Cannot read properties of undefined');
+  expect(output).toMatch(/Test Files\s+1 failed \| 1 passed \(2\)/);
+  expect(code).toBe(1);
+});
+
+/** A run inside of a run takes its time; the bounds only end a test that has failed. */
+const patience = { timeout: 90_000, interval: 100 };
+
+test.for(['SIGINT', 'SIGKILL'] as const)(
+  'a run ended by %s leaves no process and no temporary file',
+  { timeout: 200_000 },
+  async signal => {
+    const folder = await mkdtemp(join(tmpdir(), 'ended-'));
+    await chmod(folder, 0o755);
+    const ready = join(tmpdir(), `ready-${signal}`);
+    const env = { TMPDIR: folder, FIXTURE_READY: ready, TEST_DATABASE_URL: '' };
+    const { child, ended } = startRun([...fixtures, 'hangs'], env);
+    await vi.waitFor(() => access(ready), patience);
+    expect(processesBelow(folder).some(({ command }) => command.includes('postgres'))).toBe(true);
+    // A terminal sends Ctrl-C to the whole group. SIGKILL goes to the runner alone.
+    process.kill(signal === 'SIGINT' ? -child.pid! : child.pid!, signal);
+    await ended;
+    const devChainPid = Number(await readFile(ready, 'utf8'));
+    await vi.waitFor(async () => {
+      const left = [...processesBelow(folder).map(({ command }) => command), ...(await readdir(folder))];
+      expect(left).toEqual([]);
+      expect(() => process.kill(devChainPid, 0)).toThrow('ESRCH');
+    }, patience);
+  },
+);
