@@ -120,7 +120,7 @@ test('blocks that do not come out the same are refused', async () => {
   const hash = (JSON.parse(text.split('\n')[3]!) as { hash: string }).hash;
   await writeFile(path, text.replace(hash, `0x${'00'.repeat(32)}`));
   await expect(start()).rejects.toMatchObject({
-    cause: { stderr: expect.stringContaining('does not give the same blocks again') },
+    cause: { stderr: expect.stringContaining('does not reproduce its blocks') },
   });
   await writeFile(path, text);
   await start();
