@@ -98,9 +98,7 @@ const scriptTimeoutMs = 3_600_000;
 const timestamptz = 1184;
 const readTime = pg.types.getTypeParser(timestamptz) as (text: string) => Date;
 
-/**
- * Parses the usual form, UTC with a four-digit year, with `Date`: a third of the library's time, and rows have many.
- */
+/** Parses the usual form, UTC with a four-digit year, with `Date`: it takes a third of the library's time. */
 const readUtcTime = (text: string): Date => {
   const isUsual = text.endsWith('+00') && text.charCodeAt(4) === 45;
   return isUsual ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : readTime(text);

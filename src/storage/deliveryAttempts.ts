@@ -7,9 +7,7 @@ export type AttemptRecord = Scope & {
   readonly claim: string;
   readonly atMs: number;
   readonly url: string;
-  /**
-   * Empty when the event could not be signed and nothing was sent. Such a failure does not count against the endpoint.
-   */
+  /** Empty when the event could not be signed, so nothing was sent. The endpoint is not blamed for that. */
   readonly signature: string;
   readonly statusCode: number | null;
   readonly error: string | null;

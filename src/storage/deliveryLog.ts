@@ -149,9 +149,7 @@ export const whyNotResend = async (
   return (await tx.query<Refusal>(refusalStatement, [scope.accountId, scope.environment, id]))[0]?.refusal;
 };
 
-/**
- * Ids of the next events of the types that an endpoint subscribes to, oldest first. Each type is looked up by itself.
- */
+/** Ids of the next events that an endpoint subscribes to, oldest first. Each type is looked up by itself. */
 const subscribed = `select e.id from unnest($3::text[]) as t(type) cross join lateral (
     select id from events where account_id = $1 and environment = $2 and type = t.type and id between $4 and $5
     order by id limit $6) e`;

@@ -28,9 +28,7 @@ const countStatement = {
   name: 'endpoint-count',
   text: `select count(*)::int as total from webhook_endpoints where ${live}`,
 };
-/**
- * Counts the endpoints. Until the transaction ends, other calls of this function wait, so that none is added meanwhile.
- */
+/** Counts the endpoints. Until the transaction ends, other calls of this function wait, so that none is added. */
 export const countEndpointsLocked = async (tx: Queryable, scope: Scope): Promise<number> => {
   const values = [scope.accountId, scope.environment];
   await tx.query(lockStatement, values);

@@ -115,9 +115,7 @@ const transferJson = `json_build_object('caip2', t.caip2, 'key', t.key, 'stray',
 /** The canonical transfers of a payment, and the heights of its chain; null where nothing ever came. */
 export type FundsRow = { readonly transfers: readonly StoredTransfer[] | null; readonly heights: Heights | null };
 
-/**
- * How many transfers a payment shows, the largest first: anybody can send dust, which must not crowd out the others.
- */
+/** How many transfers a payment shows, the largest ones: anybody can send dust, which must not hide the others. */
 export const shownTransfers = 100;
 
 /** The transfers of a payment that are shown. Reads only these, however many others there are. */

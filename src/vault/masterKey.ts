@@ -58,7 +58,9 @@ const readKeyFile = async (path: string): Promise<MasterKey | null> => {
   try {
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0) {
-      throw new MasterKeyError(`${path} can be read by other users. If none of them has read it, run: chmod 600 ${path}`);
+      throw new MasterKeyError(
+        `${path} can be read by other users. If none of them has read it, run: chmod 600 ${path}`,
+      );
     }
     return parseMasterKey(await file.readFile('utf8'));
   } finally {

@@ -12,9 +12,7 @@ import type { Environment, Scope } from '../core/environment.ts';
 import { type FramedValue, framed } from './framing.ts';
 import type { MasterKey } from './masterKey.ts';
 
-/**
- * What a payment's seal covers. A row that was changed in any of these fields, or copied from another payment, fails.
- */
+/** What a payment's seal covers. A row fails if any of these was changed or it was copied from another payment. */
 export type PaymentSeal = {
   readonly id: string;
   readonly accountId: string;
