@@ -15,7 +15,7 @@ afterAll(async () => {
   await clone.drop();
 });
 
-/** The machine's clocks, moved by hand. */
+/** The machine's clocks, moved by the tests. */
 let monotonicMs: number;
 let wallMs: number;
 const pass = (ms: number): void => {
