@@ -14,11 +14,9 @@ import { mintData, transferData } from './transferChain.ts';
 import type { WatcherDone, WatcherStart } from './watcherProcess.ts';
 
 const targetMs = 300;
-/** Requests a second while nothing happens. */
+/** Requests per second while nothing happens. */
 const idleTarget = 2;
-/**
- * Pause between two looks at the events. A measured time is too long by at most this and one query, never too short.
- */
+/** Pause between two queries for the event. A measured time is at most this and one query too long. */
 const lookMs = 1;
 const patienceMs = 30_000;
 const longestGapMs = 200;

@@ -64,9 +64,7 @@ const prepare = async (scene: Scene, transfers: number, folder: string): Promise
   return chain;
 };
 
-/**
- * Checks that everything was written; otherwise the time means nothing. Payments in the last block lack a confirmation.
- */
+/** Checks that everything was written. Payments in the last block still lack a confirmation. */
 const checkFlorin = async (scene: Scene, payments: number, unconfirmed: number): Promise<void> => {
   const { rows } = await withClient(superuserOf(scene, turnDatabase), client =>
     client.query(`select (select count(*)::int from transfers where verified and not stray and canonical) as transfers,
@@ -186,9 +184,7 @@ const compare = async (
   return ratio <= target;
 };
 
-/**
- * Compares reading a chain's history, with all checks, with a plain loop on the same node and server, round by round.
- */
+/** Compares reading a chain's history with a plain loop on the same node and server, round by round. */
 export const benchIngest = async (
   scene: Scene,
   options: { rounds: number; transfers: number; open: number },

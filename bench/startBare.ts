@@ -3,9 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Scene } from './scene.ts';
 
-/**
- * Starts a bare TLS server in its own process. It answers every request with this text, or with the text of its path.
- */
+/** Starts a bare TLS server in its own process. It answers with this text, or with the text of the path. */
 export const startBare = async (
   scene: Scene,
   bodies: string | Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ export type ConnectionSettings =
   | { connectionString: string }
   | { host: string; port: number; database: string; user: string; password: string };
 
-/** Prepared once per connection under its name; the name stands beside the text so that both change together. */
+/** Prepared once per connection under its name. The name is beside the text, so that both change together. */
 export type Statement = { readonly name: string; readonly text: string };
 
 export type Row = Record<string, unknown>;

@@ -14,7 +14,7 @@ beforeAll(async () => {
   ({ scene, receiver } = started);
   return started.stop;
 });
-// An account has room for fifty endpoints, and these tests together make more.
+// An account may have fifty endpoints, and these tests together make more.
 beforeEach(async () => {
   account = await scene.account();
 });
@@ -30,7 +30,7 @@ const endpointAt = async (url: string): Promise<{ id: string; secret: string }> 
 const testOf = (id: string, body?: unknown, headers?: Record<string, string>) =>
   call('POST', `/${id}/test`, body, headers);
 
-/** As a merchant would: the independent library, with the endpoint's secret. */
+/** Verifies as a merchant would: with an independent library and the endpoint's secret. */
 const verify = (secret: string, { body, headers }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
@@ -141,7 +141,7 @@ describe('a test event', () => {
 
 const rotate = async (id: string): Promise<string> => (await call('POST', `/${id}/rotate`)).json.secret;
 
-/** The day of an old secret is over; 1 is the latest of them. */
+/** Ends the overlap of an old secret; place 1 is the newest. */
 const endOverlap = (id: string, place: number) =>
   scene.admin.db.query(
     {
