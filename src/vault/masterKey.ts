@@ -26,10 +26,7 @@ export const masterKeyOf = (bytes: Uint8Array): MasterKey => {
   return { secret, fingerprint };
 };
 
-/**
- * Hexadecimal, or base64 in either alphabet. Text of hexadecimal digits only is hexadecimal, and refused if a digit is
- * missing.
- */
+/** Hexadecimal, or base64 in either alphabet. Text with only hexadecimal digits is never read as base64. */
 export const parseMasterKey = (text: string): MasterKey => {
   const trimmed = text.trim();
   const isHex = /^[0-9a-fA-F]+$/.test(trimmed);
@@ -58,9 +55,7 @@ const readKeyFile = async (path: string): Promise<MasterKey | null> => {
   try {
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0) {
-      throw new MasterKeyError(
-        `${path} can be read by other users. If none of them has read it, run: chmod 600 ${path}`,
-      );
+      throw new MasterKeyError(`${path} can be read by other users. If nobody has read it, run: chmod 600 ${path}`);
     }
     return parseMasterKey(await file.readFile('utf8'));
   } finally {

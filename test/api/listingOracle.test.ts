@@ -16,9 +16,7 @@ let calls: PaymentCalls;
 /** Newest first. */
 let written: Written[];
 
-/**
- * Six days of payments: most in one busy hour, some spread out, many at one instant, some at edges of hours and days.
- */
+/** Six days: most payments in one busy hour, some spread out, many at one instant, some at edges of hours and days. */
 const plan = (): Wanted[] => {
   const next = createSequence(20_260_301);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)]!;

@@ -22,7 +22,7 @@ const packages: Readonly<Record<string, string>> = {
 // The server inherits nothing of Florin's environment, which may hold secrets.
 const baseEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Finds the packaged server and creates the library links that its install script would have made; npm blocks it. */
+/** Finds the packaged server, and creates the library links that its install script makes if that was not run. */
 export async function locatePostgres(options: { linkDir: string; packageRoot?: string }): Promise<PostgresBinaries> {
   const root = options.packageRoot ?? findPackage();
   const missing = await missingLinks(root);

@@ -106,6 +106,6 @@ const purgeStatement = {
     select greatest((select count(*) from failures), (select count(*) from challenges), (select count(*) from ended),
       (select count(*) from links))::int as most`,
 };
-/** Deletes old failures, challenges, sessions and links. Returns how many of the kind with the most. */
+/** Deletes expired failures, challenges, sessions and links. Returns how many of the kind with the most. */
 export const purgeSignIns = async (db: Queryable, limit: number): Promise<number> =>
   (await db.query<{ most: number }>(purgeStatement, [limit]))[0]!.most;
