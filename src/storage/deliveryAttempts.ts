@@ -102,8 +102,8 @@ const recordStatement = {
     returning w.account_id as "accountId", w.environment, w.id as target, w.disabled_reason as reason`,
 };
 /**
- * Records attempts, each once, whether or not its claim still holds. The delivery and the endpoint change only if it
- * does: a late result may be older than what was done since. Returns the endpoints that were disabled.
+ * Records attempts, each once, whether or not its claim still holds. A late one is only logged and counted, because it
+ * may be older than what was done since. Returns the endpoints that were disabled.
  */
 export const recordAttempts = async (
   db: Queryable,
