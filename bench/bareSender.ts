@@ -8,7 +8,7 @@ export type BareStart = {
 };
 export type BareDone = { readonly seconds: number; readonly cpuSeconds: number };
 
-/** The least that sending can be: posts, one after the other on so many connections, unsigned and unrecorded. */
+/** The fastest way to send: POSTs one after another on `inFlight` connections, neither signed nor recorded. */
 process.once('message', async ({ url, body, count, inFlight }: BareStart) => {
   const dispatcher = new Agent({ pipelining: 1 });
   const headers = { 'content-type': 'application/json', 'webhook-id': 'evt_bare' };

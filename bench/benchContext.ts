@@ -10,10 +10,10 @@ import { loadMasterKey } from '../src/vault/masterKey.ts';
 import { createVault } from '../src/vault/vault.ts';
 
 const unreachable = (): never => {
-  throw new Error('nothing is sent here');
+  throw new Error('the bench does not send anything');
 };
 
-/** What Florin's workers work with, on a database of the bench's choice and with the keys of the scene. */
+/** A context for Florin's workers, on a database that the bench chooses and with the keys of the scene. */
 export const openContext = async (options: {
   dataDir: string;
   service: PostgresConnection;

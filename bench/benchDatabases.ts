@@ -17,7 +17,7 @@ export const withClient = async <T>(
   }
 };
 
-/** As the service connects to a database of the scene's server. */
+/** The service's connection to a database of the scene's server. */
 export const serviceOf = async (scene: Scene, database: string): Promise<PostgresConnection> => ({
   ...(await findPostgres({ dataDir: scene.dataDir }))!.service,
   database,
@@ -36,7 +36,7 @@ const run = async (scene: Scene, ...statements: string[]): Promise<void> =>
 export const dropDatabase = (scene: Scene, name: string): Promise<void> =>
   run(scene, `drop database if exists ${name} with (force)`);
 
-/** A copy, with nothing left to write for anybody: what is measured next pays for its own writes only. */
+/** Copies a database, then runs a checkpoint, so that the next measurement pays for its own writes only. */
 export const copyDatabase = async (scene: Scene, from: string, name: string): Promise<void> => {
   await dropDatabase(scene, name);
   await run(scene, `create database ${name} template ${from} owner ${scene.database.user}`, 'checkpoint');
@@ -47,7 +47,7 @@ export const createDatabase = async (scene: Scene, name: string): Promise<void> 
   await run(scene, `create database ${name} owner ${scene.database.user}`);
 };
 
-/** A new database on the scene's server, as Florin would have made it. */
+/** Creates a migrated database on the scene's server. */
 export const createMigrated = async (scene: Scene, name: string): Promise<void> => {
   await createDatabase(scene, name);
   const { user } = await serviceOf(scene, name);

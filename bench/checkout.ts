@@ -8,14 +8,14 @@ import { requestBytes, runLoad } from './load.ts';
 import type { Scene } from './scene.ts';
 import { startBare } from './startBare.ts';
 
-const renderBar = 0.5;
-const memoryBarMiB = 100;
+const renderTarget = 0.5;
+const memoryTargetMiB = 100;
 const renderedPages = 500;
-/** Florin takes so many open pages of one address, so that these come from several. Linux has all of 127.0.0.0/8. */
-const pagesAnAddress = 50;
+/** Florin limits open pages per client address, so these come from several. Linux has all of 127.0.0.0/8. */
+const pagesPerAddress = 50;
 const settleSeconds = 20;
-const newsBarMs = 1_000;
-const [newsCount, newsGapMs] = [200, 50];
+const updateTargetMs = 1_000;
+const [updateCount, updateGapMs] = [200, 50];
 
 const makePayments = async (scene: Scene, count: number): Promise<string[]> => {
   const ids: string[] = [];
@@ -50,23 +50,23 @@ const ask = (scene: Scene, { path, localAddress }: Ask): Promise<{ incoming: Inc
 
 type Page = { readonly id: string; readonly version: string };
 
-/** `told` settles, with the time, when the page is sent anew. */
-type Opened = { readonly id: string; readonly told: Promise<number>; close(): void };
+/** `updated` resolves with the time at which the page is sent again. */
+type Opened = { readonly id: string; readonly updated: Promise<number>; close(): void };
 
 const openPage = async (scene: Scene, { id, version }: Page, localAddress: string): Promise<Opened> => {
   const { incoming, close } = await ask(scene, { path: `/checkout/${id}/live?have=${version}`, localAddress });
   if (incoming.statusCode !== 200) throw new Error(`a page was refused with ${incoming.statusCode}`);
-  const [begun, told] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
+  const [connected, updated] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
   incoming.on('data', (chunk: Buffer) => {
-    if (chunk.includes('event: ')) begun.resolve();
-    if (chunk.includes('event: main')) told.resolve(performance.now());
+    if (chunk.includes('event: ')) connected.resolve();
+    if (chunk.includes('event: main')) updated.resolve(performance.now());
   });
   incoming.on('error', () => {});
-  await begun.promise;
-  return { id, told: told.promise, close };
+  await connected.promise;
+  return { id, updated: updated.promise, close };
 };
 
-/** What Node writes into every head by itself. */
+/** Headers that Node adds to every answer by itself. */
 const ownHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
 type Answer = { readonly headers: Record<string, string>; readonly body: string };
@@ -85,24 +85,24 @@ const loadPage = async (scene: Scene, id: string): Promise<Page> => {
   return { id, version: / data-version="([^"]+)"/.exec(page)![1]! };
 };
 
-/** From before a payment is called off to its page's being sent anew, with all the others open beside it. */
-const benchNews = async (scene: Scene, pages: readonly Opened[]): Promise<boolean> => {
+/** Time from the request that cancels a payment until its page is sent again, with all other pages open. */
+const benchUpdates = async (scene: Scene, pages: readonly Opened[]): Promise<boolean> => {
   const latencies: number[] = [];
-  for (const { id, told } of pages.slice(0, newsCount)) {
+  for (const { id, updated } of pages.slice(0, updateCount)) {
     const sinceMs = performance.now();
     await call(scene, 'POST', `/v1/payments/${id}/cancel`, {});
-    latencies.push((await told) - sinceMs);
-    await pause(newsGapMs * Math.random());
+    latencies.push((await updated) - sinceMs);
+    await pause(updateGapMs * Math.random());
   }
-  const most = Math.max(...latencies);
+  const longest = Math.max(...latencies);
   console.log(
-    `checkout news: change → sent to its open page p50 ${round(median(latencies), 0)} ms, p99 ${round(quantile(latencies, 0.99), 0)} ms, ` +
-      `at most ${round(most, 0)} ms (bar ${newsBarMs})`,
+    `checkout updates: change → sent to the open page p50 ${round(median(latencies), 0)} ms, p99 ${round(quantile(latencies, 0.99), 0)} ms, ` +
+      `longest ${round(longest, 0)} ms (target ${updateTargetMs})`,
   );
-  return most <= newsBarMs;
+  return longest <= updateTargetMs;
 };
 
-/** What open pages take of the process that serves them, at most, while it looks after them; first each is loaded. */
+/** The memory that open pages add to the process at its peak. Each page is loaded first. */
 const benchMemory = async (scene: Scene, count: number): Promise<boolean> => {
   const loaded: Page[] = [];
   for (const id of await makePayments(scene, count)) loaded.push(await loadPage(scene, id));
@@ -110,30 +110,30 @@ const benchMemory = async (scene: Scene, count: number): Promise<boolean> => {
   const before = memoryMiB(scene.pid);
   const pages: Opened[] = [];
   for (const [i, page] of loaded.entries()) {
-    pages.push(await openPage(scene, page, `127.0.1.${1 + Math.floor(i / pagesAnAddress)}`));
+    pages.push(await openPage(scene, page, `127.0.1.${1 + Math.floor(i / pagesPerAddress)}`));
   }
-  let most = 0;
+  let peak = 0;
   const startCpu = cpuSeconds([scene.pid]);
   for (let second = 0; second < settleSeconds; second++) {
-    most = Math.max(most, memoryMiB(scene.pid));
+    peak = Math.max(peak, memoryMiB(scene.pid));
     await pause(1_000);
   }
   const cpu = (cpuSeconds([scene.pid]) - startCpu) / settleSeconds;
-  const more = most - before;
-  const isPrompt = await benchNews(scene, pages);
+  const more = peak - before;
+  const isPrompt = await benchUpdates(scene, pages);
   for (const page of pages) page.close();
   console.log(
-    `checkout memory: ${count} open pages take ${round(more, 1)} MiB more than ${round(before, 1)} (bar ${memoryBarMiB}), ` +
-      `${round((more * 1024) / count, 1)} KiB a page; looking after them ${round(cpu * 100, 1)} % of a core`,
+    `checkout memory: ${count} open pages add ${round(more, 1)} MiB to ${round(before, 1)} (target ${memoryTargetMiB}), ` +
+      `${round((more * 1024) / count, 1)} KiB per page; keeping them open takes ${round(cpu * 100, 1)} % of a core`,
   );
-  return more < memoryBarMiB && isPrompt;
+  return more < memoryTargetMiB && isPrompt;
 };
 
 type Turn = { readonly perSecond: number; readonly micros: number; readonly latenciesMs: readonly number[] };
 
 /**
- * Pages over TLS against a bare server that answers each request with the same page under a head as long, turn by turn; and
- * against one that answers one of these pages to all: its bytes never leave the processor's caches, while 500 pages do.
+ * Compares pages over TLS, round by round, with a bare server that sends the same pages with headers of the same
+ * length, and with one that sends a single page: its bytes stay in the processor caches, those of 500 pages do not.
  */
 const benchRender = async (scene: Scene, options: { rounds: number; seconds: number }): Promise<boolean> => {
   const ids = await makePayments(scene, renderedPages);
@@ -171,20 +171,20 @@ const benchRender = async (scene: Scene, options: { rounds: number; seconds: num
   const ratio = ratioTo(limits);
   console.log(
     `checkout render: ${middle(florins, 'perSecond')}/s of ${Buffer.byteLength(body)} bytes over TLS, bare node:https ${middle(limits, 'perSecond')}/s, ` +
-      `ratio ${round(ratio)} (bar ${renderBar}), ${round(ratioTo(ones))} of one that has one page; ` +
+      `ratio ${round(ratio)} (target ${renderTarget}), ${round(ratioTo(ones))} of a bare server with one page; ` +
       `p50 ${round(median(latencies))} ms, p99 ${round(quantile(latencies, 0.99))} ms, ` +
-      `${middle(florins, 'micros')} µs CPU a page, bare ${middle(limits, 'micros')}, ${middle(ones, 'micros')}`,
+      `${middle(florins, 'micros')} µs CPU per page, bare ${middle(limits, 'micros')}, bare with one page ${middle(ones, 'micros')}`,
   );
-  return ratio >= renderBar;
+  return ratio >= renderTarget;
 };
 
 export const benchCheckout = async (
   scene: Scene,
   options: { rounds: number; seconds: number; pages: number },
 ): Promise<boolean> => {
-  // While the process has no room yet that was left by other work.
+  // First, while no memory freed by other work can hide the growth.
   const isSmall = await benchMemory(scene, options.pages);
-  // Many short turns: the machine is seldom the same for long, and each ratio is of three turns side by side.
+  // Many short rounds: the speed of a machine varies, and each ratio compares neighbouring measurements.
   const isQuick = await benchRender(scene, { rounds: 4 * options.rounds, seconds: options.seconds / 2 });
   return isSmall && isQuick;
 };

@@ -9,7 +9,7 @@ const agentOf = (scene: Scene): Agent => {
   return known;
 };
 
-/** One request on one kept connection, for what is not measured under load. */
+/** Sends one request on a kept connection, for work that is not measured under load. */
 export const call = (
   scene: Scene,
   method: string,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What pg's connection can do and its types leave out. */
+/** Methods of pg's connection that its types leave out. */
 type CopyConnection = { query(text: string): void; sendCopyFromChunk(chunk: Buffer): void; endCopyFrom(): void };
 
 /** COPY in the text format: `lines` are rows of tab-separated columns, each with its line feed. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export type CountingProxy = {
   readonly url: string;
-  /** Exchanges, and the calls in them by method, since the last time it was asked. */
+  /** HTTP exchanges and calls by method since the last call of `take`. */
   take(): { exchanges: number; calls: Map<string, number> };
   stop(): void;
 };
@@ -14,7 +14,7 @@ const methodsIn = (body: string): string[] => {
   return (Array.isArray(parsed) ? parsed : [parsed]).map(({ method }) => method);
 };
 
-/** Passes JSON-RPC on to a node and counts it. A client that goes away takes its question with it. */
+/** Forwards JSON-RPC to a node and counts it. A request whose client disconnects is aborted. */
 export const startCountingProxy = async (nodeUrl: string): Promise<CountingProxy> => {
   let exchanges = 0;
   let calls = new Map<string, number>();

@@ -4,14 +4,14 @@ import { requestBytes, runLoad } from './load.ts';
 import { runPgbench } from './pgbench.ts';
 import type { Scene } from './scene.ts';
 
-const bar = 0.6;
+const target = 0.6;
 
 const createEndpoint = async (scene: Scene): Promise<string> => {
   const answer = await call(scene, 'POST', '/v1/webhooks', { url: 'https://localhost:1/hook' });
   return answer.id as string;
 };
 
-/** Creating over TLS against the same rows written by pgbench, turn by turn. */
+/** Compares creating payments over TLS with pgbench writing the same rows, round by round. */
 export const benchCreate = async (scene: Scene, options: { rounds: number; seconds: number }): Promise<boolean> => {
   const endpointId = await createEndpoint(scene);
   const body = JSON.stringify({
@@ -47,8 +47,8 @@ export const benchCreate = async (scene: Scene, options: { rounds: number; secon
   }
   const ratio = median(ratios);
   console.log(
-    `create: ${round(median(rates), 0)}/s over TLS, pgbench ${round(median(limits), 0)}/s, ratio ${round(ratio)} (bar ${bar}); ` +
-      `p50 ${round(median(latencies))} ms, p99 ${round(quantile(latencies, 0.99))} ms, ${round(median(cpuMicros), 0)} µs CPU a request`,
+    `create: ${round(median(rates), 0)}/s over TLS, pgbench ${round(median(limits), 0)}/s, ratio ${round(ratio)} (target ${target}); ` +
+      `p50 ${round(median(latencies))} ms, p99 ${round(quantile(latencies, 0.99))} ms, ${round(median(cpuMicros), 0)} µs CPU per request`,
   );
-  return ratio >= bar;
+  return ratio >= target;
 };

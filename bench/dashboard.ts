@@ -9,16 +9,16 @@ import { median, quantile, round } from './figures.ts';
 import { tenantOf } from './list.ts';
 import type { Scene } from './scene.ts';
 
-/** Until the server has answered with the data of a page. */
-const pageBarMs = 1_000;
+/** For the answer with the data of a page. */
+const pageTargetMs = 1_000;
 const repeats = 50;
 const mostExported = 1_000_000;
-/** What the process may grow by between the first and the last quarter of a file. */
-const growthBar = 1.25;
+/** How much the process may grow between the first and the last quarter of an export. */
+const growthTarget = 1.25;
 
 type Visitor = { readonly origin: string; readonly cookie: string };
 
-/** A person of the account with a session, put in past the sign-in, which is not what is measured. */
+/** Inserts a person with a session. The sign-in itself is not measured. */
 const signIn = async (db: Database, accountId: string): Promise<Visitor> => {
   const ids = createIds();
   const { id } = ids.next('person', Date.now());
@@ -38,7 +38,7 @@ const signIn = async (db: Database, accountId: string): Promise<Visitor> => {
   return { origin: row!.value, cookie: `__Host-florin=${token}` };
 };
 
-/** One answer, read to its end, or until `isEnough` has seen enough of it. */
+/** Reads an answer to its end, or until `isEnough` returns true. */
 const ask = (
   scene: Scene,
   visitor: Visitor,
@@ -74,8 +74,10 @@ const timePage = async (scene: Scene, visitor: Visitor, label: string, path: str
   for (let i = 0; i < repeats; i++) times.push((await ask(scene, visitor, path)).ms);
   const worst = quantile(times, 0.99);
   const first = round(times[0]!);
-  console.log(`  ${label}: first ${first}, p50 ${round(median(times))}, p99 ${round(worst)} ms (bar ${pageBarMs})`);
-  return worst <= pageBarMs;
+  console.log(
+    `  ${label}: first ${first}, p50 ${round(median(times))}, p99 ${round(worst)} ms (target ${pageTargetMs})`,
+  );
+  return worst <= pageTargetMs;
 };
 
 const filters: Readonly<Record<string, [path: string, where: string]>> = {
@@ -96,11 +98,11 @@ const comparePages = async (scene: Scene, visitor: Visitor, db: Database, accoun
   for (const [label, [query, where]] of Object.entries(filters)) {
     const path = `/payments?environment=sandbox&limit=20${query}`;
     const isFast = await timePage(scene, visitor, label, path);
-    const told = JSON.parse((await ask(scene, visitor, path)).text).pagination.total as number;
+    const total = JSON.parse((await ask(scene, visitor, path)).text).pagination.total as number;
     const text = `select count(*)::float8 as n from payments where account_id = '${accountId}' and environment = 'sandbox' and ${where}`;
     const [counted] = await db.query<{ n: number }>({ name: `bench-count-${label}`, text });
-    if (told !== counted!.n) console.log(`  ${label}: the total is ${told}, and ${counted!.n} are there`);
-    isMet = isMet && isFast && told === counted!.n;
+    if (total !== counted!.n) console.log(`  ${label}: the total is ${total}, but there are ${counted!.n}`);
+    isMet = isMet && isFast && total === counted!.n;
   }
   return isMet;
 };
@@ -108,7 +110,7 @@ const comparePages = async (scene: Scene, visitor: Visitor, db: Database, accoun
 const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
-/** The file grows, and the process does not. */
+/** An export of any length must not grow the process. */
 const measureExport = async (scene: Scene, visitor: Visitor, payments: number): Promise<boolean> => {
   const rows = Math.min(payments, mostExported);
   const marks: number[] = [];
@@ -123,12 +125,12 @@ const measureExport = async (scene: Scene, visitor: Visitor, payments: number): 
   const growth = marks.at(-1)! / marks[0]!;
   const rate = Math.round((lines / ms) * 1_000);
   console.log(
-    `  a file of ${lines - 1} rows, ${round(bytes / 2 ** 20)} MiB in ${round(ms / 1_000)} s, ${rate} rows/s; resident at each quarter: ${marks.map(mark => Math.round(mark)).join(', ')} MiB, grown ${round(growth)} (bar ${growthBar})`,
+    `  export of ${lines - 1} rows, ${round(bytes / 2 ** 20)} MiB in ${round(ms / 1_000)} s, ${rate} rows/s; resident at each quarter: ${marks.map(mark => Math.round(mark)).join(', ')} MiB, grown ${round(growth)} (target ${growthTarget})`,
   );
-  return lines > rows && growth <= growthBar;
+  return lines > rows && growth <= growthTarget;
 };
 
-/** Pages, figures and files of an account with very many payments. */
+/** Pages, figures and exports of an account with very many payments. */
 export const benchDashboard = async (scene: Scene, options: { payments: number }): Promise<boolean> => {
   const tenant = await tenantOf(scene, options.payments);
   const db = openDatabase(

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { callRpc } from '../src/chains/evm/rpc.ts';
-import { askProcess } from './askProcess.ts';
 import { createMigrated, dropDatabase, serviceOf, superuserOf, withClient } from './benchDatabases.ts';
 import { call } from './client.ts';
 import { startCountingProxy } from './countingProxy.ts';
 import { median, quantile, round } from './figures.ts';
 import { paidAmount, paidToken } from './openPayments.ts';
+import { runProcess } from './runProcess.ts';
 import type { Scene } from './scene.ts';
 import { mintData, transferData } from './transferChain.ts';
 import type { WatcherDone, WatcherStart } from './watcherProcess.ts';
 
-const barMs = 300;
-/** Requests a second while nothing happens. */
-const idleBar = 2;
-/** How often the events are looked at: what is measured is at most this and one answer too long, and never too short. */
+const targetMs = 300;
+/** Requests per second while nothing happens. */
+const idleTarget = 2;
+/** Pause between two queries for the event. A measured time is at most this and one query too long. */
 const lookMs = 1;
 const patienceMs = 30_000;
 const longestGapMs = 200;
-/** The empty blocks after a transaction are over by then. */
+/** By then the empty blocks after a transaction are mined. */
 const settleMs = 8_000;
 const idleDatabase = 'bench_detect_idle';
 
@@ -38,7 +38,7 @@ const isDetected = async (client: pg.Client, accountId: string, paymentId: strin
   return rows.length > 0;
 };
 
-/** When the event was there for others to read. */
+/** The time at which the event was visible to others. */
 const detectedMs = async (client: pg.Client, accountId: string, paymentId: string): Promise<number> => {
   const endMs = performance.now() + patienceMs;
   while (!(await isDetected(client, accountId, paymentId))) {
@@ -48,7 +48,7 @@ const detectedMs = async (client: pg.Client, accountId: string, paymentId: strin
   return performance.now();
 };
 
-/** Payments one after the other, each at its own moment of the watcher's round. */
+/** Pays one payment after another, each at a random moment of the watcher's poll. */
 const timeDetections = async (
   scene: Scene,
   rpcUrl: string,
@@ -74,13 +74,13 @@ const timeDetections = async (
   return times;
 };
 
-/** A second watcher on the same chain, through a proxy that counts, while the chain rests. */
+/** Counts the requests of a second watcher on the same chain while no block is mined. */
 const countIdle = async (scene: Scene, rpcUrl: string, seconds: number): Promise<number> => {
   await createMigrated(scene, idleDatabase);
   const proxy = await startCountingProxy(rpcUrl);
   const service = await serviceOf(scene, idleDatabase);
   const start = { dataDir: scene.dataDir, service, rpcUrl: proxy.url };
-  const watcher = await askProcess<WatcherStart, WatcherDone>('./watcherProcess.ts', start);
+  const watcher = await runProcess<WatcherStart, WatcherDone>('./watcherProcess.ts', start);
   await pause(settleMs);
   proxy.take();
   await pause(seconds * 1000);
@@ -90,21 +90,21 @@ const countIdle = async (scene: Scene, rpcUrl: string, seconds: number): Promise
   await dropDatabase(scene, idleDatabase);
   const byMethod = [...calls].map(([method, count]) => `${method} ${round(count / seconds)}`).join(', ');
   console.log(
-    `detect, idle: ${round(exchanges / seconds)} requests/s over ${seconds} s (bar ${idleBar}), calls/s: ${byMethod}`,
+    `detect, idle: ${round(exchanges / seconds)} requests/s over ${seconds} s (target ${idleTarget}), calls/s: ${byMethod}`,
   );
   return exchanges / seconds;
 };
 
-/** From the block to the committed event, through the running service; and what it asks while nothing happens. */
+/** Time from the block to the committed event in the running service, and requests per second while idle. */
 export const benchDetect = async (scene: Scene, options: { detections: number; seconds: number }): Promise<boolean> => {
   const rpcUrl = await rpcUrlOf(scene);
   await timeDetections(scene, rpcUrl, 20);
   const { mined, sent } = await timeDetections(scene, rpcUrl, options.detections);
   const p99 = quantile(mined, 0.99);
   console.log(
-    `detect: ${mined.length} payments, block mined → event committed p50 ${round(median(mined))} ms, p99 ${round(p99)} ms (bar ${barMs}), ` +
-      `longest ${round(Math.max(...mined))} ms; from the sending p50 ${round(median(sent))} ms, p99 ${round(quantile(sent, 0.99))} ms`,
+    `detect: ${mined.length} payments, block mined → event committed p50 ${round(median(mined))} ms, p99 ${round(p99)} ms (target ${targetMs}), ` +
+      `longest ${round(Math.max(...mined))} ms; from sending p50 ${round(median(sent))} ms, p99 ${round(quantile(sent, 0.99))} ms`,
   );
   const idle = await countIdle(scene, rpcUrl, Math.max(20, options.seconds));
-  return p99 <= barMs && idle < idleBar;
+  return p99 <= targetMs && idle < idleTarget;
 };

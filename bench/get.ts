@@ -4,10 +4,10 @@ import { requestBytes, runLoad } from './load.ts';
 import type { Scene } from './scene.ts';
 import { startBare } from './startBare.ts';
 
-const bar = 0.4;
+const target = 0.4;
 const payments = 500;
 
-/** Retrieving over TLS against a bare server that answers the same bytes, turn by turn. */
+/** Compares reading payments over TLS with a bare server that sends the same bytes, round by round. */
 export const benchGet = async (scene: Scene, options: { rounds: number; seconds: number }): Promise<boolean> => {
   const requests: Buffer[] = [];
   let body = '';
@@ -45,8 +45,8 @@ export const benchGet = async (scene: Scene, options: { rounds: number; seconds:
   bare.stop();
   const ratio = median(ratios);
   console.log(
-    `get: ${round(median(rates), 0)}/s over TLS, bare node:https ${round(median(limits), 0)}/s, ratio ${round(ratio)} (bar ${bar}); ` +
-      `p50 ${round(median(latencies))} ms, p99 ${round(quantile(latencies, 0.99))} ms, ${round(median(cpuMicros), 0)} µs CPU a request`,
+    `get: ${round(median(rates), 0)}/s over TLS, bare node:https ${round(median(limits), 0)}/s, ratio ${round(ratio)} (target ${target}); ` +
+      `p50 ${round(median(latencies))} ms, p99 ${round(quantile(latencies, 0.99))} ms, ${round(median(cpuMicros), 0)} µs CPU per request`,
   );
-  return ratio >= bar;
+  return ratio >= target;
 };

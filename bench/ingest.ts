@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localCaip2 } from '../src/cli/watchedChains.ts';
 import { silentLog } from '../src/core/log.ts';
-import { askProcess } from './askProcess.ts';
 import { openContext } from './benchContext.ts';
 import {
   copyDatabase,
@@ -17,11 +16,12 @@ import { cpuSeconds, median, round } from './figures.ts';
 import { benchMatching } from './matching.ts';
 import { paidAmount, paidToken, writeOpenPayments } from './openPayments.ts';
 import type { PlainLoopDone, PlainLoopStart } from './plainLoop.ts';
+import { runProcess } from './runProcess.ts';
 import type { Scene } from './scene.ts';
 import { startTransferChain, type TransferChain } from './transferChain.ts';
 import type { WatcherDone, WatcherStart } from './watcherProcess.ts';
 
-const bar = 1.2;
+const target = 1.2;
 const perBlock = 10;
 const oneIn = 100;
 const [everyDatabase, fewDatabase, turnDatabase, plainDatabase] = [
@@ -34,14 +34,14 @@ const [everyDatabase, fewDatabase, turnDatabase, plainDatabase] = [
 const plainTable = `create table plain_transfers (block_number bigint, block_hash text, block_time bigint, tx_hash text,
   log_index integer, sender text, recipient text, amount numeric)`;
 
-/** The chain as Florin would have left it after the block before the first transfer. */
+/** The rows of a chain that Florin has read up to the block before the first transfer. */
 const cursorAt = ({ before }: TransferChain): string => `
   insert into chains (caip2, start_number, latest_number, latest_hash)
     values ('${localCaip2}', ${before.number}, ${before.number}, '${before.hash}');
   insert into blocks (caip2, hash, number, parent_hash, timestamp, canonical, empty)
     values ('${localCaip2}', '${before.hash}', ${before.number}, '${before.parentHash}', to_timestamp(${before.timestamp}), true, true)`;
 
-/** One database in which every recipient is a payment's address, and one in which few are. */
+/** Creates a database in which every recipient is a payment address, and one in which few are. */
 const prepare = async (scene: Scene, transfers: number, folder: string): Promise<TransferChain> => {
   await createMigrated(scene, everyDatabase);
   const service = await serviceOf(scene, everyDatabase);
@@ -64,28 +64,28 @@ const prepare = async (scene: Scene, transfers: number, folder: string): Promise
   return chain;
 };
 
-/** Everything must be there, or the time says nothing. All but the last block's payments have their two confirmations. */
-const checkFlorin = async (scene: Scene, payments: number, lastOfThem: number): Promise<void> => {
+/** Checks that everything was written. Payments in the last block still lack a confirmation. */
+const checkFlorin = async (scene: Scene, payments: number, unconfirmed: number): Promise<void> => {
   const { rows } = await withClient(superuserOf(scene, turnDatabase), client =>
     client.query(`select (select count(*)::int from transfers where verified and not stray and canonical) as transfers,
       (select count(*)::int from payments where status = 'completed') as completed,
       (select count(*)::int from events) as events`),
   );
-  const expected = { transfers: payments, completed: payments - lastOfThem, events: payments * 4 - lastOfThem };
+  const expected = { transfers: payments, completed: payments - unconfirmed, events: payments * 4 - unconfirmed };
   if (JSON.stringify(rows[0]) !== JSON.stringify(expected)) {
-    throw new Error(`florin wrote ${JSON.stringify(rows[0])} and not ${JSON.stringify(expected)}`);
+    throw new Error(`florin wrote ${JSON.stringify(rows[0])}, expected ${JSON.stringify(expected)}`);
   }
 };
 
 type Turn = {
   readonly seconds: number;
-  /** Of the process itself, of the node, and of the server for it. */
+  /** Of the process itself; then of the node and of PostgreSQL on its behalf. */
   readonly cpuSeconds: number;
   readonly nodeCpuSeconds: number;
   readonly serverCpuSeconds: number;
 };
 
-/** What the connections to a database have cost the server so far. */
+/** CPU time of a database's connections so far. */
 const serverCpu = async (scene: Scene, database: string): Promise<number> => {
   const { rows } = await withClient(superuserOf(scene), client =>
     client.query('select pid from pg_stat_activity where datname = $1', [database]),
@@ -102,11 +102,11 @@ const florinTurn = async (
   const service = await serviceOf(scene, turnDatabase);
   const nodeBefore = cpuSeconds([chain.nodePid]);
   const start = { dataDir: scene.dataDir, service, rpcUrl: chain.rpcUrl };
-  const { done, stop } = await askProcess<WatcherStart, WatcherDone>('./watcherProcess.ts', start);
+  const { done, stop } = await runProcess<WatcherStart, WatcherDone>('./watcherProcess.ts', start);
   const nodeCpuSeconds = cpuSeconds([chain.nodePid]) - nodeBefore;
   const serverCpuSeconds = await serverCpu(scene, turnDatabase);
   await stop();
-  await checkFlorin(scene, variant.payments, variant.lastOfThem);
+  await checkFlorin(scene, variant.payments, variant.unconfirmed);
   return { ...done, nodeCpuSeconds, serverCpuSeconds };
 };
 
@@ -121,11 +121,11 @@ const plainTurn = async (
   const [from, to] = [chain.before.number + 1, chain.head.number];
   const nodeBefore = cpuSeconds([chain.nodePid]);
   const start = { database, rpcUrl: chain.rpcUrl, token: paidToken, from, to, withTransactions };
-  const { done, stop } = await askProcess<PlainLoopStart, PlainLoopDone>('./plainLoop.ts', start);
+  const { done, stop } = await runProcess<PlainLoopStart, PlainLoopDone>('./plainLoop.ts', start);
   const nodeCpuSeconds = cpuSeconds([chain.nodePid]) - nodeBefore;
   const serverCpuSeconds = await serverCpu(scene, plainDatabase);
   await stop();
-  if (done.rows !== transfers) throw new Error(`the plain loop wrote ${done.rows} rows and not ${transfers}`);
+  if (done.rows !== transfers) throw new Error(`the plain loop wrote ${done.rows} rows, expected ${transfers}`);
   return { ...done, nodeCpuSeconds, serverCpuSeconds };
 };
 
@@ -133,7 +133,7 @@ type Variant = {
   readonly name: string;
   readonly database: string;
   readonly payments: number;
-  readonly lastOfThem: number;
+  readonly unconfirmed: number;
 };
 
 const medianOf = <T extends Turn>(turns: readonly T[], pick: (turn: T) => number): number =>
@@ -158,33 +158,33 @@ const compare = async (
   variant: Variant,
   options: { rounds: number; transfers: number },
 ): Promise<boolean> => {
-  const ours: (Turn & Pick<WatcherDone, 'statements'>)[] = [];
-  const theirs: Turn[] = [];
-  const fuller: Turn[] = [];
+  const florinTurns: (Turn & Pick<WatcherDone, 'statements'>)[] = [];
+  const plainTurns: Turn[] = [];
+  const fullPlainTurns: Turn[] = [];
   for (let i = 0; i < options.rounds; i++) {
     const plain = await plainTurn(scene, chain, options);
     const florin = await florinTurn(scene, chain, variant);
-    theirs.push(plain);
-    ours.push(florin);
-    fuller.push(await plainTurn(scene, chain, { ...options, withTransactions: true }));
+    plainTurns.push(plain);
+    florinTurns.push(florin);
+    fullPlainTurns.push(await plainTurn(scene, chain, { ...options, withTransactions: true }));
     console.log(
       `  ${variant.name}, round ${i + 1}: florin ${round(florin.seconds)} s, plain loop ${round(plain.seconds)} s, ratio ${round(florin.seconds / plain.seconds)}`,
     );
   }
-  const ratio = median(ours.map((turn, i) => turn.seconds / theirs[i]!.seconds));
+  const ratio = median(florinTurns.map((turn, i) => turn.seconds / plainTurns[i]!.seconds));
   console.log(
-    `ingest, ${variant.name}: florin ${medianOf(ours, t => t.seconds)} s, plain loop ${medianOf(theirs, t => t.seconds)} s, ratio ${round(ratio)} (bar ${bar})`,
+    `ingest, ${variant.name}: florin ${medianOf(florinTurns, t => t.seconds)} s, plain loop ${medianOf(plainTurns, t => t.seconds)} s, ratio ${round(ratio)} (target ${target})`,
   );
-  const fullerRatio = median(ours.map((turn, i) => turn.seconds / fuller[i]!.seconds));
+  const fullRatio = median(florinTurns.map((turn, i) => turn.seconds / fullPlainTurns[i]!.seconds));
   console.log(
-    `  a plain loop that reads the transactions too, for native coin: ${medianOf(fuller, t => t.seconds)} s, ratio ${round(fullerRatio)}`,
+    `  plain loop that also reads transactions, as native coin needs: ${medianOf(fullPlainTurns, t => t.seconds)} s, ratio ${round(fullRatio)}`,
   );
-  console.log(`  CPU: florin ${cpuOf(ours)}; plain loop ${cpuOf(theirs)}`);
-  console.log(`  florin waited for SQL, in s: ${costliest(ours)}`);
-  return ratio <= bar;
+  console.log(`  CPU: florin ${cpuOf(florinTurns)}; plain loop ${cpuOf(plainTurns)}`);
+  console.log(`  seconds that florin waited for SQL: ${costliest(florinTurns)}`);
+  return ratio <= target;
 };
 
-/** A chain's history read with all checks, against a plain loop on the same node and the same server, turn by turn. */
+/** Compares reading a chain's history with a plain loop on the same node and server, round by round. */
 export const benchIngest = async (
   scene: Scene,
   options: { rounds: number; transfers: number; open: number },
@@ -195,12 +195,12 @@ export const benchIngest = async (
   let isMet = true;
   try {
     await plainTurn(scene, chain, options);
-    const all = { name: 'each to a payment', database: everyDatabase, payments: transfers, lastOfThem: perBlock };
+    const all = { name: 'each to a payment', database: everyDatabase, payments: transfers, unconfirmed: perBlock };
     const few = {
       name: `1 in ${oneIn} to a payment`,
       database: fewDatabase,
       payments: transfers / oneIn,
-      lastOfThem: 0,
+      unconfirmed: 0,
     };
     for (const variant of [all, few]) {
       const isFast = await compare(scene, chain, variant, options);

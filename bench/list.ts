@@ -3,15 +3,15 @@ import { median, quantile, round } from './figures.ts';
 import type { Scene } from './scene.ts';
 import { seed } from './seed.ts';
 
-const flatBar = 1.5;
-const offsetBar = 2;
+const flatTarget = 1.5;
+const offsetTarget = 2;
 const smallPayments = 10_000;
 const deepOffset = 1_000_000;
 const repeats = 200;
 
 export type Tenant = { id: string; name: string; key: string };
 
-/** Accounts are found again by name, so that a kept data directory is seeded once. */
+/** Finds the account by name, so that a kept data directory is seeded only once. */
 export const tenantOf = async (scene: Scene, payments: number): Promise<Tenant> => {
   const name = `bench-${payments}`;
   const { data } = (await scene.florin('accounts', 'list')) as unknown as { data: { id: string; name: string }[] };
@@ -45,13 +45,13 @@ const timed = async (scene: Scene, tenant: Tenant, path: string): Promise<number
   return performance.now() - started;
 };
 
-/** Turn by turn, so that whatever the machine does meanwhile falls on both sides. */
+/** Alternates between both sides, so that other load on the machine affects both. */
 const compare = async (
   scene: Scene,
   label: string,
   a: { tenant: Tenant; path: string },
   b: { tenant: Tenant; path: string },
-  bar: number,
+  target: number,
 ): Promise<boolean> => {
   const times: [number[], number[]] = [[], []];
   for (let i = 0; i < repeats + 20; i++) {
@@ -63,9 +63,9 @@ const compare = async (
   }
   const ratio = median(times[1]) / median(times[0]);
   console.log(
-    `  ${label}: p50 ${round(median(times[0]))} → ${round(median(times[1]))} ms, ratio ${round(ratio)} (bar ${bar}); p99 ${round(quantile(times[1], 0.99))} ms`,
+    `  ${label}: p50 ${round(median(times[0]))} → ${round(median(times[1]))} ms, ratio ${round(ratio)} (target ${target}); p99 ${round(quantile(times[1], 0.99))} ms`,
   );
-  return ratio <= bar;
+  return ratio <= target;
 };
 
 /** Exact totals and pages must cost the same at ten thousand payments and at ten million. */
@@ -75,7 +75,7 @@ export const benchList = async (scene: Scene, options: { payments: number }): Pr
   let isMet = true;
   for (const [label, filter] of Object.entries(filters())) {
     const path = `/v1/payments?limit=20${filter}`;
-    const isFlat = await compare(scene, label, { tenant: small, path }, { tenant: large, path }, flatBar);
+    const isFlat = await compare(scene, label, { tenant: small, path }, { tenant: large, path }, flatTarget);
     isMet &&= isFlat;
   }
   for (const [label, filter] of [
@@ -83,7 +83,7 @@ export const benchList = async (scene: Scene, options: { payments: number }): Pr
     ['currency', '&currency=USDT'],
   ] as const) {
     const at = (offset: number) => ({ tenant: large, path: `/v1/payments?limit=20&offset=${offset}${filter}` });
-    const isFlat = await compare(scene, `offset ${deepOffset}, ${label}`, at(0), at(deepOffset), offsetBar);
+    const isFlat = await compare(scene, `offset ${deepOffset}, ${label}`, at(0), at(deepOffset), offsetTarget);
     isMet &&= isFlat;
   }
   return isMet;

@@ -1,7 +1,7 @@
 import { connect, type TLSSocket } from 'node:tls';
 
 export type Load = {
-  /** Answers with status 200 a second. */
+  /** Answers with status 200 per second. */
   perSecond: number;
   answered: number;
   refused: number;
@@ -9,8 +9,8 @@ export type Load = {
 };
 
 /**
- * Keep-alive connections that each send the next request when the last is answered. The requests are bytes made before,
- * and answers are only measured for length: on two cores every cycle spent here is taken from what is measured.
+ * Keep-alive connections that each send the next request once the last is answered. Requests are prepared bytes, and of
+ * the answers only status and length are read: on two cores, every cycle spent here is taken from what is measured.
  */
 export const runLoad = async (options: {
   port: number;
@@ -79,7 +79,6 @@ const converse = (
     send();
   });
 
-/** A request as bytes. */
 export const requestBytes = (method: string, path: string, key: string, body?: string, extra = ''): Buffer =>
   Buffer.from(
     `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n${extra}${

@@ -13,13 +13,13 @@ import { median, quantile, round } from './figures.ts';
 import { paidAmount, paidToken, writeOpenPayments } from './openPayments.ts';
 import type { Scene } from './scene.ts';
 
-const bar = 1.3;
-const candidatesABlock = 1_000;
-const paidABlock = 10;
+const target = 1.3;
+const candidatesPerBlock = 1_000;
+const paidPerBlock = 10;
 const fewOpen = 1_000;
 const [warmUps, repeats] = [20, 200];
 
-/** A database with so many open payments, and as many more as are paid while it is measured. */
+/** A database with open payments, plus those that are paid during the measurement. */
 type Side = {
   readonly database: string;
   readonly context: Context;
@@ -34,7 +34,7 @@ const openSide = async (scene: Scene, name: string, open: number): Promise<Side>
   await createMigrated(scene, database);
   const service = await serviceOf(scene, database);
   const context = await openContext({ dataDir: scene.dataDir, service, rpcUrl: null, log: silentLog });
-  const payments = open + (warmUps + repeats) * paidABlock;
+  const payments = open + (warmUps + repeats) * paidPerBlock;
   const addresses = await writeOpenPayments(scene, context, { database, payments, withEvents: false });
   const row = await takeLease(context.db, { caip2: localCaip2, holder: 'bench', seconds: 86_400 });
   return { database, context, lease: { caip2: localCaip2, fence: row!.fence }, addresses, latest: null };
@@ -47,10 +47,10 @@ const closeSide = async (scene: Scene, { context, database }: Side): Promise<voi
 
 const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;
 
-/** Spread over all of them, so that no page of an index is met twice. */
+/** Spread over all addresses, so that no index page is read twice. */
 const paidIn = ({ addresses }: Side, turn: number): string[] => {
-  const stride = Math.floor(addresses.length / paidABlock);
-  return Array.from({ length: paidABlock }, (_, at) => addresses[at * stride + turn]!);
+  const stride = Math.floor(addresses.length / paidPerBlock);
+  return Array.from({ length: paidPerBlock }, (_, at) => addresses[at * stride + turn]!);
 };
 
 const applyBlock = async (side: Side, paid: readonly string[]): Promise<void> => {
@@ -87,30 +87,30 @@ const timeBlock = async (side: Side, turn: number, strangers: readonly string[],
   const known = await knownAddresses(side.context.db, [...strangers, ...paid]);
   const knownMs = performance.now();
   await applyBlock(side, paid);
-  if (known.size !== paidABlock) throw new Error(`${known.size} addresses are known and not ${paidABlock}`);
+  if (known.size !== paidPerBlock) throw new Error(`${known.size} addresses are known, expected ${paidPerBlock}`);
   if (turn < warmUps) return;
   times.known.push(knownMs - begunMs);
   times.block.push(performance.now() - begunMs);
 };
 
-/** Each block left its payments confirming, and the next one completed them. */
+/** Payments of a block are completed by the next block, so all but the last block's must be. */
 const checkSide = async (scene: Scene, { database }: Side): Promise<void> => {
   const { rows } = await withClient(superuserOf(scene, database), client =>
     client.query(`select count(*)::int as completed from payments where status = 'completed'`),
   );
-  const expected = (warmUps + repeats - 1) * paidABlock;
-  if (rows[0].completed !== expected) throw new Error(`${rows[0].completed} are completed and not ${expected}`);
+  const expected = (warmUps + repeats - 1) * paidPerBlock;
+  if (rows[0].completed !== expected) throw new Error(`${rows[0].completed} are completed, expected ${expected}`);
 };
 
 const report = (label: string, few: readonly number[], many: readonly number[]): boolean => {
   const ratio = median(many) / median(few);
   console.log(
-    `  ${label}: p50 ${round(median(few))} → ${round(median(many))} ms, ratio ${round(ratio)} (bar ${bar}); p99 ${round(quantile(many, 0.99))} ms`,
+    `  ${label}: p50 ${round(median(few))} → ${round(median(many))} ms, ratio ${round(ratio)} (target ${target}); p99 ${round(quantile(many, 0.99))} ms`,
   );
-  return ratio <= bar;
+  return ratio <= target;
 };
 
-/** Finding the payments among a block's addresses must cost the same however many are open. */
+/** Finding the payments among a block's addresses must cost the same however many payments are open. */
 export const benchMatching = async (scene: Scene, open: number): Promise<boolean> => {
   const few = await openSide(scene, 'few', fewOpen);
   const many = await openSide(scene, 'many', open);
@@ -118,7 +118,9 @@ export const benchMatching = async (scene: Scene, open: number): Promise<boolean
   const manyTimes: Times = { known: [], block: [] };
   try {
     for (let turn = 0; turn < warmUps + repeats; turn++) {
-      const strangers = Array.from({ length: candidatesABlock - paidABlock }, () => addressOfBytes(randomBytes(20)));
+      const strangers = Array.from({ length: candidatesPerBlock - paidPerBlock }, () =>
+        addressOfBytes(randomBytes(20)),
+      );
       await timeBlock(few, turn, strangers, fewTimes);
       await timeBlock(many, turn, strangers, manyTimes);
     }
@@ -128,8 +130,10 @@ export const benchMatching = async (scene: Scene, open: number): Promise<boolean
     await closeSide(scene, few);
     await closeSide(scene, many);
   }
-  console.log(`matching, ${candidatesABlock} addresses, ${paidABlock} of them payments', ${fewOpen} → ${open} open:`);
-  const isKnownFlat = report('which are known', fewTimes.known, manyTimes.known);
-  const isBlockFlat = report('the whole block', fewTimes.block, manyTimes.block);
+  console.log(
+    `matching, ${candidatesPerBlock} addresses, ${paidPerBlock} of them payments', ${fewOpen} → ${open} open:`,
+  );
+  const isKnownFlat = report('find known addresses', fewTimes.known, manyTimes.known);
+  const isBlockFlat = report('whole block', fewTimes.block, manyTimes.block);
   return isKnownFlat && isBlockFlat;
 };

@@ -11,7 +11,7 @@ import { copyRows } from './copyRows.ts';
 import { type PaymentIndex, paymentIndexes } from './paymentIndexes.ts';
 import type { Scene } from './scene.ts';
 
-/** The token that all of them are to be paid in, and how much of it each. */
+/** The token and the amount of every payment. */
 export const paidToken = devChainDeployments(devTokens()).tokenAddress('base', 'USDC');
 export const paidAmount = 12_500_000n;
 
@@ -51,7 +51,7 @@ const pendingPayment = ({ vault, ids }: Context, accountId: string, n: number, n
   return { row: `${row}\n`, address };
 };
 
-/** Index definitions are put aside while rows pour in: a million of them would otherwise take many minutes. */
+/** Drops the indexes while rows are written: with them, a million rows would take many minutes. */
 const withoutIndexes = async (client: pg.Client, work: () => Promise<void>): Promise<void> => {
   const { rows } = await client.query<PaymentIndex>(paymentIndexes);
   for (const { removal } of rows) await client.query(removal);
@@ -60,7 +60,7 @@ const withoutIndexes = async (client: pg.Client, work: () => Promise<void>): Pro
   for (const { definition } of rows) await client.query(definition);
 };
 
-/** Pending payments of a new account, with real addresses and real seals. Answers the addresses. */
+/** Writes pending payments of a new account, with real addresses and seals. Returns the addresses. */
 export const writeOpenPayments = async (
   scene: Scene,
   context: Context,
@@ -69,7 +69,7 @@ export const writeOpenPayments = async (
   const account = await createAccount(context, { name: 'Payers', plan: 'enterprise', rateLimit: null, burst: null });
   const addresses: string[] = [];
   await withClient(superuserOf(scene, options.database), async client => {
-    // The rows are whole and each refers to the one account: checking that for each of them takes longer than writing.
+    // No triggers: the rows are valid, and checking each foreign key takes longer than writing.
     await client.query('set session_replication_role = replica');
     await withoutIndexes(client, async () => {
       for (let at = 0; at < options.payments; at += chunkRows) {

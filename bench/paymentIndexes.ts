@@ -1,7 +1,7 @@
-/** An index of payments: its name, what removes it, and what makes it again. */
+/** An index of payments with the statements that remove and create it. */
 export type PaymentIndex = { readonly name: string; readonly removal: string; readonly definition: string };
 
-/** All but the primary key. One of them belongs to a constraint, and goes and comes with that. */
+/** All but the primary key. The index of a constraint is removed and created with the constraint. */
 export const paymentIndexes = `select indexrelid::regclass::text as name,
     case when c.oid is null then format('drop index %s', indexrelid::regclass)
       else format('alter table payments drop constraint %I', c.conname) end as removal,

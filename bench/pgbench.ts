@@ -24,8 +24,9 @@ export const findPgbench = (): string => {
 };
 
 /**
- * What the database allows: one payment with its event, its delivery and its delta in each transaction, as one prepared
- * statement, the same columns and sizes as the service writes. One statement a transaction is the best pgbench can do.
+ * The limit of the database: one payment with its event, delivery and delta in each transaction, as one prepared
+ * statement with the columns and sizes that the service writes. One statement per transaction is the best pgbench can
+ * do.
  */
 const script = (accountId: string, endpointId: string): string => `\\set n random(1, 9223372036854775806)
 with fresh as (
@@ -49,7 +50,7 @@ insert into payment_deltas (account_id, environment, status, currency, network, 
 select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), 1 from fresh;
 `;
 
-/** Transactions a second that pgbench reaches on the same server, at the same durability. */
+/** Transactions per second of pgbench on the same server, with the same durability. */
 export const runPgbench = async (scene: Scene, endpointId: string, seconds: number): Promise<number> => {
   const file = join(scene.dataDir, 'pgbench.sql');
   await writeFile(file, script(scene.accountId, endpointId));
@@ -59,6 +60,6 @@ export const runPgbench = async (scene: Scene, endpointId: string, seconds: numb
     env: { ...process.env, PGPASSWORD: password },
   });
   const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
-  if (!tps) throw new Error(`pgbench said nothing of its rate for ${database}: ${stdout}`);
+  if (!tps) throw new Error(`pgbench reported no rate for ${database}: ${stdout}`);
   return Number(tps);
 };

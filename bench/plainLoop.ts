@@ -4,8 +4,8 @@ import type { PostgresConnection } from '../src/local/postgres/startPostgres.ts'
 import { copyRows } from './copyRows.ts';
 
 /**
- * What anybody would write first: the logs of 100 blocks at a time, each block for its time, a few requests in flight, and
- * rows into a table without keys. It believes every answer and knows nothing of reorgs or payments.
+ * The simplest reader: logs of 100 blocks at a time, each block for its time, eight requests in flight, rows into a
+ * table without keys. It believes every answer and knows nothing of reorgs or payments.
  */
 export type PlainLoopStart = {
   readonly database: PostgresConnection;
@@ -13,7 +13,7 @@ export type PlainLoopStart = {
   readonly token: string;
   readonly from: number;
   readonly to: number;
-  /** Whether blocks are asked for with their transactions, as whoever watches native coin must. */
+  /** Whether to request blocks with their transactions, as watching native coin requires. */
   readonly withTransactions: boolean;
 };
 export type PlainLoopDone = { readonly seconds: number; readonly cpuSeconds: number; readonly rows: number };
@@ -43,7 +43,7 @@ const ask = <T>(rpcUrl: string, method: string, params: unknown[]): Promise<T> =
     asking.end(body);
   });
 
-/** Lets so many of the asked things run at once, in the order in which they were asked for. */
+/** Runs at most `most` tasks at once, in the order of the calls. */
 const createLimit = (most: number) => {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -13,18 +13,30 @@ import { benchList } from './list.ts';
 import { startScene } from './scene.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const usage = `npm run bench -- [create] [get] [list] [ingest] [detect] [webhooks] [checkout] [dashboard] [options]
+const usage = `Usage: npm run bench -- <benchmark>... [options]
 
-Measures the service against the limit of the machine, turn by turn in one run, and reports medians and ratios.
+Compares Florin with the limit of this machine, round by round in one run, and prints medians and ratios.
+Exits with code 1 if a benchmark misses its target.
 
-  --rounds N      turns of each side (default 5)
-  --seconds N     length of a turn (default 5)
-  --payments N    size of the large account for list and dashboard (default 10000000; the first run writes it, some minutes)
-  --transfers N   token transfers that ingest reads, ten a block (default 20000)
-  --open N        open payments among which ingest matches (default 1000000)
-  --detections N  payments that detect waits for (default 300)
-  --pages N       open pages that checkout measures the memory of (default 1000)
-  --data-dir DIR  where to keep the data between runs (default: a temporary directory, removed at the end)`;
+Benchmarks
+  create     create payments; limit: pgbench writing the same rows
+  get        read payments; limit: a bare HTTPS server sending the same bytes
+  list       list payments of a large account, compared with a small one
+  ingest     read a chain's history; limit: a plain loop that checks nothing
+  detect     time from mined block to committed event, and requests while idle
+  webhooks   send deliveries; limit: bare POSTs to the same receiver
+  checkout   memory of open pages, and pages per second; limit: a bare HTTPS server
+  dashboard  pages and exports of a large account
+
+Options
+  --rounds N      rounds of each comparison (default 5)
+  --seconds N     seconds of each side in a round (default 5)
+  --payments N    payments of the large account (default 10000000; the first run writes them, which takes minutes)
+  --transfers N   token transfers that ingest reads, ten per block (default 20000)
+  --open N        open payments among which ingest looks for recipients (default 1000000)
+  --detections N  payments that detect makes and pays (default 300)
+  --pages N       checkout pages to keep open (default 1000)
+  --data-dir DIR  directory to keep data in between runs (default: a temporary one, removed at the end)`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -71,7 +83,7 @@ const options = {
 let failed = 0;
 try {
   for (const name of positionals as (keyof typeof benches)[]) {
-    console.log(`${name}…`);
+    console.log(`Running ${name}…`);
     if (!(await benches[name](scene, options))) failed++;
   }
 } finally {
@@ -79,5 +91,5 @@ try {
   await scene.stop();
   if (!values['data-dir']) await rm(dataDir, { recursive: true, force: true });
 }
-console.log(`${positionals.length - failed} met, ${failed} missed`);
+console.log(`${positionals.length - failed} of ${positionals.length} benchmarks met their targets`);
 process.exitCode = failed === 0 ? 0 : 1;

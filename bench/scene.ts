@@ -8,7 +8,7 @@ import { findPostgres, findSuperuser, type PostgresConnection } from '../src/loc
 const run = promisify(execFile);
 const entry = new URL('../bin/florin.js', import.meta.url).pathname;
 
-/** A real Florin in a process of its own, on the embedded server, as `npm start` runs it. */
+/** A real Florin in its own process, on the embedded PostgreSQL, as `npm start` runs it. */
 export type Scene = {
   readonly dataDir: string;
   readonly ca: string;
@@ -25,7 +25,7 @@ export type Scene = {
 const waitUntilReady = (child: ChildProcess): Promise<number> =>
   new Promise((resolve, reject) => {
     const toSee = `npx florin ${child.spawnargs.slice(child.spawnargs.indexOf('start')).join(' ')}`;
-    child.once('exit', code => reject(new Error(`florin ended with ${code}. To see why: ${toSee}`)));
+    child.once('exit', code => reject(new Error(`florin exited with code ${code}. To see why, run: ${toSee}`)));
     createInterface({ input: child.stdout! }).on('line', line => {
       const port = /sandbox +https:\/\/localhost:(\d+)/.exec(line)?.[1];
       if (port) resolve(Number(port));

@@ -17,7 +17,7 @@ const columns = `account_id, environment, id, status, exception, amount, amount_
   caip2, contract, address, wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds,
   metadata, created_at, expires_at, completed_at, canceled_at, sequence, wake_at`;
 
-/** The same totals the folder would have come to, from one pass over the rows. */
+/** The totals that folding would give, from one pass over the rows. */
 const totals = (accountId: string): string => `
   insert into payment_totals (account_id, environment, status, currency, network, exception, day, count, hours)
   with hourly as (
@@ -35,7 +35,7 @@ const totals = (accountId: string): string => `
       left join unnest(array_agg(hour), array_agg(count)) as g(hour, count) on g.hour = h group by h order by h)
   from spread group by status, currency, network, day`;
 
-/** And the same sums. */
+/** The volumes and holdings that folding would give. */
 const sums = (accountId: string): string => `
   insert into volume_totals (account_id, environment, currency, network, decimals, day, count, amount)
   select account_id, environment, currency, network, decimals, (completed_at at time zone 'UTC')::date, count(*), sum(amount_confirmed)
@@ -66,13 +66,13 @@ const generate = async (plan: SeedPlan, chunks: Chunk[], copy: (file: string) =>
   await copying;
 };
 
-/** Florin runs beside, and looks for payments to wake all the while. */
-const lookedInto = /^payments_(?:wake|wake_number|untold|open_coins)$/;
+/** Indexes that the running Florin needs to look for payments to wake. */
+const inUse = /^payments_(?:wake|wake_number|untold|open_coins)$/;
 
-/** Index definitions are put aside while rows pour in: building them afterwards takes a tenth of the time. */
+/** Drops the indexes while rows are written: building them afterwards takes a tenth of the time. */
 const withoutIndexes = async (db: Database, work: () => Promise<void>): Promise<void> => {
   const all = await db.query<PaymentIndex>({ name: 'bench-indexes', text: paymentIndexes });
-  const rows = all.filter(({ name }) => !lookedInto.test(name));
+  const rows = all.filter(({ name }) => !inUse.test(name));
   for (const { removal } of rows) await db.script(removal);
   await work();
   for (const { name, definition } of rows) {
@@ -81,7 +81,7 @@ const withoutIndexes = async (db: Database, work: () => Promise<void>): Promise<
   }
 };
 
-/** Writes `payments` payments for the account, with progress. */
+/** Writes `payments` payments for the account and prints progress. */
 export const seed = async (scene: Scene, accountId: string, payments: number): Promise<void> => {
   const db = openDatabase({ ...scene.superuser, database: 'florin' }, { log: silentLog, maxConnections: 1 });
   const plan: SeedPlan = {

@@ -1,4 +1,4 @@
-/** What the seeded payments of one account look like. Pure, so that the workers and the bench agree. */
+/** Describes the seeded payments of one account. Pure, so that workers and bench agree. */
 export type SeedPlan = {
   dataDir: string;
   accountId: string;
@@ -32,7 +32,7 @@ const statuses = [
   'completed',
 ];
 
-/** Mixed by a hash of the position, so that no filter lines up with another or with time. */
+/** Mixed by a hash of the position, so that no filter correlates with another or with time. */
 export const combinationOf = (n: number): { status: string; currency: string; network: string } => {
   const mixed = Math.imul(n + 1, 2_654_435_761) >>> 0;
   return {

@@ -46,7 +46,7 @@ const rowOf = (n: number, ids: ReturnType<typeof createIds>): string => {
   ].join('\t'); // biome-ignore format: one row
 };
 
-/** Writes rows as COPY reads them: real addresses and real seals, so that every one of them can be listed. */
+/** Writes rows for COPY with real addresses and seals, so that each payment can be listed. */
 parentPort!.on('message', ({ file, first, count }: Chunk) => {
   const ids = createIds();
   const out = openSync(file, 'w', 0o644);

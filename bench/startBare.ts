@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Scene } from './scene.ts';
 
-/** A bare TLS server in a process of its own that answers this text to everything, or these by their paths. */
+/** Starts a bare TLS server in its own process. It answers with this text, or with the text of the path. */
 export const startBare = async (
   scene: Scene,
   bodies: string | Readonly<Record<string, string>>,

@@ -4,13 +4,13 @@ import { devTokens } from '../src/cli/compose.ts';
 import type { Block } from '../src/core/chain.ts';
 import { type ChainRecord, openJournal } from '../src/local/devchain/journal.ts';
 import { type DevNode, launchNode } from '../src/local/devchain/launchNode.ts';
-import { openProvider, payer, type Send, succeed } from '../src/local/devchain/provider.ts';
+import { openProvider, payer, type Send, sendOrThrow } from '../src/local/devchain/provider.ts';
 import { rawTransaction } from '../src/local/devchain/rawTransaction.ts';
 
 export type TransferChain = {
   readonly rpcUrl: string;
   readonly nodePid: number;
-  /** The block before the first transfer, and the last one with some. */
+  /** The block before the first transfer, and the last block with transfers. */
   readonly before: Block;
   readonly head: Block;
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ const blockOf = ({ number, hash, parentHash, timestamp }: MinedBlock): Block => 
 const start = (journalPath: string, signal: AbortSignal): Promise<DevNode> =>
   launchNode({ port: 0, tokens: devTokens(), emptyBlockIntervalMs: 1_000, journalPath }, () => {}, signal);
 
-/** The node's own first blocks, with the contracts in them. */
+/** Starts the node once, so that its first blocks deploy the contracts. */
 const deploy = async (journalPath: string): Promise<void> => {
   const over = new AbortController();
   const node = await start(journalPath, over.signal);
@@ -50,29 +50,29 @@ const deploy = async (journalPath: string): Promise<void> => {
 const replay = async (send: Send, records: readonly ChainRecord[]): Promise<void> => {
   for (const record of records) {
     if (record.kind !== 'block') continue;
-    await succeed(send, 'hardhat_setPrevRandao', [record.prevRandao]);
-    for (const raw of record.transactions) await succeed(send, 'eth_sendRawTransaction', [raw]);
-    await succeed(send, 'evm_mine', [record.timestamp]);
+    await sendOrThrow(send, 'hardhat_setPrevRandao', [record.prevRandao]);
+    for (const raw of record.transactions) await sendOrThrow(send, 'eth_sendRawTransaction', [raw]);
+    await sendOrThrow(send, 'evm_mine', [record.timestamp]);
   }
 };
 
-/** Adds blocks to the journal; the node that starts on it makes them again. */
+/** Adds blocks to the journal. The node that starts on it replays them. */
 const createMiner = async (journalPath: string) => {
   const { send } = await openProvider();
   const { journal, records } = await openJournal(journalPath);
   await replay(send, records);
-  let nonce = Number(await succeed(send, 'eth_getTransactionCount', [payer.address, 'latest']));
+  let nonce = Number(await sendOrThrow(send, 'eth_getTransactionCount', [payer.address, 'latest']));
   const waiting: ChainRecord[] = [];
   return {
     async mine(token: string, calls: readonly string[]): Promise<Block> {
       const transaction = { from: payer.address, to: token, gas: hex(100_000) };
       for (const data of calls) {
-        await succeed(send, 'eth_sendTransaction', [{ ...transaction, nonce: hex(nonce++), data }]);
+        await sendOrThrow(send, 'eth_sendTransaction', [{ ...transaction, nonce: hex(nonce++), data }]);
       }
-      const parent = (await succeed(send, 'eth_getBlockByNumber', ['latest', false])) as MinedBlock;
-      await succeed(send, 'evm_mine', [Math.max(Math.floor(Date.now() / 1000), Number(parent.timestamp))]);
-      const block = (await succeed(send, 'eth_getBlockByNumber', ['latest', true])) as MinedBlock;
-      if (block.transactions.length !== calls.length) throw new Error('a block did not take all transactions');
+      const parent = (await sendOrThrow(send, 'eth_getBlockByNumber', ['latest', false])) as MinedBlock;
+      await sendOrThrow(send, 'evm_mine', [Math.max(Math.floor(Date.now() / 1000), Number(parent.timestamp))]);
+      const block = (await sendOrThrow(send, 'eth_getBlockByNumber', ['latest', true])) as MinedBlock;
+      if (block.transactions.length !== calls.length) throw new Error('a block does not have all transactions');
       const transactions = block.transactions.map(rawTransaction);
       const { hash, timestamp, mixHash: prevRandao } = block;
       waiting.push({ kind: 'block', hash, timestamp, prevRandao, transactions });
@@ -85,7 +85,7 @@ const createMiner = async (journalPath: string) => {
   };
 };
 
-/** A dev node in a process of its own whose chain holds one transfer to each recipient, some in each block. */
+/** Starts a dev node in its own process. Its chain has one transfer to each recipient, `perBlock` in each block. */
 export const startTransferChain = async (
   folder: string,
   plan: { token: string; amount: bigint; recipients: readonly string[]; perBlock: number },

@@ -5,7 +5,10 @@ import type { Database, Queryable, Row, Statement } from '../src/storage/databas
 import { startWatchers } from '../src/workers/watcher.ts';
 import { openContext } from './benchContext.ts';
 
-/** Florin's watcher alone, on a database and a node of the bench's choice, until it has caught up; then until it is left. */
+/**
+ * Runs Florin's watcher alone on a given database and node. Reports when it has caught up, then runs until
+ * disconnected.
+ */
 export type WatcherStart = { readonly dataDir: string; readonly service: PostgresConnection; readonly rpcUrl: string };
 export type WatcherDone = {
   readonly seconds: number;
@@ -14,10 +17,10 @@ export type WatcherDone = {
   readonly statements: Readonly<Record<string, number>>;
 };
 
-/** A watcher that complains did not do what is measured. */
+/** Warnings are printed: a watcher that warns did not do what is measured. */
 const loudLog: Log = { ...silentLog, warn: (...said) => console.error(said), error: (...said) => console.error(said) };
 
-/** `onCaughtUp` is called when the watcher has written that it found nothing more to read. */
+/** Calls `onCaughtUp` when the watcher records that every block is processed. */
 const timed = (db: Database, statements: Record<string, number>, onCaughtUp: () => void): Database => {
   const count = async <T>(name: string, work: Promise<T>): Promise<T> => {
     const begunMs = performance.now();

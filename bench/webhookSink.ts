@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the sink says: where it listens, and then each request it has got when it was asked to tell. */
+/** Messages of the sink: first its port, then each request to /reported. */
 export type SinkReady = { readonly port: number };
-export type SinkHeard = { readonly id: string; readonly atMs: number };
+export type SinkReceived = { readonly id: string; readonly atMs: number };
 
 /**
- * A receiver in a process of its own. It answers /fast with 204 at once, /told likewise and tells its parent of it, /error
- * with 500, and /silent never.
+ * A receiver in its own process. It answers /fast with 204; /reported likewise, with a message to its parent; /error
+ * with 500; and /silent never.
  */
 const server = createServer((request, response) => {
   const atMs = performance.timeOrigin + performance.now();
@@ -15,8 +15,8 @@ const server = createServer((request, response) => {
   request.once('end', () => {
     if (request.url === '/silent') return;
     response.writeHead(request.url === '/error' ? 500 : 204).end();
-    const heard: SinkHeard = { id: String(request.headers['webhook-id']), atMs };
-    if (request.url === '/told') process.send?.(heard);
+    const received: SinkReceived = { id: String(request.headers['webhook-id']), atMs };
+    if (request.url === '/reported') process.send?.(received);
   });
 });
 server.requestTimeout = 0;

@@ -3,36 +3,36 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { createIdSource } from '../src/core/ids.ts';
-import { askProcess } from './askProcess.ts';
 import type { BareDone, BareStart } from './bareSender.ts';
 import { superuserOf, withClient } from './benchDatabases.ts';
 import { call } from './client.ts';
 import { cpuSeconds, median, quantile, round } from './figures.ts';
+import { runProcess } from './runProcess.ts';
 import type { Scene } from './scene.ts';
-import type { SinkHeard, SinkReady } from './webhookSink.ts';
+import type { SinkReady, SinkReceived } from './webhookSink.ts';
 
-const [rateBar, idleBarMs, isolationBar] = [0.6, 20, 2];
+const [rateTarget, idleTargetMs, isolationTarget] = [0.6, 20, 2];
 const inFlight = 64;
 const deliveries = 20_000;
 const lookMs = 25;
 const samples = 1_000;
 const gapMs = 20;
-const [deadEndpoints, endpointsAnAccount] = [1_000, 50];
-/** Each dead endpoint has so many events waiting, and a share of them gets one more every so often. */
+const [deadEndpoints, endpointsPerAccount] = [1_000, 50];
+/** Each dead endpoint has `backlog` events waiting; `deadShare` of them get one more every `deadGapMs`. */
 const [backlog, deadShare, deadGapMs] = [20, 10, 100];
 const settleMs = 20_000;
 
-type Sink = { readonly port: number; onHeard: (heard: SinkHeard) => void; stop(): void };
+type Sink = { readonly port: number; onReceived: (received: SinkReceived) => void; stop(): void };
 
 const startSink = async (): Promise<Sink> => {
   const child: ChildProcess = fork(new URL('./webhookSink.ts', import.meta.url), [], { execArgv: [] });
   const [{ port }] = (await once(child, 'message')) as [SinkReady];
-  const sink: Sink = { port, onHeard: () => {}, stop: () => child.disconnect() };
-  child.on('message', message => sink.onHeard(message as SinkHeard));
+  const sink: Sink = { port, onReceived: () => {}, stop: () => child.disconnect() };
+  child.on('message', message => sink.onReceived(message as SinkReceived));
   return sink;
 };
 
-/** An event of the real size, as triggered ones are. */
+/** The body of a triggered event, for a realistic size. */
 const sampleBody = async (scene: Scene): Promise<string> => {
   const { id } = await scene.florin('trigger', 'payment.completed', '--account', scene.accountId);
   return JSON.stringify(await call(scene, 'GET', `/v1/events/${id}`));
@@ -47,7 +47,7 @@ const insertDeliveries = `insert into deliveries (account_id, environment, id, e
   from unnest($1::text[], $2::text[], $3::text[]) as d(account_id, id, endpoint_id)`;
 
 type Due = { readonly accountId: string; readonly endpointId: string };
-/** Events and their deliveries, due at once, in one transaction as the service writes them. */
+/** Writes events and due deliveries in one transaction, as the service does. */
 const write = async (
   client: pg.Client,
   body: string,
@@ -83,7 +83,7 @@ const isDone = async (client: pg.Client, { accountId, endpointId }: Due): Promis
   return rows.length === 0;
 };
 
-/** How long the service takes for so many, from the commit that makes them due to the last one on record. */
+/** How long the service takes for `count` deliveries, from their commit until the last is recorded. */
 const timeFlorin = async (scene: Scene, client: pg.Client, body: string, due: Due, count: number) => {
   const text = `select pid from pg_stat_activity where application_name like 'florin%'`;
   const backends = (await client.query<{ pid: number }>(text)).rows.map(({ pid }) => pid);
@@ -100,7 +100,7 @@ const timeFlorin = async (scene: Scene, client: pg.Client, body: string, due: Du
   return { seconds, cpuSeconds: own - before[0], databaseCpuSeconds: database - before[1] };
 };
 
-/** From before the commit to the receiver, one event at a time. */
+/** Times from just before the commit to the receiver, one event at a time. */
 const timeLatencies = async (
   sink: Sink,
   client: pg.Client,
@@ -111,7 +111,7 @@ const timeLatencies = async (
   const sentMs = new Map<string, number>();
   const latencies: number[] = [];
   const all = Promise.withResolvers<void>();
-  sink.onHeard = ({ id, atMs }) => {
+  sink.onReceived = ({ id, atMs }) => {
     const since = sentMs.get(id);
     if (since === undefined || !sentMs.delete(id)) return;
     latencies.push(atMs - since);
@@ -125,7 +125,7 @@ const timeLatencies = async (
   return latencies;
 };
 
-/** The figures of several turns, because the largest of one are made by whatever else the machine did meanwhile. */
+/** Medians of several turns, because other load on the machine makes the largest values of one turn. */
 type Latencies = { readonly p50: number; readonly p99: number };
 const repeatLatencies = async (turns: number, time: () => Promise<number[]>): Promise<Latencies> => {
   const all: number[][] = [];
@@ -144,10 +144,10 @@ const benchRate = async (
   const ratios: number[] = [];
   for (let turn = 0; turn <= rounds; turn++) {
     const start: BareStart = { url: `http://127.0.0.1:${sink.port}/fast`, body, count: deliveries, inFlight };
-    const bare = await askProcess<BareStart, BareDone>('./bareSender.ts', start);
+    const bare = await runProcess<BareStart, BareDone>('./bareSender.ts', start);
     await bare.stop();
     const florin = await timeFlorin(scene, client, body, due, deliveries);
-    // The first turn warms both up.
+    // The first round warms both sides up.
     if (turn === 0) continue;
     ratios.push(bare.done.seconds / florin.seconds);
     const [florinRate, bareRate] = [florin, bare.done].map(each => Math.round(deliveries / each.seconds));
@@ -156,14 +156,14 @@ const benchRate = async (
     );
     console.log(
       `  round ${turn}: florin ${florinRate}/s, bare posts ${bareRate}/s, ratio ${round(ratios.at(-1)!)}; ` +
-        `CPU a delivery ${own} and ${database} of the database, against ${bareOwn}`,
+        `CPU per delivery ${own} plus ${database} of the database, bare ${bareOwn}`,
     );
   }
-  console.log(`webhooks: ratio ${round(median(ratios))} (bar ${rateBar})`);
-  return median(ratios) >= rateBar;
+  console.log(`webhooks: ratio ${round(median(ratios))} (target ${rateTarget})`);
+  return median(ratios) >= rateTarget;
 };
 
-/** Endpoints of other accounts: a third refuses connections, a third never answers, a third answers with an error. */
+/** Creates endpoints of other accounts: a third refuses connections, a third never answers, a third answers 500. */
 const createDead = async (scene: Scene, sink: Sink): Promise<Due[]> => {
   const urls = ['http://127.0.0.1:9/', `http://127.0.0.1:${sink.port}/silent`, `http://127.0.0.1:${sink.port}/error`];
   const dead: Due[] = [];
@@ -171,14 +171,14 @@ const createDead = async (scene: Scene, sink: Sink): Promise<Due[]> => {
   while (dead.length < deadEndpoints) {
     const { id: accountId } = await scene.florin('accounts', 'create', '--name', 'Dead', ...limits);
     const { key } = await scene.florin('keys', 'create', '--account', accountId!);
-    for (let i = 0; i < endpointsAnAccount; i++) {
+    for (let i = 0; i < endpointsPerAccount; i++) {
       dead.push(await createEndpoint(scene, urls[dead.length % urls.length]!, accountId, key));
     }
   }
   return dead;
 };
 
-/** Keeps events coming for all of them, until stopped. */
+/** Writes events for dead endpoints, until stopped. */
 const keepBusy = async (client: pg.Client, body: string, dead: readonly Due[], signal: AbortSignal): Promise<void> => {
   for (let at = 0; !signal.aborted; at = (at + deadShare) % dead.length) {
     await write(client, body, dead.slice(at, at + deadShare));
@@ -189,31 +189,31 @@ const keepBusy = async (client: pg.Client, body: string, dead: readonly Due[], s
 const benchIsolation = async (scene: Scene, sink: Sink, body: string, rounds: number): Promise<boolean> =>
   withClient(superuserOf(scene, scene.database.database), client =>
     withClient(superuserOf(scene, scene.database.database), async other => {
-      const live = await createEndpoint(scene, `http://127.0.0.1:${sink.port}/told`);
+      const live = await createEndpoint(scene, `http://127.0.0.1:${sink.port}/reported`);
       await timeLatencies(sink, client, body, live, 200);
       const repeat = () => repeatLatencies(rounds, () => timeLatencies(sink, client, body, live, samples));
       const alone = await repeat();
       console.log(
-        `webhooks, idle: commit → received p50 ${round(alone.p50)} ms (bar ${idleBarMs}), p99 ${round(alone.p99)} ms`,
+        `webhooks, idle: commit → received p50 ${round(alone.p50)} ms (target ${idleTargetMs}), p99 ${round(alone.p99)} ms`,
       );
       const dead = await createDead(scene, sink);
       for (let i = 0; i < backlog; i++) await write(other, body, dead);
       const stopping = new AbortController();
       const busy = keepBusy(other, body, dead, stopping.signal);
-      // Long enough for each of them to have been found dead.
+      // By then each of them has failed.
       await pause(settleMs);
       const beside = await repeat();
       stopping.abort();
       await busy;
       const ratio = beside.p99 / alone.p99;
       console.log(
-        `webhooks, beside ${dead.length} dead endpoints: p50 ${round(beside.p50)} ms, p99 ${round(beside.p99)} ms, ratio ${round(ratio)} (bar ${isolationBar})`,
+        `webhooks, beside ${dead.length} dead endpoints: p50 ${round(beside.p50)} ms, p99 ${round(beside.p99)} ms, ratio ${round(ratio)} (target ${isolationTarget})`,
       );
-      return alone.p50 <= idleBarMs && ratio <= isolationBar;
+      return alone.p50 <= idleTargetMs && ratio <= isolationTarget;
     }),
   );
 
-/** Signed and recorded deliveries against bare posts to the same receiver; and the time from the commit to the receiver. */
+/** Compares signed and recorded deliveries with bare POSTs to the same receiver; then times commit to receiver. */
 export const benchWebhooks = async (scene: Scene, options: { rounds: number }): Promise<boolean> => {
   const sink = await startSink();
   try {

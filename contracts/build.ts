@@ -20,15 +20,15 @@ type SolcOutput = {
   >;
 };
 
-/** Contracts whose bytes are checked in. Their order is of no meaning; each has a file of its own. */
+/** Contracts whose bytes are checked in, each in its own file. The order does not matter. */
 const checkedIn = ['BalanceReader', 'Forwarder', 'ForwarderFactory', 'TestToken', 'SilentTestToken'] as const;
 
 const sourceDirectory = new URL('./src/', import.meta.url);
 const artefactDirectory = new URL('./artefacts/', import.meta.url);
 
 /**
- * No metadata in the bytecode, so that a comment or a path cannot change an address. `paris` because its bytes run on
- * every network there is, and PUSH0 (shanghai) would save less than 0.1 % of a sweep.
+ * No metadata in the bytecode, so that a comment or a path cannot change an address. `paris`, because its bytes run on
+ * every supported network; PUSH0 (shanghai) would save less than 0.1 % of a sweep.
  */
 const settings = {
   evmVersion: 'paris',

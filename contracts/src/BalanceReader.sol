@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// Never deployed. Run as creation code in an eth_call it answers the balances of many holders at one block, one word
-/// each: a call a holder would take as many requests. `token` zero means the native coin.
+/// Never deployed. Run as creation code in an eth_call, it returns the balances of many holders at one block, one word
+/// each. One call per holder would take as many requests. `token` zero means the native coin.
 contract BalanceReader {
     constructor(address token, address[] memory holders) {
         uint256[] memory balances = new uint256[](holders.length);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// What every forwarder clone runs by delegatecall. It keeps no state and obeys nobody but the factory that created it,
-/// and the factory names only the treasury that the clone's own address was derived from.
+/// The code that every forwarder clone runs by delegatecall. It has no state and obeys only the factory that created it,
+/// and the factory passes only the treasury from which the clone's address was derived.
 contract Forwarder {
     address private immutable factory;
 
@@ -10,7 +10,7 @@ contract Forwarder {
         factory = msg.sender;
     }
 
-    /// An address accepts coin before its code exists whatever data comes along, so it does the same afterwards.
+    /// An address without code accepts coin with any data, so the forwarder does the same once it is deployed.
     /// Plain sends never reach this: the clone itself accepts them within 2300 gas.
     fallback() external payable {}
 
@@ -21,7 +21,7 @@ contract Forwarder {
         if (msg.sender != factory) revert();
         bool moved;
         if (token == address(0)) {
-            // Assembly, because a Solidity call copies the answer however long the treasury makes it.
+            // Assembly, because a Solidity call copies the whole answer, however long the treasury makes it.
             assembly ("memory-safe") {
                 moved := call(gas(), treasury, amount, 0, 0, 0, 0)
             }
@@ -33,7 +33,7 @@ contract Forwarder {
                 mstore(add(data, 36), amount)
                 mstore(0, 0)
                 moved := call(gas(), token, 0, data, 68, 0, 32)
-                // Nothing returned is success (USDT); otherwise the answer must be exactly true.
+                // An empty answer is success (USDT); otherwise the answer must be exactly true.
                 let answered := returndatasize()
                 moved := and(moved, or(iszero(answered), and(gt(answered, 31), eq(mload(0), 1))))
             }

@@ -3,11 +3,11 @@ pragma solidity 0.8.37;
 
 import {Forwarder} from "./Forwarder.sol";
 
-/// Gives a receiving address as a function of (treasury, salt). Payers send to it before any code exists there; later
-/// anybody may call `sweep`, which deploys what is missing and forwards the balance, always to that treasury.
+/// Derives a receiving address from (treasury, salt). Payers send to it before any code exists there; later anybody may
+/// call `sweep`, which deploys the forwarder if it is missing and sends its balance to that treasury.
 /// There is no owner, no upgrade, no stored state and no fee.
 contract ForwarderFactory {
-    /// One call's worth of forwarders that share a treasury and a token.
+    /// Forwarders that share a treasury and a token.
     struct Batch {
         address treasury;
         address token;
@@ -123,8 +123,8 @@ contract ForwarderFactory {
     }
 
     /// The clone: 10 bytes of creation code and 43 of runtime. Called without data it stops at once, so that a plain send
-    /// with 2300 gas works once it is deployed (ERC-1167 reverts those); anything else it delegates, and answers with
-    /// nothing but success or failure. Every byte of runtime costs 200 gas a payment: ERC-1167 behind such a check has 51.
+    /// with 2300 gas works once it is deployed (ERC-1167 reverts those). It delegates everything else, and returns only
+    /// success or failure. Every byte of runtime costs 200 gas per payment: ERC-1167 with such a check has 51 bytes.
     function _initCode(address code) private pure returns (bytes memory) {
         return abi.encodePacked(
             hex"3d602b80600a3d3981f3", // return the 43 bytes that follow

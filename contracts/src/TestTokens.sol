@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// Tokens of the local development chain. Anybody can mint them: they are worth nothing, and must stay so.
+/// Tokens of the local dev chain. Anybody can mint them, so they must stay worthless.
 abstract contract FaucetLedger {
     string public name;
     string public symbol;

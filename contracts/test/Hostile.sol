@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// Counterparties for the tests, each misbehaving in one way. None of them is ever deployed outside a test.
+/// Counterparties for tests. Each misbehaves in one way.
 
 abstract contract PretendBalance {
     function balanceOf(address) external pure virtual returns (uint256) {
@@ -54,7 +54,7 @@ contract ShortAnswerToken {
     }
 }
 
-/// Says that it moved tokens and moves none.
+/// Logs transfers but moves no tokens.
 contract LyingToken is PretendBalance {
     event Transfer(address indexed from, address indexed to, uint256 value);
 
@@ -91,7 +91,7 @@ contract PickyToken {
     }
 }
 
-/// What Solidity's `transfer` did: no gas but the stipend of 2300 that comes with a value.
+/// Sends like Solidity's old `transfer`: with the stipend of 2300 gas only.
 contract PlainSender {
     function send(address payable to) external payable {
         (bool sent,) = to.call{value: msg.value, gas: 0}("");

@@ -3,14 +3,14 @@ pragma solidity 0.8.37;
 
 import {ISweep} from "./Hostile.sol";
 
-/// Payers and tokens for the tests of watching. None of them is ever deployed outside a test.
+/// Payers and tokens for tests of the watcher.
 
-/// Some tokens return nothing, so nothing is expected.
+/// No return value is declared, because some tokens return nothing.
 interface IPaidToken {
     function transfer(address to, uint256 value) external;
 }
 
-/// Pays out of what it holds, or out of the coin that comes with the call, in whatever shape a test wants.
+/// Pays from its own funds, or from the coin sent with the call.
 contract ContractPayer {
     receive() external payable {}
 
@@ -39,7 +39,7 @@ contract ContractPayer {
         revert("after the transfers");
     }
 
-    /// The calls that pay fail, and the transaction around them succeeds.
+    /// The paying calls fail, but the transaction succeeds.
     function tryTokens(IPaidToken token, address[] calldata to, uint256[] calldata amounts) external {
         try this.payTokensAndRevert(token, to, amounts) {
             revert("it went through");
@@ -76,7 +76,7 @@ contract ContractPayer {
     }
 }
 
-/// Says that tokens moved, in exactly the right form, and is no token.
+/// Emits well-formed Transfer logs without being a token.
 contract LogForger {
     event Transfer(address indexed from, address indexed to, uint256 value);
 
@@ -85,7 +85,7 @@ contract LogForger {
     }
 }
 
-/// What a listed token might turn into. It is put at the listed address by its code alone, so it has no constructor.
+/// What a listed token might turn into. Its code is placed at the listed address, so it has no constructor.
 contract OddToken {
     uint8 public constant decimals = 6;
     mapping(address => uint256) public balanceOf;
@@ -102,23 +102,23 @@ contract OddToken {
         emit Transfer(msg.sender, to, value);
     }
 
-    /// Keeps a hundredth and does not say so.
+    /// Keeps one percent, but logs the full amount.
     function transferWithFee(address to, uint256 value) external {
         balanceOf[to] += value - value / 100;
         emit Transfer(msg.sender, to, value);
     }
 
-    /// Logs and moves nothing.
+    /// Logs a transfer but moves nothing.
     function pretend(address to, uint256 value) external {
         emit Transfer(msg.sender, to, value);
     }
 
-    /// Moves and logs nothing: what a rebase does to a holder.
+    /// Changes a balance without a log, as a rebase does.
     function rebase(address holder, uint256 balance) external {
         balanceOf[holder] = balance;
     }
 
-    /// Transfer logs of other forms: an ERC-721's, one with too much data, one whose recipient is no address.
+    /// Malformed Transfer logs: an ERC-721's, one with too much data, one whose recipient is not an address.
     function logMisshapen(address to, uint256 value) external {
         bytes32 name = keccak256("Transfer(address,address,uint256)");
         assembly ("memory-safe") {
@@ -131,7 +131,7 @@ contract OddToken {
     }
 }
 
-/// Whoever sweeps it from a forwarder is told that more was there than any payment can be.
+/// Reports a larger balance than any payment can have, and every transfer succeeds.
 contract BoundlessToken {
     function balanceOf(address) external pure returns (uint256) {
         return type(uint256).max;

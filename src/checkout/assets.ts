@@ -12,17 +12,17 @@ const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8
 
 const hashLength = 16;
 
-/** A name that changes with the content, so that a browser may keep what it has for ever. */
+/** The name changes with the content, so that browsers may cache the file for ever. */
 export const namedAsset = (stem: string, extension: string, contentType: string, text: string): Asset => {
   const body = Buffer.from(text);
   const hash = createHash('sha256').update(body).digest('hex').slice(0, hashLength);
   return { name: `${stem}-${hash}.${extension}`, contentType, body };
 };
 
-/** What has lines of its own and says nothing to a browser: comments, and the room that types have left. */
+/** Lines that a browser does not need: comments, and blank lines where types were. */
 const idleLines = /^[ \t]*(?:\/\/.*|\/\*[\s\S]*?\*\/)?[ \t]*\n/gm;
 
-/** Node calls it experimental at its first use, to whoever starts Florin; everything here runs by the same stripping. */
+/** Suppresses the warning that type stripping is experimental: Node itself runs all of Florin with it. */
 const stripTypes: typeof stripTypeScriptTypes = code => {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -33,7 +33,7 @@ const stripTypes: typeof stripTypeScriptTypes = code => {
   }
 };
 
-/** Its files in one, whose order none of them relies on. */
+/** All script files in one. None of them relies on their order. */
 const scriptText = (): string =>
   readdirSync(folder)
     .filter(name => name.endsWith('.ts'))
@@ -41,7 +41,7 @@ const scriptText = (): string =>
     .map(name => stripTypes(read(name)).replaceAll(idleLines, ''))
     .join('');
 
-/** Read at the start, once: there is no step that builds them. */
+/** Reads the files once, at the start. There is no build step. */
 export const checkoutAssets = (): CheckoutAssets => ({
   css: namedAsset('checkout', 'css', 'text/css; charset=utf-8', read('checkout.css')),
   script: namedAsset('checkout', 'js', 'text/javascript; charset=utf-8', scriptText()),

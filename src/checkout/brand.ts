@@ -8,13 +8,13 @@ import type { Frame } from './frame.ts';
 const variables = ({ accent, onAccent, soft }: Shades): string =>
   `:root{--accent:${accent};--on-accent:${onAccent};--accent-soft:${soft}}`;
 
-/** On screens only: paper has black for an accent. */
+/** For screens only: printed pages use black. */
 const accentRules = (accent: string): string => {
   const { light, dark } = shadesOf(accent);
   return `@media screen{${variables(light)}}@media screen and (prefers-color-scheme:dark){${variables(dark)}}`;
 };
 
-/** As large as the letter that stands in its place, so that nothing moves when it arrives. */
+/** As large as the letter it replaces, so that nothing moves when it has loaded. */
 const logoRules =
   '.logo{flex:none;width:2.25rem;height:2.25rem;border-radius:.375rem;object-fit:contain;background:#fff}';
 
@@ -22,8 +22,8 @@ const keptBytes = 2 * 1024 * 1024;
 const kept = createRecentMap<Asset>(keptBytes, (_, { body }) => body.length);
 
 /**
- * The page's style with a brand's at its end, in one file: a second one would be another request. It follows from the
- * colour in its name alone, so that nothing has to be stored or looked up.
+ * The style sheet of the page with the rules of a brand at its end. One file, because a second one would be another
+ * request. It is derived from the colour in its name, so nothing is stored or looked up.
  */
 const brandStyle = (assets: Pick<CheckoutAssets, 'css'>, accent: string | null): Asset => {
   const stem = `brand-${accent?.slice(1) ?? 'none'}`;
@@ -36,7 +36,7 @@ const brandStyle = (assets: Pick<CheckoutAssets, 'css'>, accent: string | null):
   return made;
 };
 
-/** A style by its name; null for one that no page of now names. */
+/** A style sheet by its name; null for a name that no current page uses. */
 export const findBrandStyle = (assets: Pick<CheckoutAssets, 'css'>, name: string): Asset | null => {
   const color = /^brand-([0-9a-f]{6}|none)-[0-9a-f]{16}\.css$/.exec(name)?.[1];
   if (color === undefined) return null;
@@ -44,13 +44,13 @@ export const findBrandStyle = (assets: Pick<CheckoutAssets, 'css'>, name: string
   return style.name === name ? style : null;
 };
 
-/** Null for a name that is no logo's. */
+/** Null if the name is not that of a logo. */
 export const logoTypeOf = (name: string): string | null => {
   const kind = /^logo-[0-9a-f]{32}\.(png|jpg|webp)$/.exec(name)?.[1] as keyof typeof pictureTypes | undefined;
   return kind === undefined ? null : pictureTypes[kind];
 };
 
-/** What a page loads. A logo is its icon as well, so that it loads no more files than any other page. */
+/** The files of a page. A logo is also the icon, so that a branded page loads no more files than another. */
 export const brandedAssets = (assets: CheckoutAssets, brand?: Brand): Frame['assets'] => {
   const { script, css, icon } = assets;
   if (!brand) return { script, css: css.name, icon };

@@ -4,8 +4,8 @@ import { contactLink } from './safeUrl.ts';
 import type { Speech } from './speech.ts';
 
 /**
- * The way to the merchant, for a payer whose money waits for him; nothing where he has named none. The address is shown as
- * well: not every browser has a program for mail. A page opens beside this one, which goes on telling what happens.
+ * A link to the merchant, for a payer whose funds need attention; null if the merchant gave no contact. The address is
+ * shown too, because not every browser can open mail. A web page opens in a new tab, so that this page keeps updating.
  */
 export const contact = ({ id, supportContact }: CheckoutView, speech: Speech): Html | null => {
   const link = contactLink(supportContact, `${speech.text('paymentId')}: ${id}`);

@@ -4,7 +4,7 @@ import { copyButton } from './copyButton.ts';
 import { webUrl } from './safeUrl.ts';
 import { classOfSum, decimalText, type Speech } from './speech.ts';
 
-/** Anybody can send dust to an address: what is shown of it has an end. */
+/** A limit, because anybody can send dust to an address. */
 const mostTransactions = 10;
 
 export const sumOf = (view: CheckoutView, speech: Speech, decimal: string): Html => {
@@ -39,7 +39,7 @@ const transactionsRow = (view: CheckoutView, speech: Speech): Html | null => {
   return row(speech.plural('transactions', transactions.length), html`<ul class="transactions">${shown}${more}</ul>`);
 };
 
-/** What names the payment to the merchant, and where its money is. */
+/** What identifies the payment to the merchant, and its transactions. */
 export const identity = (view: CheckoutView, speech: Speech): readonly (Html | null)[] => [
   (view.description ?? '') === ''
     ? null

@@ -27,13 +27,13 @@ export const sandboxBanner = (view: CheckoutView, speech: Speech): Html | null =
 
 const letters = new Intl.Segmenter();
 
-/** The first that a reader takes for one letter, which may be several code points. */
+/** The first visible letter, which may be several code points. */
 const initialOf = (name: string, locale: string): string => {
   const [first] = letters.segment(name.trim());
   return (first?.segment ?? '').toLocaleUpperCase(locale);
 };
 
-/** A logo says nothing that the name beside it does not, so it has no text of its own. */
+/** The logo has an empty alt text, because the name is beside it. */
 const markOf = ({ merchantName, brand }: CheckoutView, { language }: Speech): Html =>
   brand?.logo
     ? html`<img class="logo" src="assets/${brand.logo}" alt="">`
@@ -42,7 +42,7 @@ const markOf = ({ merchantName, brand }: CheckoutView, { language }: Speech): Ht
 export const merchantMark = (view: CheckoutView, speech: Speech): Html =>
   html`<p class="shop">${markOf(view, speech)}<bdi>${view.merchantName}</bdi></p>`;
 
-/** Sends the page's own address with another language; the other parts of that address do not matter. */
+/** Loads the same page in another language. Other query parameters are not needed. */
 const languageForm = (speech: Speech): Html => {
   const options = languages.map(
     ({ tag, name, dir }) =>
@@ -51,21 +51,21 @@ const languageForm = (speech: Speech): Html => {
   return html`<form method="get" data-language><label class="quiet" for="lang">${speech.text('language')}</label><select id="lang" name="lang" autocomplete="off">${options}</select><button>${speech.text('changeLanguage')}</button></form>`;
 };
 
-/** A picture that stands for the page. */
+/** The icon of the page in the browser. */
 export type PageIcon = Pick<Asset, 'name' | 'contentType'>;
 
 export type Frame = {
   readonly speech: Speech;
   readonly assets: Pick<CheckoutAssets, 'script'> & { readonly css: string; readonly icon: PageIcon };
   readonly title: string;
-  /** The page is asked for again without a script, since what it shows can change. */
+  /** Whether the page reloads itself when scripts are off, because it can still change. */
   readonly isRefreshed: boolean;
   readonly banner: Html | null;
   readonly merchant: Html | null;
   readonly main: Html;
 };
 
-/** All that the script finds the payment by, and where it tells what happens; null for a page without it. */
+/** What the script needs to follow the payment; null for a page without a payment. */
 export type Live = { readonly id: string; readonly version: string; readonly nowMs: number };
 
 const refreshSeconds = 10;
@@ -88,7 +88,7 @@ const statusLines = ({ text }: Speech): Html =>
   html`<p id="announce" role="status" class="quiet"></p>
 <p id="connection" role="status" hidden data-offline="${text('offline')}" data-slow="${text('reconnecting')}"></p>`;
 
-/** All addresses are relative: the operator may serve the page from an origin and a path of his own. */
+/** All URLs are relative, because the operator may serve the page under another origin and path. */
 export const documentOf = (frame: Frame, live: Live | null): Html => {
   const { speech, banner, merchant, main } = frame;
   const { tag, dir } = speech.language;

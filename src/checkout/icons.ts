@@ -1,6 +1,6 @@
 import { type Html, html } from '../core/html.ts';
 
-/** Decoration: the words beside them say the same. */
+/** Decorative: the text beside them says the same. */
 const icon = (shapes: Html): Html =>
   html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shapes}</svg>`;
 

@@ -13,10 +13,10 @@ import { zhHans } from './languages/zhHans.ts';
 
 export type Language = {
   readonly tag: string;
-  /** What it calls itself. */
+  /** The name of the language in that language. */
   readonly name: string;
   readonly dir: 'ltr' | 'rtl';
-  /** For Intl. Digits are always 0 to 9: wallets take no others. */
+  /** For Intl. Digits are always 0 to 9, because wallets accept no others. */
   readonly locale: string;
   readonly words: Catalogue;
 };
@@ -46,11 +46,11 @@ export const languages: readonly Language[] = [
 
 const primaryOf = (tag: string): string => tag.toLowerCase().split('-', 1)[0]!;
 
-/** There is one of each, so that any Portuguese and any Chinese is nearer than English. */
+/** By primary subtag: any Portuguese or Chinese is closer than English. */
 const byPrimary = new Map(languages.map(each => [primaryOf(each.tag), each]));
 const nearest = (tag: string): Language | undefined => byPrimary.get(primaryOf(tag));
 
-/** Longer headers are nobody's. */
+/** No real browser sends a longer header. */
 const longestHeader = 1000;
 
 const wishesOf = (header: string): string[] =>
@@ -74,10 +74,10 @@ const bestOf = (header: string): Language => {
   return english;
 };
 
-/** Browsers send the same few headers; taking one apart costs as much as a tenth of a page. */
+/** Cached, because browsers send the same few headers and parsing one costs a tenth of a page. */
 const bestByHeader = createRecentMap<Language>(1_000);
 
-/** A header that is too long is cut, and not kept: its part would keep all of it. */
+/** A header that is too long is cut and not cached: a slice would keep the whole string in memory. */
 const bestByBrowser = (header: string): Language => {
   if (header.length > longestHeader) return bestOf(header.slice(0, longestHeader));
   const known = bestByHeader.get(header);
@@ -87,7 +87,7 @@ const bestByBrowser = (header: string): Language => {
   return best;
 };
 
-/** The language that was asked for by name, else the best of the browser's, else English. */
+/** The requested language, otherwise the browser's preferred one, otherwise English. */
 export const pickLanguage = (asked: string | undefined, acceptLanguage = ''): Language => {
   const named = asked === undefined ? undefined : nearest(asked);
   return named ?? bestByBrowser(acceptLanguage);

@@ -11,7 +11,7 @@ import type { Language } from './languages.ts';
 import { createSpeech, decimalText, type Speech } from './speech.ts';
 import { notice, type Scene, scenes, toldAs } from './states.ts';
 
-/** Amounts are written with two digits after the point even for a token that has none. */
+/** Amounts have at least two decimals, even for a token with fewer. */
 const fewestDigits = 2;
 
 const unitsOf = (decimal: string, digits: number): bigint => {
@@ -19,7 +19,7 @@ const unitsOf = (decimal: string, digits: number): bigint => {
   return BigInt(whole + fraction.padEnd(digits, '0'));
 };
 
-/** What was sent over the amount; zero where it was less. */
+/** What was sent beyond the amount; zero if it was less. */
 const extraOf = ({ amount, amountReceived, decimals }: CheckoutView): string => {
   const digits = Math.max(decimals, fewestDigits);
   const extra = unitsOf(amountReceived, digits) - unitsOf(amount, digits);
@@ -40,7 +40,7 @@ const speechFor = (view: CheckoutView, language: Language): Speech => {
   });
 };
 
-/** Where something may have been sent that does not show yet. */
+/** States in which something may have been sent that does not show yet. */
 const awaiting: ReadonlySet<CheckoutState> = new Set(['waiting', 'underpaid', 'timeUp', 'confirming', 'expired']);
 
 type Warning = readonly [key: SentenceKey, tone: 'calm' | 'bad'];
@@ -96,7 +96,7 @@ export const renderPage = (
 
 export type NoticeKind = 'unknown' | 'blocked' | 'unavailable';
 
-/** A page without a payment: there is none, or it must not be shown, or it cannot be. */
+/** A page without a payment: it does not exist, must not be shown, or cannot be read. */
 export const renderNotice = (
   kind: NoticeKind,
   { language, assets }: { readonly language: Language; readonly assets: CheckoutAssets },

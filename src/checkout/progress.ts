@@ -2,7 +2,7 @@ import type { CheckoutView } from '../core/checkoutView.ts';
 import { type Html, html } from '../core/html.ts';
 import { decimalText, type Speech } from './speech.ts';
 
-/** An arc of as many parts as there are confirmations to wait for. */
+/** A ring with one part per required confirmation. */
 const ring = (done: number, all: number): Html =>
   html`<circle class="track" cx="24" cy="24" r="20"/><circle class="arc" cx="24" cy="24" r="20" pathLength="${all}" stroke-dasharray="${done} ${all}"/>`;
 
@@ -16,7 +16,7 @@ const expected = (speech: Speech, seconds: number): Html =>
     ? speech.say('expectedSoon')
     : speech.say('expectedTime', { duration: speech.duration(seconds) });
 
-/** How far the network has confirmed the payment. Under a finality tag there is nothing to count. */
+/** Confirmations so far. Under a finality tag there is nothing to count. */
 export const progress = (view: CheckoutView, speech: Speech): Html => {
   const { current, required } = view.confirmations;
   if (required === null)

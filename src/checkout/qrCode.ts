@@ -2,12 +2,12 @@ import encodeQr from 'qr';
 import { type Html, html } from '../core/html.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 
-/** The standard asks for four modules of white around a code. */
+/** The standard requires four white modules around a code. */
 const quietZone = 4;
 
 /**
- * A line for each run of dark modules. Relative moves, because they repeat and so compress: 0.8 kB for a payment request,
- * where absolute ones take 1.6 kB and a rectangle each takes more.
+ * One line per run of dark modules. Relative moves repeat and so compress well: 0.8 kB for a payment request, where
+ * absolute moves take 1.6 kB and rectangles take more.
  */
 const pathOf = (rows: readonly (readonly boolean[])[]): string =>
   rows
@@ -28,7 +28,7 @@ const pathOf = (rows: readonly (readonly boolean[])[]): string =>
 
 type Drawing = { readonly size: number; readonly path: string };
 
-/** Encoding takes longer than all the rest of a page, and the same page is made again and again. */
+/** Cached, because encoding takes longer than the rest of a page and the same page is rendered many times. */
 const drawings = createRecentMap<Drawing>(1000);
 
 const drawingOf = (text: string): Drawing => {
@@ -40,7 +40,7 @@ const drawingOf = (text: string): Drawing => {
   return drawing;
 };
 
-/** A QR code with its quiet zone, black on white whatever the colours around it are. */
+/** A QR code with its quiet zone, always black on white. */
 export const qrCode = (text: string, label: string): Html => {
   const { size, path } = drawingOf(text);
   return html`<svg viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" stroke="#000"/></svg>`;

@@ -4,7 +4,7 @@ import { identity, row, sumOf } from './details.ts';
 import { webUrl } from './safeUrl.ts';
 import type { Speech } from './speech.ts';
 
-/** The asked amount stands beside the paid one only where they differ. */
+/** The requested amount is shown only if it differs from the paid one. */
 export const receipt = (
   view: CheckoutView,
   speech: Speech,
@@ -19,7 +19,7 @@ export const receipt = (
 
 const redirectSeconds = 10;
 
-/** Who has paid is brought back by the script, and may stay; without one nothing counts down. */
+/** The script takes the payer back after a countdown that they can stop. Without it there is only the link. */
 export const redirect = (view: CheckoutView, speech: Speech): Html | null => {
   const url = webUrl(view.redirectUrl);
   if (url === null) return null;
@@ -29,7 +29,7 @@ export const redirect = (view: CheckoutView, speech: Speech): Html | null => {
 <button type="button" data-stay hidden>${speech.text('stayHere')}</button></div>`;
 };
 
-/** Nobody is moved who has not paid. */
+/** A link without a countdown, for a payment that is not completed. */
 export const wayBack = (view: CheckoutView, speech: Speech): Html | null => {
   const url = webUrl(view.redirectUrl);
   return url === null

@@ -2,7 +2,7 @@ import { readSupportContact } from '../core/supportContact.ts';
 
 const opensWallets = /^(?:ethereum|bitcoin|litecoin):/i;
 
-/** The address of a web page that may be linked to, else null: no other scheme ever reaches a link. */
+/** The URL if it is https, otherwise null: no other scheme ever reaches a link. */
 export const webUrl = (url: string | null): string | null => {
   const parsed = url === null ? null : URL.parse(url);
   return parsed?.protocol === 'https:' ? parsed.href : null;
@@ -10,7 +10,7 @@ export const webUrl = (url: string | null): string | null => {
 
 export type ContactLink = { readonly href: string; readonly label: string };
 
-/** Read by the rule by which it was stored, whoever has written to the database since. Mail begins with the subject. */
+/** Checks the contact again, in case somebody changed it in the database. Mail gets the given subject. */
 export const contactLink = (contact: string | null, subject: string): ContactLink | null => {
   const found = contact === null ? null : readSupportContact(contact);
   if (found === null) return null;

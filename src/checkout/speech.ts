@@ -2,24 +2,24 @@ import { type Html, html } from '../core/html.ts';
 import type { PluralKey, SentenceKey } from './catalogue.ts';
 import type { Language } from './languages.ts';
 
-/** What stands in a sentence's braces. */
+/** Values for the placeholders of a sentence. */
 export type Values = Readonly<Record<string, string>>;
 
-/** A language, and what is known of the payment, so that a sentence is named and nothing else. */
+/** A language with the values of a payment, so that callers only name a sentence. */
 export type Speech = {
   readonly language: Language;
-  /** With each value set apart, so that a name written from right to left turns nothing around it. */
+  /** As markup. Each value is isolated, so that a right-to-left name does not reorder the text around it. */
   say(key: SentenceKey, more?: Values): Html;
-  /** For titles and attributes. */
+  /** As plain text, for titles and attributes. */
   text(key: SentenceKey, more?: Values): string;
   plural(key: PluralKey, count: number): string;
-  /** A moment in UTC; the script puts it into the payer's zone. */
+  /** A time in UTC; the script converts it to the payer's time zone. */
   time(ms: number): Html;
   duration(seconds: number): string;
 };
 
 const sums: ReadonlySet<string> = new Set(['amount', 'received', 'remaining', 'extra']);
-/** What is longer than these is written smaller, and at last may break across lines. */
+/** Longer sums are set smaller, and even longer ones may break across lines. */
 const [longestLargeSum, longestWholeSum] = [14, 20];
 
 export const classOfSum = ({ length }: string): string => {
@@ -33,7 +33,7 @@ const valueFor = (values: Values, name: string): string => {
   return value;
 };
 
-/** Every second piece is the name of a value. */
+/** Every second piece is the name of a placeholder. */
 const piecesOf = (sentence: string): string[] => sentence.split(/\{([a-z]+)\}/i);
 
 const fillMarkup = (sentence: string, values: Values): Html => {
@@ -48,7 +48,7 @@ const fillMarkup = (sentence: string, values: Values): Html => {
 const turning = /[\u202a-\u202e\u2066-\u2069]/g;
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 
-/** Where there can be no markup, characters set a value apart, and it may not hold such characters itself. */
+/** Without markup, control characters isolate a value, so such characters are removed from it. */
 const setApart = (value: string, language: Language): string => {
   const plain = value.replaceAll(turning, '');
   return language.dir === 'rtl' || rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
@@ -59,7 +59,7 @@ const fillText = (sentence: string, values: Values, language: Language): string 
     .map((piece, index) => (index % 2 === 0 ? piece : setApart(valueFor(values, piece), language)))
     .join('');
 
-/** Making one of Intl's formats takes longer than using it a thousand times. */
+/** Cached, because creating an Intl format takes longer than using it a thousand times. */
 const once = <Made>(make: (locale: string, variant: string) => Made): ((locale: string, variant?: string) => Made) => {
   const made = new Map<string, Made>();
   return (locale, variant = '') => {
@@ -95,7 +95,7 @@ const timeFormat = once(
     }),
 );
 
-/** All digits of the decimal: it goes to Intl as text and never becomes a float. */
+/** Keeps all digits: Intl gets the decimal as text, never as a float. */
 export const decimalText = (language: Language, decimal: string): string => {
   const fractionDigits = decimal.split('.')[1]?.length ?? 0;
   return numberFormat(language.locale, String(fractionDigits)).format(decimal as `${number}`);

@@ -10,19 +10,19 @@ import { receipt, redirect, wayBack } from './receipt.ts';
 import type { Speech } from './speech.ts';
 import { ways } from './ways.ts';
 
-/** What a state looks like. The first sentences are also those that are told when it comes. */
+/** The content of the page in a state. Title and leads are also announced to screen readers. */
 export type Scene = {
   readonly title: SentenceKey;
   readonly leads: readonly SentenceKey[];
   readonly badge: Html | null;
-  /** What they say sends the payer to the merchant, so that the way there follows. */
+  /** Whether the text sends the payer to the merchant, so that the contact link follows. */
   readonly asks: boolean;
   readonly body: Html;
 };
 
 type Draw = (view: CheckoutView, speech: Speech) => Scene;
 
-/** Sentences as one that is told to who does not see them come. */
+/** Joins sentences into one announcement for screen readers. */
 export const toldAs = (sentences: readonly string[]): string =>
   sentences.map(sentence => sentence.replace(/[.。]$/u, '')).join('. ');
 
@@ -33,7 +33,7 @@ export const notice = (sentence: Html, tone: 'care' | 'bad' | 'calm' = 'care'): 
 
 const announcedMinutes = [10, 5, 1];
 
-/** With what the script says at its end, which comes whether or not the server can be asked then. */
+/** Carries the text that the script shows when the time is up, even if the server cannot be reached then. */
 const timer = ({ expiresAtMs }: CheckoutView, speech: Speech): Html => {
   const left = announcedMinutes.map(minutes => [minutes, speech.plural('minutesLeft', minutes)]);
   const [title, lead] = [speech.text('timeUpTitle'), speech.text('timeUpLead')];
@@ -49,7 +49,7 @@ const sums = (view: CheckoutView, speech: Speech): readonly Html[] => [
 const received = (view: CheckoutView, speech: Speech): Html | null =>
   hasFunds(view) ? html`<dl class="facts">${sums(view, speech)}</dl>` : null;
 
-/** What is to be sent, and until when. */
+/** What to send, and until when. */
 const terms = (view: CheckoutView, speech: Speech): Html => {
   const isPartPaid = hasFunds(view);
   const toSend = html`<strong>${sumOf(view, speech, view.amountRemaining)}</strong>${copyButton(speech, view.amountRemaining, 'copyAmount')}`;
@@ -78,7 +78,7 @@ const notPayable: Draw = (view, speech) => ({
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
-/** The chain may be read only after the time is up, and whoever comes in between must not send any more. */
+/** The payment expires only once the chain is read up to that time; until then the payer must not send. */
 const timeUp: Draw = (view, speech) => ({
   title: 'timeUpTitle',
   leads: hasFunds(view) ? ['timeUpLead', 'timeUpFunds'] : ['timeUpLead'],
@@ -105,7 +105,7 @@ const paid =
     body: html`${redirect(view, speech)}${receipt(view, speech)}`,
   });
 
-/** Who has sent nothing has nothing to ask: the way to the merchant stands with the help, unless it is above already. */
+/** The contact link is part of the help for payers who already sent, unless it is shown above. */
 const expired: Draw = (view, speech) => ({
   title: 'expiredTitle',
   leads: ['expiredLead'],
@@ -129,7 +129,7 @@ const expiredWithFunds: Draw = (view, speech) => ({
   body: html`${received(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
 });
 
-/** Money can reach a payment that was called off. */
+/** Funds can reach a payment that was canceled. */
 const canceled: Draw = (view, speech) => ({
   title: 'canceledTitle',
   leads: hasFunds(view) ? ['canceledLead', 'canceledFunds', 'askMerchant'] : ['canceledLead'],

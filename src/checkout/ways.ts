@@ -6,7 +6,7 @@ import { qrCode } from './qrCode.ts';
 import { walletUri } from './safeUrl.ts';
 import type { Speech } from './speech.ts';
 
-/** All that a wallet in the browser is asked for. */
+/** The request to a wallet in the browser. */
 const walletRequest = (view: CheckoutView): string =>
   JSON.stringify({
     chainId: view.network.chainId,
@@ -42,7 +42,7 @@ const walletLink = (view: CheckoutView, speech: Speech): Html | null => {
     : html`<p><a class="button" data-uri href="${uri}">${icons.out}<span>${speech.say('walletOpen')}</span></a></p>`;
 };
 
-/** Needs the script, which shows it. Without, the link to a wallet stands below the codes. */
+/** Shown by the script. Without it, the wallet link is below the QR codes. */
 const walletWay = (
   view: CheckoutView,
   speech: Speech,
@@ -69,8 +69,8 @@ const qrWay = (
 </section>`;
 
 /**
- * In fours, to be compared by eye. The gaps are not characters, so that what is marked by hand and copied is the address,
- * and a line may end at each.
+ * In groups of four, easy to compare by eye. The gaps are not characters, so that a manual selection copies the plain
+ * address; a line may break at each.
  */
 const grouped = (address: string): Html => {
   const prefix = /^0x/i.exec(address)?.[0] ?? '';
@@ -88,7 +88,7 @@ const addressWay = (
 <p class="hint">${speech.say('exchangeHint')}</p>
 </section>`;
 
-/** One below the other; the script makes tabs of them. */
+/** Sections one below the other; the script turns them into tabs. */
 export const ways = (view: CheckoutView, speech: Speech): Html =>
   html`<div class="ways" data-ways data-label="${speech.text('waysToPay')}">
 ${walletWay(view, speech)}

@@ -21,7 +21,7 @@ export const startDelivering = (
   const deliverer = startDeliverer(context, parts);
   const listening = listen(parts.service, {
     channel: deliveriesChannel,
-    onHeard: payload => {
+    onNotification: payload => {
       const news = parseNews(payload);
       if (news) deliverer.hear(news.target, news.isAskedFor);
     },

@@ -2,7 +2,7 @@ import type { ChainStep } from '../chains/driver.ts';
 import { linkFault } from '../chains/linkage.ts';
 import type { Movement, WatchedBlock } from '../core/chain.ts';
 import { insertBlocks, orphanBlocks, storedBlock } from '../storage/blocks.ts';
-import { type ChainRow, type Lease, lockChain, moveChain, rolledBack } from '../storage/chains.ts';
+import { type ChainRow, clearRollback, type Lease, lockChain, moveChain } from '../storage/chains.ts';
 import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertForwards } from '../storage/forwards.ts';
@@ -111,7 +111,7 @@ export const rollBackByHand = (context: Context, lease: Lease, to: number): Prom
     const gone = await orphanBlocks(tx, chain.caip2, to);
     const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
-    await rolledBack(tx, chain.caip2);
+    await clearRollback(tx, chain.caip2);
     await advanceWithin(context, tx, gone);
     await settleForwards(tx, chain.caip2, to + 1);
   });

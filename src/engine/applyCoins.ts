@@ -1,4 +1,4 @@
-import { fillBlocks, storedBlock } from '../storage/blocks.ts';
+import { markBlocksNotEmpty, storedBlock } from '../storage/blocks.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import { insertTransfers, paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
@@ -17,7 +17,7 @@ export const applyCoins = (context: Context, lease: Lease, coins: readonly Found
       if ((await storedBlock(tx, caip2, coin.blockNumber))?.hash === coin.blockHash) standing.push(coin);
     }
     if (standing.length === 0) return;
-    await fillBlocks(
+    await markBlocksNotEmpty(
       tx,
       caip2,
       standing.map(({ blockHash }) => blockHash),

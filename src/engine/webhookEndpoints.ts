@@ -10,7 +10,7 @@ import {
   type EndpointChange,
   type EndpointRow,
   insertEndpoint,
-  noteTested,
+  markEndpointTested,
   readEndpoint,
   rotateEndpointSecret,
   updateEndpoint,
@@ -170,7 +170,7 @@ export const sendTest = async (
     timestampSeconds: Math.floor(atMs / 1000),
     body: renderTestEvent(context.environments[environment], event),
   });
-  if (outcome.delivered) await noteTested(context.db, scope, row.id);
+  if (outcome.delivered) await markEndpointTested(context.db, scope, row.id);
   return { eventId, ...outcome };
 };
 

@@ -6,16 +6,16 @@ export type DataDirectoryLock = { release(): void };
 
 const sqliteBusy = 5;
 
-// A lock whose handle is collected would be released, so every lock that is held is kept reachable from here.
+// Garbage collection of a handle would release its lock, so every held lock stays reachable from here.
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes the data directory for this process, or throws when a living process holds it.
+ * Locks the data directory for this process, or throws when a living process holds it.
  *
- * Node offers no flock. SQLite's write lock is a real lock of the operating system on the file: it is taken atomically,
- * dies with the process, and knows nothing of process ids that could be reused. Nothing is ever written to the file.
- * It must never be opened by other means in this process, because closing that descriptor would drop the lock, and
- * never be removed, because two processes could then hold locks on two files of one name.
+ * Node has no flock. SQLite's write lock is a lock of the operating system on the file: it is taken atomically, ends
+ * with the process, and does not depend on process ids, which are reused. Nothing is ever written to the file. Never
+ * open the file by other means in this process, because closing that descriptor would drop the lock. Never remove it,
+ * because two processes could then hold locks on two files of one name.
  */
 export function lockDataDirectory(options: { dataDir: string }): DataDirectoryLock {
   mkdirSync(options.dataDir, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 });
@@ -24,7 +24,7 @@ export function lockDataDirectory(options: { dataDir: string }): DataDirectoryLo
   const lock = openLockFile(directory);
   try {
     lock.exec('PRAGMA journal_mode = MEMORY');
-    // IMMEDIATE asks for one byte that only one process can have; EXCLUSIVE could refuse two that come at once.
+    // IMMEDIATE locks one byte that only one process can have; EXCLUSIVE could refuse two that start at once.
     lock.exec('BEGIN IMMEDIATE');
   } catch (error) {
     lock.close();
@@ -49,7 +49,7 @@ function openLockFile(directory: string): DatabaseSync {
   const path = join(directory, 'florin.lock');
   const lock = new DatabaseSync(path, { timeout: 0 });
   if (process.geteuid?.() === 0) {
-    // Root may start once in a directory of an ordinary user, who must be able to lock it again afterwards.
+    // Root may start once in the directory of an ordinary user, who must be able to lock it afterwards.
     const owner = statSync(directory);
     lchownSync(path, owner.uid, owner.gid);
   }

@@ -5,8 +5,8 @@ import { hasCode } from '../core/errorCode.ts';
 import { writeFileAtomically } from './writeFileAtomically.ts';
 
 /**
- * The name of whoever runs on this data directory. Its lock lets one process run there at a time, so that one may take
- * over what an earlier one was killed with.
+ * Names the process that runs on this data directory. The lock of the directory admits one process at a time, so the
+ * current one may take over the leases and claims of an earlier one that was killed.
  */
 export const ensureInstanceId = async (dataDir: string): Promise<string> => {
   const path = join(dataDir, 'instance');

@@ -24,8 +24,8 @@ const backdatedMs = 300_000;
 const signing = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /**
- * Makes the local authority and the server's certificate where they are missing, unusable or about to expire.
- * Each key shares one file with its certificate, so that a crash cannot leave a pair that does not match.
+ * Creates the local authority and the server's certificate if they are missing, unusable or about to expire. Each key
+ * shares a file with its certificate, so that a crash cannot leave a pair that does not match.
  */
 export const ensureLocalCertificates = async ({
   dataDir,
@@ -67,7 +67,7 @@ const readIfPresent = async (path: string): Promise<string | null> => {
 const pairPattern =
   /^(-----BEGIN PRIVATE KEY-----\n[^-]+-----END PRIVATE KEY-----\n)(-----BEGIN CERTIFICATE-----\n[^-]+-----END CERTIFICATE-----\n)$/;
 
-/** A file that is not a matching pair is as good as none: it is replaced. */
+/** Null for a file that is not a matching pair, so that it is replaced. */
 const readPair = async (path: string): Promise<KeyAndCertificate | null> => {
   const [, key, cert] = (await readIfPresent(path))?.match(pairPattern) ?? [];
   if (key === undefined || cert === undefined) return null;
@@ -95,7 +95,7 @@ const issueAuthority = async (now: Date): Promise<KeyAndCertificate> => {
   const notBefore = new Date(now.getTime() - backdatedMs);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     keys,
-    // Trust stores tell authorities apart by name, and one machine may hold several.
+    // Trust stores distinguish authorities by name, and one machine may have several.
     name: `CN=Florin local CA ${randomBytes(4).toString('hex')}, O=Florin`,
     serialNumber: serialNumber(),
     notBefore,
@@ -104,7 +104,8 @@ const issueAuthority = async (now: Date): Promise<KeyAndCertificate> => {
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      // Name constraints bind host names and addresses only; this keeps the key from signing mail or code certificates.
+      // Name constraints cover host names and addresses only; this keeps the key from signing mail or code
+      // certificates.
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.Extension('2.5.29.30', true, nameConstraints),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
@@ -145,8 +146,8 @@ const issueServer = async (authority: KeyAndCertificate, now: Date): Promise<Key
 };
 
 /**
- * Loaded only when a certificate has to be made. Its container asks at load for the `Reflect` metadata calls of a
- * polyfill, and is content with their answering that there is no metadata: it registers no injected parameters.
+ * Loaded only when a certificate has to be made. At load, its dependency container calls the `Reflect` metadata
+ * functions of a polyfill. It injects no parameters, so functions that report no metadata are enough.
  */
 const loadX509 = async () => {
   if (!('getMetadata' in Reflect)) {
@@ -168,7 +169,7 @@ const serialNumber = (): string => `01${randomBytes(15).toString('hex')}`;
 
 const der = (tag: number, ...parts: Uint8Array[]): Buffer => {
   const body = Buffer.concat(parts);
-  if (body.length > 127) throw new RangeError('only the short form of a DER length is written here');
+  if (body.length > 127) throw new RangeError('DER value is too long for the short length form');
   return Buffer.concat([Buffer.from([tag, body.length]), body]);
 };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** After a crash the file holds either its old content or the new one, never a part of it. */
+/** After a crash the file has either its old content or the new one, never a part of it. */
 export const writeFileAtomically = async (path: string, content: string, mode: number): Promise<void> => {
   const temporaryPath = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {

@@ -82,12 +82,12 @@ export const updateSupportContact = async (db: Queryable, scope: Scope, contact:
   await db.query(updateContactStatement, [scope.accountId, scope.environment, contact]);
 };
 
-/** Everything a request needs to know about its caller, read in one statement and kept for half a second. */
+/** Everything a request needs to know about its caller, read in one statement and cached for half a second. */
 export type Caller = Row & {
   keyId: string;
   accountId: string;
   environment: Environment;
-  /** In limits: all keys of an account have one in each environment. */
+  /** Names the rate limit bucket: all keys of an account share one per environment. */
   countedUnder: string;
   plan: Plan;
   rateLimit: number | null;
@@ -102,13 +102,13 @@ export type Caller = Row & {
   wallets: WalletRow[];
 };
 
-/** What a new payment takes from its account: its frozen terms, and where its money goes. */
+/** What a new payment copies from its account: the terms to freeze, and the wallets. */
 export type PaymentTerms = Pick<
   Caller,
   'accountId' | 'environment' | 'toleranceBps' | 'latePolicy' | 'lateWindowSeconds' | 'wallets'
 >;
 
-/** For the alias s of account_settings: each network's wallet as it is now. */
+/** For the alias s of account_settings, with the wallet in force for each network. */
 const termsColumns = `s.account_id as "accountId", s.environment, s.tolerance_bps as "toleranceBps",
       s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds",
       ${walletsInForce('s.account_id', 's.environment')} as wallets`;
@@ -130,6 +130,6 @@ const readCallersStatement = {
     join account_settings s on s.account_id = k.account_id and s.environment = k.environment
     where k.hash = any($1)`,
 };
-/** Hashes are in hexadecimal digits here, which are dear to make from bytes for each request. */
+/** Hashes are hexadecimal text, the form in which callers are cached. */
 export const readCallers = (db: Queryable, hashes: readonly string[]): Promise<(Caller & { hash: string })[]> =>
   db.query<Caller & { hash: string }>(readCallersStatement, [hashes.map(hash => Buffer.from(hash, 'hex'))]);

@@ -8,7 +8,7 @@ const storedBlockStatement = {
       extract(epoch from timestamp)::float8 as timestamp
     from blocks where caip2 = $1 and number = $2 and canonical`,
 };
-/** The canonical block at a height; null when it is not kept. */
+/** The canonical block at a height; null when it is not stored. */
 export const storedBlock = async (db: Queryable, caip2: string, number: number): Promise<Block | null> =>
   (await db.query<Row & Block>(storedBlockStatement, [caip2, number]))[0] ?? null;
 
@@ -20,7 +20,7 @@ const keptNearStatement = {
       (select number from blocks where caip2 = $1 and canonical and number > $2 order by number limit 1)
     ) near order by number`,
 };
-/** The heights next to this one whose canonical block is kept; itself if it is. */
+/** Heights of stored canonical blocks around a height: up to two at or below it, and one above. */
 export const keptBlocksNear = async (db: Queryable, caip2: string, number: number): Promise<number[]> =>
   (await db.query<Row & { number: number }>(keptNearStatement, [caip2, number])).map(row => row.number);
 
@@ -32,7 +32,7 @@ const insertBlocksStatement = {
       as b(hash, number, parent_hash, timestamp, empty)
     on conflict (caip2, hash) do update set canonical = true, empty = old.empty and excluded.empty`,
 };
-/** Makes these blocks canonical; one that was so before a reorg becomes so again, with all that it holds. */
+/** Makes these blocks canonical. A block that a reorg orphaned before becomes canonical again, with its transfers. */
 export const insertBlocks = async (tx: Queryable, caip2: string, blocks: readonly WatchedBlock[]): Promise<void> => {
   await tx.query(insertBlocksStatement, [
     caip2,
@@ -57,20 +57,20 @@ const supersedeStatement = {
   text: `update transfers set superseded = true
     where caip2 = $1 and block_number > $2 and tx_hash is null and not canonical and not superseded`,
 };
-/** Blocks above a height are no longer canonical, nor is anything in them. Answers the payments that this touches. */
+/** Orphans the blocks above a height with everything in them. Returns the payments that had transfers there. */
 export const orphanBlocks = async (tx: Queryable, caip2: string, above: number): Promise<PaymentKey[]> => {
   const touched = await tx.query<PaymentKey>(orphanBlocksStatement, [caip2, above]);
   await tx.query(supersedeStatement, [caip2, above]);
   return touched;
 };
 
-const fillBlocksStatement = {
+const markNotEmptyStatement = {
   name: 'blocks-fill',
   text: `update blocks set empty = false where caip2 = $1 and hash = any($2::text[]) and empty`,
 };
-/** Something was found in these blocks after all. */
-export const fillBlocks = async (tx: Queryable, caip2: string, hashes: readonly string[]): Promise<void> => {
-  await tx.query(fillBlocksStatement, [caip2, hashes]);
+/** Marks blocks in which a later check found a transfer, so that they are not pruned. */
+export const markBlocksNotEmpty = async (tx: Queryable, caip2: string, hashes: readonly string[]): Promise<void> => {
+  await tx.query(markNotEmptyStatement, [caip2, hashes]);
 };
 
 const pruneBlocksStatement = {
@@ -82,6 +82,6 @@ const pruneBlocksStatement = {
       ) o
     ) old where b.caip2 = old.caip2 and b.hash = old.hash returning 1 as gone`,
 };
-/** Forgets empty blocks further below the newest than so many, up to `limit` of each chain. Answers how many. */
+/** Deletes empty blocks more than `keep` below the newest, up to `limit` per chain. Returns how many. */
 export const pruneBlocks = async (db: Queryable, keep: number, limit: number): Promise<number> =>
   (await db.query(pruneBlocksStatement, [keep, limit])).length;

@@ -9,7 +9,7 @@ const settings = {
 
 const oldestVersion = 150_000;
 
-/** What must hold of a server before money is written to it. Returns every problem found, each with its remedy. */
+/** Checks that the server cannot lose acknowledged payments. Returns every problem found, each with its remedy. */
 export const checkServer = async (database: Database): Promise<string[]> => {
   const [row] = await database.query<{
     version: number;

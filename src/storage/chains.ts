@@ -2,7 +2,7 @@ import type { Block, Tags } from '../core/chain.ts';
 import type { Heights } from '../core/payment/facts.ts';
 import type { Queryable, Row } from './database.ts';
 
-/** Who may write of a chain: the holder of its lease, by the token that came with it. */
+/** The right to write to a chain. Each new lease has a higher `fence`, and writes with an old one change nothing. */
 export type Lease = { readonly caip2: string; readonly fence: string };
 
 export type ChainRow = Row & {
@@ -23,7 +23,7 @@ export type ChainRow = Row & {
   rollbackTo: number | null;
 };
 
-// Heights are far below 2^53, so they come as numbers.
+// Heights are far below 2^53, so they are read as numbers.
 const chainColumns = `c.caip2, c.start_number::float8 as "startNumber", c.latest_number::float8 as "latestNumber",
   c.latest_hash as "latestHash", c.safe_number::float8 as "safeNumber", c.finalized_number::float8 as "finalizedNumber",
   c.agreed_number::float8 as "agreedNumber", c.caught_up_at as "caughtUpAt", c.coins_caught_up_at as "coinsCaughtUpAt",
@@ -52,7 +52,7 @@ const momentStatement = {
       c.coins_caught_up_at as "coinsCaughtUpAt"
     from (select clock_timestamp()::timestamptz(3) as now) clock left join chains c on true`,
 };
-/** The time, and how far every chain is read. */
+/** The database's time, and how far every chain is read. */
 export const readMoment = async (db: Queryable): Promise<Moment> => {
   const rows = await db.query<Row & ChainMoment & { now: Date; caip2: string }>(momentStatement);
   return { now: rows[0]!.now, chains: new Map(rows.map(row => [row.caip2, row])) };
@@ -61,10 +61,10 @@ export const readMoment = async (db: Queryable): Promise<Moment> => {
 const allChainsStatement = { name: 'chains-all', text: `select ${chainColumns} from chains c order by c.caip2` };
 export const allChains = (db: Queryable): Promise<ChainRow[]> => db.query<ChainRow>(allChainsStatement);
 
-/** How long a lease lasts that is not renewed. */
+/** How long a lease lasts without renewal. */
 export const leaseSeconds = 10;
 
-// Updating on the conflict instead would wait for whoever is writing of the chain, a connection held for each who asks.
+// `on conflict do update` would wait for the transaction that is writing to the chain, and hold a connection meanwhile.
 const takeLeaseStatement = {
   name: 'chain-take-lease',
   text: `with first as (
@@ -83,8 +83,9 @@ const takeLeaseStatement = {
     select * from first union all select * from taken`,
 };
 /**
- * The chain, now ours for a while, or null when somebody else has it or is writing of it. Each lease has a token above
- * all before it, so one who was killed and comes back under the same name need not wait for its own.
+ * Takes the lease and returns the chain; null when another process holds it or is writing to the chain. A process that
+ * was killed and restarts under the same name need not wait for its own lease to end: the new fence shuts out the old
+ * run.
  */
 export const takeLease = async (
   db: Queryable,
@@ -92,8 +93,8 @@ export const takeLease = async (
 ): Promise<ChainRow | null> =>
   (await db.query<ChainRow>(takeLeaseStatement, [lease.caip2, lease.holder, lease.seconds]))[0] ?? null;
 
-// Nobody can take the lease while a step of ours holds the row, which ends by extending it. To wait for the step would
-// keep the chain's state from being told meanwhile, and hold a connection.
+// While a step of ours holds the row, nobody can take the lease, and the step ends by extending it. Waiting for the
+// step would hold a connection and delay the reading of the row.
 const renewLeaseStatement = {
   name: 'chain-renew-lease',
   text: `with free as (
@@ -104,7 +105,7 @@ const renewLeaseStatement = {
     )
     select ${chainColumns} from chains c where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null`,
 };
-/** The chain as it is now; null when the lease is lost. */
+/** Renews the lease and returns the chain; null when the lease is lost. */
 export const renewLease = async (db: Queryable, { caip2, fence }: Lease, seconds: number): Promise<ChainRow | null> =>
   (await db.query<ChainRow>(renewLeaseStatement, [caip2, fence, seconds]))[0] ?? null;
 
@@ -120,11 +121,11 @@ const lockChainStatement = {
   name: 'chain-lock',
   text: `select ${chainColumns} from chains c where c.caip2 = $1 and c.fence = $2 for update`,
 };
-/** The chain, held until the transaction ends; null when the lease has passed on. */
+/** Locks the chain until the transaction ends; null when the lease is lost. */
 export const lockChain = async (tx: Queryable, { caip2, fence }: Lease): Promise<ChainRow | null> =>
   (await tx.query<ChainRow>(lockChainStatement, [caip2, fence]))[0] ?? null;
 
-/** PostgreSQL's least() leaves nulls out: a tag that nobody gave would become the height it is held against. */
+/** PostgreSQL's least() ignores nulls: a missing tag would become the height it is compared with. */
 const upTo = (tag: string, height: string): string =>
   `case when ${tag}::bigint is not null then least(${tag}, ${height}) end`;
 
@@ -137,8 +138,8 @@ const moveChainStatement = {
     where caip2 = $1 and fence = $2`,
 };
 /**
- * Sets the cursor, and the tags as far as it reaches. The caller holds the chain, and with it keeps its own renewals
- * waiting: so this is one.
+ * Sets the cursor, and the tags as far as it reaches. It also extends the lease, because renewals skip the row while
+ * the caller has it locked.
  */
 export const moveChain = async (
   tx: Queryable,
@@ -156,7 +157,7 @@ const idleStatement = {
       caught_up_at = greatest(caught_up_at, $6)
     where caip2 = $1 and fence = $2`,
 };
-/** No new block, but the tags as they are now, and since when every block is known to be processed. */
+/** Records a poll without a new block: the tags and, if every block is processed, when that poll began. */
 export const writeIdle = async (
   db: Queryable,
   { caip2, fence }: Lease,
@@ -170,7 +171,7 @@ const coinsCaughtUpStatement = {
   name: 'chain-coins-caught-up',
   text: `update chains set coins_caught_up_at = greatest(coins_caught_up_at, $3) where caip2 = $1 and fence = $2`,
 };
-/** All balances of open native-coin payments were looked at since then. */
+/** Records that the balances of all open native-coin payments were read after this time. */
 export const writeCoinsCaughtUp = async (db: Queryable, { caip2, fence }: Lease, since: Date): Promise<void> => {
   await db.query(coinsCaughtUpStatement, [caip2, fence, since]);
 };
@@ -189,15 +190,15 @@ const resumeStatement = {
   text: `update chains set halted_at = null, halt_reason = null, rollback_to = $2
     where caip2 = $1 and halted_at is not null returning caip2`,
 };
-/** The operator's word. False when the chain was not halted. */
+/** Resumes the chain as the operator decided. False when it was not halted. */
 export const resumeChain = async (db: Queryable, caip2: string, rollbackTo: number | null): Promise<boolean> =>
   (await db.query(resumeStatement, [caip2, rollbackTo])).length === 1;
 
-const rolledBackStatement = {
+const clearRollbackStatement = {
   name: 'chain-rolled-back',
   text: `update chains set rollback_to = null where caip2 = $1`,
 };
-/** The operator's word was carried out. */
-export const rolledBack = async (tx: Queryable, caip2: string): Promise<void> => {
-  await tx.query(rolledBackStatement, [caip2]);
+/** Clears the rollback that the operator asked for, once it is done. */
+export const clearRollback = async (tx: Queryable, caip2: string): Promise<void> => {
+  await tx.query(clearRollbackStatement, [caip2]);
 };

@@ -2,37 +2,40 @@ import type { Environment } from '../core/environment.ts';
 import type { Queryable } from './database.ts';
 import { rowVersion, type ShownPayment, shownPaymentColumns } from './payments.ts';
 
-/** A page as it is asked for: whoever has the id may see it, within one environment. */
+/** Names a checkout page. Anybody who has the id may see it, in its own environment. */
 export type WantedCheckout = { readonly environment: Environment; readonly id: string };
 
-/** A payment with what its page shows beside it. */
+/** A payment with the merchant details that its page shows. */
 export type CheckoutRow = ShownPayment & {
   readonly version: string;
-  /** As the account chose to be called on the page, or else its name. */
+  /** The account's brand name, or its name if it has none. */
   readonly merchantName: string;
   readonly brandAccent: string | null;
   readonly brandLogoName: string | null;
   /** Origins that may show the page in a frame. */
   readonly origins: readonly string[];
-  /** An e-mail address or the https address of a page. */
+  /** An e-mail address or an https URL. */
   readonly supportContact: string | null;
 };
 
-/** Joined: the driver writes arrays out with two searches an element. Neither has commas of its own. */
+/**
+ * Joined into text, because the driver searches each array element twice for characters to escape. No value has a
+ * comma.
+ */
 const wantedColumns = (wanted: readonly WantedCheckout[]): string[] => [
   wanted.map(({ environment }) => environment).join(),
   wanted.map(({ id }) => id).join(),
 ];
 
-/** Of the rows that name the merchant, how he is asked and who may frame the page. A page's is this and its payment's. */
+/** The version of the account and settings rows. A page's version is this and its payment's. */
 const merchantVersion = 'a.xmin::text || a.ctid::text || s.xmin::text || s.ctid::text';
 
-/** Lengths are hidden, or every batch would be planned anew: what is cast to an enumeration is not known to the planner. */
+/** The cast to an enum hides the array lengths from the planner, which would otherwise plan every batch again. */
 const wantedRows = `unnest(string_to_array($1, ',')::environment[], string_to_array($2, ','))
       with ordinality as wanted(environment, id, position)`;
 
-/** Row by row: no plan may read the whole table, whatever is known of it. */
-const theWanted = 'p.id = wanted.id and p.environment = wanted.environment limit 1';
+/** A lookup for each wanted row, so that no plan reads the whole table, whatever its statistics say. */
+const isWanted = 'p.id = wanted.id and p.environment = wanted.environment limit 1';
 
 const readCheckoutsStatement = {
   name: 'checkouts-read',
@@ -43,9 +46,9 @@ const readCheckoutsStatement = {
       from payments p
         join accounts a on a.id = p.account_id
         join account_settings s on s.account_id = p.account_id and s.environment = p.environment
-      where ${theWanted}) found`,
+      where ${isWanted}) found`,
 };
-/** Many pages' payments in one round trip; null where there is none in that environment. */
+/** Reads many pages in one round trip; null where the environment has no such payment. */
 export const readCheckouts = async (
   db: Queryable,
   wanted: readonly WantedCheckout[],
@@ -54,27 +57,27 @@ export const readCheckouts = async (
   if (found.length === 0) return found;
   const rows = await db.query<CheckoutRow & { position: number }>(readCheckoutsStatement, wantedColumns(wanted));
   for (const row of rows) {
-    // A comma within an id would move all behind it, and show a payer another's payment.
-    if (wanted[row.position - 1]?.id !== row.id) throw new Error('checkouts are not as they were asked for');
+    // A comma in an id would shift the ids after it, and a payer would see somebody else's payment.
+    if (wanted[row.position - 1]?.id !== row.id) throw new Error('a checkout row does not match the requested id');
     found[row.position - 1] = row;
   }
   return found;
 };
 
-// In one row: as many as pages would each have to be taken apart, and that costs this process more than the database. The
-// merchant is looked for apart from the payment, since most pages have the same one: the database remembers what it found.
+// All versions in one row, because parsing a row per page costs this process more than joining costs the database. The
+// merchant has a join of its own, since most pages share one and the database then caches the lookup.
 const readVersionsStatement = {
   name: 'checkouts-versions',
   text: `select array_to_string(array(
       select coalesce(merchant.version || payment.version, '') from ${wantedRows}
         left join lateral (
-          select ${rowVersion}, p.account_id, p.environment from payments p where ${theWanted}) payment on true
+          select ${rowVersion}, p.account_id, p.environment from payments p where ${isWanted}) payment on true
         left join lateral (
           select ${merchantVersion} as version from accounts a join account_settings s on s.account_id = a.id
           where a.id = payment.account_id and s.environment = payment.environment limit 1) merchant on true
       order by wanted.position), E'\\n') as versions`,
 };
-/** The versions alone: what all open pages ask for several times a second. Null where there is no such payment. */
+/** The versions alone, read several times a second for all open pages. Null where there is no such payment. */
 export const readCheckoutVersions = async (
   db: Queryable,
   wanted: readonly WantedCheckout[],

@@ -1,12 +1,12 @@
 import type { Queryable, Row } from './database.ts';
 import type { PaymentKey } from './payments.ts';
 
-/** A change of an address's native coin that is on record: what came counts up, what was forwarded counts down. */
+/** A recorded change of an address's native coin: transfers are positive, forwards negative. */
 export type CoinChange = { readonly blockNumber: number; readonly amount: string };
 
 export type CoinPayment = Row & PaymentKey & { address: string; changes: readonly CoinChange[] };
 
-/** As far down as a reorg may reach. */
+/** How many blocks back a reorg may reach. */
 const recentBlocks = 256;
 
 const openCoinsStatement = {
@@ -37,9 +37,9 @@ const openCoinsStatement = {
     order by p.id limit $3`,
 };
 /**
- * Payments in native coin that wait for funds, in the order of their ids, with all that is on record of their addresses;
- * among them those whose time was over when a reorg took their coin, which may come again in another block. Only
- * addresses that nobody could know before the payment was made: what another one holds may be older than it.
+ * Native-coin payments that wait for funds, ordered by id, with all recorded changes of their addresses. Expired ones
+ * are among them if a reorg took their coin, which may arrive again in another block. Forwarder addresses only: nobody
+ * could know them before the payment existed, while another address may hold older coin.
  */
 export const openCoinPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<CoinPayment[]> =>
   db.query<CoinPayment>(openCoinsStatement, [caip2, after, limit]);
@@ -51,7 +51,7 @@ const foundSinceStatement = {
     where p.address = any($2::text[]) and t.caip2 = $1 and t.contract is null and t.tx_hash is null and t.canonical
       and not t.superseded and t.block_number >= $3`,
 };
-/** Which of these addresses had coin found by the balance at a height or above: all that came up to there is in it. */
+/** Those addresses whose coin was found by balance at this height or above: that balance includes all earlier coin. */
 export const addressesFoundSince = async (
   tx: Queryable,
   caip2: string,

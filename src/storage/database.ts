@@ -6,7 +6,7 @@ export type ConnectionSettings =
   | { connectionString: string }
   | { host: string; port: number; database: string; user: string; password: string };
 
-/** Prepared once per connection under its name; the name stands beside the text so that both change together. */
+/** Prepared once per connection under its name. The name is beside the text, so that both change together. */
 export type Statement = { readonly name: string; readonly text: string };
 
 export type Row = Record<string, unknown>;
@@ -17,7 +17,7 @@ export type Queryable = {
 };
 
 export type Database = Queryable & {
-  /** Commits when `work` returns and rolls back when it throws. Serialization failures and deadlocks are tried again. */
+  /** Commits when `work` returns and rolls back when it throws. Serialization failures and deadlocks are retried. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Several statements without parameters, for migrations and maintenance. */
   script(sql: string): Promise<void>;
@@ -31,13 +31,13 @@ const connectionFaults = new Set([
 
 /** SQLSTATE classes of a database that cannot serve now: connection, resources (a full disk), operator, system. */
 const unavailableClasses = new Set(['08', '53', '57', '58']);
-/** Read-only after a failover; and refusals while connecting: closed to connections, not there, or not for this role. */
+/** Read-only after a failover, or a refused connection: the database is closed, missing or not open to this role. */
 const unavailableStates = new Set(['25006', '55000', '3D000', '28000', '28P01']);
 
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Node's own "Connection terminated" errors carry no code; pg marks neither, so they are the ones without SQLSTATE. */
+/** True for faults of the database or of the connection, not of the statement. */
 export const isUnavailable = (error: unknown): boolean => {
   const code = codeOf(error);
   if (unavailableStates.has(code)) return true;
@@ -47,21 +47,21 @@ export const isUnavailable = (error: unknown): boolean => {
 
 export class ConnectionLost extends Error {}
 
-/** What a unique index says, and what an exclusion constraint that stands for one does. */
+/** SQLSTATEs of a unique index, and of an exclusion constraint used as one. */
 const uniqueViolations: ReadonlySet<string> = new Set(['23505', '23P01']);
 
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   uniqueViolations.has(codeOf(error)) && (error as { constraint?: string }).constraint === constraint;
 
-/** Another transaction was in the way: the same work may succeed when tried again. */
+/** Another transaction was in the way: a retry may succeed. */
 export const isContention = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';
 
-/** The database refused the data itself (cardinality, data, integrity), not the moment. */
+/** The database refused the data itself (cardinality, data, integrity): a retry would fail again. */
 export const isRowFault = (error: unknown): boolean => /^2[0-3]...$/.test(codeOf(error));
 
 /**
- * pg raises plain Errors without a code when a connection ends under a query, none can be had in time, or an answer is
- * overdue. A TypeError and its like are faults of our own.
+ * pg throws plain Errors without a code when a connection ends during a query, none is free in time, or an answer is
+ * overdue. A TypeError and the like are faults of our own.
  */
 const classify = (error: unknown): unknown => {
   if (error instanceof FlorinError) return error;
@@ -71,7 +71,7 @@ const classify = (error: unknown): unknown => {
   return error;
 };
 
-/** Only what pg itself throws is classified: a fault in a transaction's own work says nothing about the database. */
+/** Classifies only what pg itself throws: a fault in the work of a transaction says nothing about the database. */
 const classified = async <T>(asked: Promise<T>): Promise<T> => {
   try {
     return await asked;
@@ -87,18 +87,18 @@ const onClient = (client: pg.ClientBase): Queryable => ({
   },
 });
 
-/** How long the server has to say that it gave a statement up, before its connection is given up as well. */
+/** Time for the server to report its own statement timeout before the connection is dropped. */
 const graceMs = 1_000;
-/** No work of ours pauses within a transaction. One that does belongs to a process that cannot be reached any more. */
+/** Our transactions never pause for this long; one that does belongs to a process that is gone. */
 const idleTransactionMs = 30_000;
 const transactionAttempts = 5;
-/** Maintenance may take its time. */
+/** Migrations and maintenance may take up to an hour. */
 const scriptTimeoutMs = 3_600_000;
 
 const timestamptz = 1184;
 const readTime = pg.types.getTypeParser(timestamptz) as (text: string) => Date;
 
-/** The usual form, UTC with a four-digit year, read by the engine itself: a third of the library's time, many a row. */
+/** Parses the usual form, UTC with a four-digit year, with `Date`: it takes a third of the library's time. */
 const readUtcTime = (text: string): Date => {
   const isUsual = text.endsWith('+00') && text.charCodeAt(4) === 45;
   return isUsual ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : readTime(text);
@@ -135,8 +135,8 @@ export const openDatabase = (
         set random_page_cost = 1.1; set enable_seqscan = off; set enable_mergejoin = off; set jit = off`);
     },
   });
-  // The pool listens to idle connections only. One that ends between two statements of a transaction would end this
-  // process; the next statement on it fails anyway, and that is where the loss is told.
+  // The pool handles errors of idle connections only. An error between two statements of a transaction would end this
+  // process without a listener; the next statement on the connection reports it.
   pool.on('connect', client => client.on('error', () => {}));
   pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
 
@@ -154,7 +154,7 @@ export const openDatabase = (
       await classified(client.query('commit'));
       return result;
     } catch (error) {
-      // On a connection that is lost or overdue a rollback would only wait as well; ending it rolls back.
+      // A rollback on a lost or overdue connection would hang too; closing the connection rolls back.
       if (error instanceof ConnectionLost) broken = error;
       else {
         await client.query('rollback').catch(rollbackError => {

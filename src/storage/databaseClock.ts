@@ -6,20 +6,20 @@ const now = { name: 'clock-now', text: `select extract(epoch from clock_timestam
 export type DatabaseClock = { nowMs(): number; synchronize(): Promise<void> };
 
 export type LocalClocks = {
-  /** Never steps, but stands still while the machine sleeps. */
+  /** Never jumps, but stops while the machine sleeps. */
   readonly monotonicMs: () => number;
-  /** Goes on while the machine sleeps, but may be set to anything. */
+  /** Runs on while the machine sleeps, but may be set to any time. */
   readonly wallMs: () => number;
 };
 
-/** More than clocks drift apart, or a wall clock is slewed, between two synchronisations. */
+/** Clock drift and slewing stay below this between two synchronisations; a larger gain means that the machine slept. */
 const leastSleepMs = 1_000;
 
 /**
- * Every process must stamp with one clock, or a payment created on a fast node would live longer than it says. The offset
- * is taken from the reading with the shortest round trip of a few. Where the wall clock has left the monotonic one behind
- * since then, the machine has slept, and until the next synchronisation the wall clock tells for how long; a wall clock
- * that was set back tells nothing.
+ * Every process must stamp rows with one clock, or a payment created on a fast node would live longer than it says. The
+ * offset comes from the reading with the shortest round trip of three. If the wall clock has gained on the monotonic
+ * one since then, the machine slept, and the gain is added until the next synchronisation. A wall clock that was set
+ * back is ignored.
  */
 export const createDatabaseClock = (database: Queryable, { monotonicMs, wallMs }: LocalClocks): DatabaseClock => {
   const leadMs = (): number => wallMs() - monotonicMs();
@@ -38,7 +38,7 @@ export const createDatabaseClock = (database: Queryable, { monotonicMs, wallMs }
         const leadBefore = leadMs();
         const [row] = await database.query<{ ms: string }>(now);
         const tripMs = monotonicMs() - before;
-        // A trip during which the machine slept looks short and says nothing of when the answer was made.
+        // If the machine slept during the trip, the trip looks short and its middle is not when the database answered.
         if (Math.abs(leadMs() - leadBefore) > leastSleepMs) continue;
         if (best && best.tripMs <= tripMs) continue;
         best = { tripMs, offsetMs: Number(row!.ms) - (before + tripMs / 2), leadMs: leadBefore };

@@ -1,23 +1,23 @@
 import type { Scope } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
 
-/** What is slow or fails together: an endpoint, or an account's callbacks to one server. */
+/** Deliveries that are slow or fail together: those of an endpoint, or an account's callbacks to one server. */
 export type Target = Scope & { readonly target: string };
 
 /**
- * Where the database says which targets have something new, as account, environment and target. The word `now` follows
- * where somebody has asked for it and waits.
+ * Notifications of new deliveries: account, environment and target. The word `now` follows when somebody asked for the
+ * delivery and waits.
  */
 export const deliveriesChannel = 'florin_deliveries';
 
-/** The target of a row `d` of deliveries; as it stands in their index. */
+/** The target of a row `d` of deliveries, spelled as in the index. */
 export const targetOfRow = 'delivery_target(d.endpoint_id, d.callback_url)';
 
 const scheduledOf = (t: string): string =>
   `d.account_id = ${t}.account_id and d.environment = ${t}.environment and ${targetOfRow} = ${t}.target
     and d.status = 'scheduled'`;
 
-/** Why a delivery is not made after all. */
+/** Why a delivery is parked without being sent. */
 const refusals = {
   deleted: 'the endpoint was deleted',
   disabled: 'the endpoint is disabled',
@@ -57,16 +57,16 @@ const lookStatement = {
     where due or closed or place = $4 order by place`,
 };
 export type Seen = {
-  /** Have something due; those that have done nothing but fail for an hour are marked. */
+  /** Targets with a due delivery. `failing` means that every attempt of the last hour or longer failed. */
   readonly due: (Target & { readonly failing: boolean })[];
-  /** Endpoints that are disabled or deleted while deliveries to them are scheduled. */
+  /** Disabled or deleted endpoints that still have scheduled deliveries. */
   readonly closed: Target[];
-  /** Where to look on; null at the end. */
+  /** Where the next look continues; null at the end. */
   readonly upTo: Target | null;
 };
 /**
- * Looks at the next `limit` targets that have anything scheduled. It skips from target to target in the index, so what it
- * costs is their number and not that of their deliveries.
+ * Looks at the next `limit` targets with scheduled deliveries. It skips from target to target in the index, so the cost
+ * grows with the number of targets, not of deliveries.
  */
 export const lookAtTargets = async (db: Queryable, after: Target | null, limit: number): Promise<Seen> => {
   type Found = Row & Target & { closed: boolean; failing: boolean; due: boolean; last: boolean };
@@ -89,16 +89,19 @@ export type ClaimedDelivery = Row &
     body: string;
     endpointId: string | null;
     url: string;
-    /** The endpoint's, the latest first, or the account's for callbacks: sealed, in base64 with spaces between. */
+    /**
+     * The endpoint's secrets, newest first, or the account's callback secret: encrypted, in base64, separated by
+     * spaces.
+     */
     secrets: string;
-    /** Why it is not to be sent after all. */
+    /** Why it must not be sent; null if it may. */
     refusal: string | null;
   };
 
-/** `first` and `retries` are how many of each kind are wanted at most. */
+/** `first` and `retries` are the most first attempts and retries to claim. */
 export type Wanted = Target & { readonly first: number; readonly retries: number };
 
-// A claim that is lost with the server is free again, so nobody waits for the disk.
+// If a server crash loses a claim, the delivery is merely free again, so the commit does not wait for the disk.
 const claimStatement = {
   name: 'delivery-claim',
   text: `with wanted as materialized (
@@ -140,8 +143,8 @@ const claimStatement = {
         and id = c.event_id limit 1) e`,
 };
 /**
- * Due deliveries of these targets, ours for a while. What others have is passed over; what this holder has from before
- * `since`, when it was killed, is its own again.
+ * Claims due deliveries of these targets. Those that others hold are skipped. Claims that this holder made before
+ * `since`, in a run that was killed, are taken again.
  */
 export const claimDeliveries = (
   db: Queryable,
@@ -160,7 +163,7 @@ export const claimDeliveries = (
   ]);
 
 const nowStatement = { name: 'delivery-now', text: 'select clock_timestamp()::timestamptz(3) as now' };
-/** The moment that tells this run's claims from those of the holder's earlier ones. */
+/** The time that separates this run's claims from those of the holder's earlier runs. */
 export const claimingSince = async (db: Queryable): Promise<Date> =>
   (await db.query<{ now: Date }>(nowStatement))[0]!.now;
 
@@ -172,7 +175,7 @@ const parkStatement = {
     where d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
       and d.claim = i.claim and d.claimed_until is not null`,
 };
-/** Claimed deliveries that are not to be sent: kept for all to see, and not tried any more. */
+/** Claimed deliveries that must not be sent are parked: they stay visible and are not tried again. */
 export const parkDeliveries = async (
   db: Queryable,
   parked: readonly (Scope & { id: string; claim: string; reason: string })[],
@@ -202,7 +205,7 @@ const parkClosedStatement = {
     where d.account_id = p.account_id and d.environment = p.environment and d.id = p.id
     returning 1 as n`,
 };
-/** Parks what is scheduled for these endpoints if they are disabled or deleted, `limit` at most. Answers how many. */
+/** Parks scheduled deliveries of those endpoints that are disabled or deleted, at most `limit`. Returns how many. */
 export const parkClosed = async (db: Queryable, targets: readonly Target[], limit: number): Promise<number> => {
   const column = (name: keyof Target) => targets.map(target => target[name]);
   const values = [column('accountId'), column('environment'), column('target'), limit];
@@ -216,7 +219,7 @@ const releaseStatement = {
     where d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
       and d.claim = i.claim and d.claimed_until is not null`,
 };
-/** Gives claims back. What was being sent under one is sent again. */
+/** Gives claims back. A delivery that was being sent is sent again. */
 export const releaseDeliveries = async (
   db: Queryable,
   held: readonly (Scope & { id: string; claim: string })[],

@@ -7,23 +7,23 @@ export type AttemptRecord = Scope & {
   readonly claim: string;
   readonly atMs: number;
   readonly url: string;
-  /** Empty where nothing was sent, because it could not be signed: that says nothing of the receiver. */
+  /** Empty when the event could not be signed, so nothing was sent. The endpoint is not blamed for that. */
   readonly signature: string;
   readonly statusCode: number | null;
   readonly error: string | null;
   readonly durationMs: number;
   readonly response: Buffer;
   readonly status: 'succeeded' | 'scheduled' | 'parked';
-  /** Of the next attempt, where it is scheduled. */
+  /** Until the next attempt; null when none is scheduled. */
   readonly delayMs: number | null;
   readonly parkedReason: string | null;
-  /** The receiver wants nothing more: the endpoint is disabled, or the payment's callbacks end. */
+  /** The receiver answered 410: the endpoint is disabled, or the payment's callbacks end. */
   readonly gone: boolean;
 };
 
 /**
- * Days in which nothing was sent are not days of failures: after two of them it counts anew. The longest pause between
- * attempts is shorter than that, so whoever is tried all the time is counted all the time.
+ * Days without an attempt are not days of failure: after two of them the count starts again. The longest pause between
+ * attempts is shorter, so the count of an endpoint that is tried all the time never starts again.
  */
 const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
 
@@ -32,9 +32,10 @@ const attemptOf = (i: string): string =>
   `${i}.account_id, ${i}.environment, ${i}.delivery_id, ${i}.claim, to_timestamp(${i}.at_ms / 1000.0), ${i}.url, ${i}.signature,
         ${i}.status_code, ${i}.error, ${i}.duration_ms, coalesce(${i}.response, '')`;
 
-// Under a claim that holds nothing is on record yet: the same change that would have put it there has ended the claim. So
-// only what comes late can be a repetition. Either way the delivery's row is held when its attempt is written, so that
-// the purge cannot leave an attempt behind. The first array hides its length, or every batch would be planned anew.
+// While a claim holds, its attempt is not on record yet: recording it ends the claim. So only an attempt that comes
+// late can be a duplicate. In both cases the row of the delivery is locked while its attempt is written, so that the
+// purge cannot leave an attempt behind. The subselect hides the length of the first array from the planner, which would
+// otherwise plan every batch again.
 const recordStatement = {
   name: 'delivery-record',
   text: `with input as materialized (
@@ -101,15 +102,14 @@ const recordStatement = {
     returning w.account_id as "accountId", w.environment, w.id as target, w.disabled_reason as reason`,
 };
 /**
- * What came of attempts: each is on record once, under whichever claim it was made. Only where the claim still holds does
- * anything follow from it: another's answer may be older than what was done since. Answers the endpoints that were
- * disabled by it.
+ * Records attempts, each once, whether or not its claim still holds. A late one is only logged and counted, because it
+ * may be older than what was done since. Returns the endpoints that were disabled.
  */
 export const recordAttempts = async (
   db: Queryable,
   attempts: readonly AttemptRecord[],
 ): Promise<(Target & { reason: string })[]> => {
-  // What nobody has is not sent: most attempts succeed, and have nothing to say but that.
+  // A column without any value is sent as null: most attempts succeed and leave several columns empty.
   const column = <T>(pick: (attempt: AttemptRecord) => T): T[] | null => {
     const values = attempts.map(pick);
     return values.some(value => value !== null) ? values : null;

@@ -10,7 +10,7 @@ export type EndpointRow = Row & {
   status: 'enabled' | 'disabled';
   disabledReason: string | null;
   secret: Buffer;
-  /** The latest first, each with the end of its overlap in the list below. */
+  /** Newest first. `previousSecretsUntil` has the end of the overlap of each. */
   previousSecrets: Buffer[];
   previousSecretsUntil: Date[];
   createdAt: Date;
@@ -28,11 +28,11 @@ const countStatement = {
   name: 'endpoint-count',
   text: `select count(*)::int as total from webhook_endpoints where ${live}`,
 };
-/** How many there are. Until the transaction ends, no other that asks this way gets an answer, so none is added. */
+/** Counts the endpoints. Until the transaction ends, other calls of this function wait, so that none is added. */
 export const countEndpointsLocked = async (tx: Queryable, scope: Scope): Promise<number> => {
   const values = [scope.accountId, scope.environment];
   await tx.query(lockStatement, values);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement, to see what was committed during the wait for the lock.
   return (await tx.query<{ total: number }>(countStatement, values))[0]!.total;
 };
 
@@ -109,7 +109,7 @@ const announceStatement = {
   name: 'endpoint-announce',
   text: `select pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $3::text, 'now'))`,
 };
-/** Somebody has seen to it: what is due to it does not wait any more until a pause is over. */
+/** Makes the deliverer try the endpoint now: somebody changed it, so a pause after failures need not run out. */
 export const announceEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
   await db.query(announceStatement, [scope.accountId, scope.environment, id]);
 };
@@ -118,8 +118,8 @@ const testedStatement = {
   name: 'endpoint-tested',
   text: `update webhook_endpoints set tested_at = clock_timestamp() where ${live} and id = $3`,
 };
-/** Its receiver has taken a test event. */
-export const noteTested = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
+/** Records that the receiver accepted a test event. */
+export const markEndpointTested = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
   await db.query(testedStatement, [scope.accountId, scope.environment, id]);
 };
 
@@ -129,7 +129,7 @@ const rotateStatement = {
       previous_secrets_until = (array_prepend(clock_timestamp() + interval '24 hours', previous_secrets_until))[:5]
     where ${live} and id = $3 returning ${columns}`,
 };
-/** The old secret signs beside the new one for a day, and so do the up to four before it whose day is not over. */
+/** The old secret signs beside the new one for 24 hours. At most five old secrets are kept. */
 export const rotateEndpointSecret = async (
   db: Queryable,
   scope: Scope,
@@ -142,6 +142,6 @@ const deleteStatement = {
   name: 'endpoint-delete',
   text: `update webhook_endpoints set deleted_at = clock_timestamp() where ${live} and id = $3 returning id`,
 };
-/** Kept as a row, because its deliveries are history; invisible from now on. */
+/** Hides the endpoint. The row stays, because its deliveries are history. */
 export const deleteEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<boolean> =>
   (await db.query<{ id: string }>(deleteStatement, [scope.accountId, scope.environment, id])).length > 0;

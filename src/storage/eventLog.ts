@@ -6,21 +6,20 @@ export type EventRow = Row & { id: string; body: string };
 export type EventFilter = {
   readonly type: string | null;
   readonly paymentId: string | null;
-  /** Ids carry their time, so a range of time is one of ids. */
+  /** Ids begin with their time, so a time range is an id range. */
   readonly firstId: string;
   readonly lastId: string;
 };
 
-const mine = 'account_id = $1 and environment = $2 and id between $3 and $4 and id < $5';
+const inRange = 'account_id = $1 and environment = $2 and id between $3 and $4 and id < $5';
 const newest = 'order by id desc limit $6';
-const listStatement = { name: 'event-list', text: `select id, body from events where ${mine} ${newest}` };
+const listStatement = { name: 'event-list', text: `select id, body from events where ${inRange} ${newest}` };
 const ofTypeStatement = {
   name: 'event-list-type',
-  text: `select id, body from events where ${mine} and type = $7 ${newest}`,
+  text: `select id, body from events where ${inRange} and type = $7 ${newest}`,
 };
-// In the order of the payment's own history, by the index that has it; the other conditions are for its rows only. All at
-// once, they let the database look through the events of everybody for those of one payment. A cursor stands for its place
-// in the history, or in time where it has none.
+// Reads the payment's history by its own index, and filters only its rows. As one flat query, the planner may search
+// all events of the account. The cursor stands for its place in the history, or for its time if it is not in it.
 const ofPaymentStatement = {
   name: 'event-list-payment',
   text: `with place as materialized (
@@ -34,9 +33,9 @@ const ofPaymentStatement = {
       and ($8::text is null or type = $8)
     order by sequence desc limit $6`,
 };
-/** Above every id: where no page came before. A condition that may be absent could not be looked up in the index. */
-const afterAll = 'evt_~';
-/** Events of an account, the newest first, from below the id `before` on. */
+/** Above every id, for the first page: an optional condition could not use the index. */
+const aboveAllIds = 'evt_~';
+/** Events of an account, newest first, below the id `before`. */
 export const listEvents = (
   db: Queryable,
   scope: Scope,
@@ -48,7 +47,7 @@ export const listEvents = (
     scope.environment,
     filter.firstId,
     filter.lastId,
-    page.before ?? afterAll,
+    page.before ?? aboveAllIds,
     page.limit,
   ];
   if (filter.paymentId !== null) return db.query(ofPaymentStatement, [...values, filter.paymentId, filter.type]);
@@ -67,6 +66,6 @@ const sinceStatement = {
   name: 'event-since',
   text: `select id, body from events where account_id = $1 and environment = $2 and id >= $3 order by id limit $4`,
 };
-/** The oldest first. Ids are made before events are committed: one may appear among others that are already known. */
+/** Oldest first. Ids are made before the commit, so an event may appear below ids that were already read. */
 export const eventsSince = (db: Queryable, scope: Scope, firstId: string, limit: number): Promise<EventRow[]> =>
   db.query<EventRow>(sinceStatement, [scope.accountId, scope.environment, firstId, limit]);

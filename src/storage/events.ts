@@ -18,17 +18,17 @@ export type NewEvent = {
 };
 
 /**
- * When a new delivery is due. Whoever stamps an event may for a moment have a clock that is ahead, and ids never go back
- * from there; to wait for that time to come would be to tell nobody of it.
+ * When a new delivery is due: at once. A clock may be ahead for a moment, and ids stamped then never go back; a
+ * delivery must not wait until that time comes.
  */
 export const dueAtOnce = (createdAt: string): string => `least(${createdAt}, clock_timestamp())`;
 
-/** Whether the endpoint `w` gets an event, of which `event` is the alias: it is in use, and asks for the type. */
+/** Whether the endpoint `w` gets the event with the alias `event`: it is enabled and subscribes to the type. */
 export const takesEvent = (event: string, type = `${event}.type`): string =>
   `w.account_id = ${event}.account_id and w.environment = ${event}.environment
         and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', ${type}]`;
 
-/** Texts one after the other, where each begins, counted from one as the database does, and its length. */
+/** The texts joined as bytes, the start of each, counted from one as in SQL, and its length. */
 const asBytes = (texts: readonly string[]): { bytes: Buffer; starts: number[]; lengths: number[] } => {
   const parts = texts.map(text => Buffer.from(text));
   const lengths = parts.map(part => part.length);
@@ -41,8 +41,8 @@ const asBytes = (texts: readonly string[]): { bytes: Buffer; starts: number[]; l
   return { bytes: Buffer.concat(parts), starts, lengths };
 };
 
-// Bodies come as one row of bytes and are cut out of it: in an array of texts each of their quotes would be escaped on one
-// side and read again on the other, and all of them would be put aside on disk with the other columns.
+// All bodies are sent as one bytea and cut out of it. In a text array every quote would be escaped here and parsed
+// there, and the materialized input would write all bodies to disk.
 const insertEventsStatement = {
   name: 'events-insert',
   text: `with input as materialized (
@@ -70,7 +70,7 @@ const insertEventsStatement = {
     from input i where callback_url is not null
       and not exists (select from matching m where m.event_id = i.id and m.url = i.callback_url)`,
 };
-/** The events and their deliveries. Runs inside the transaction that changes the payments. */
+/** Writes events and their deliveries, inside the transaction that changes the payments. */
 export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): Promise<void> => {
   const column = <T>(pick: (event: NewEvent) => T): T[] => events.map(pick);
   const bodies = asBytes(column(e => e.body));
@@ -107,7 +107,7 @@ const insertSampleStatement = {
     )
     select count(*)::int as total from sent`,
 };
-/** An event of no payment, delivered like any other. Answers how many endpoints get it. */
+/** Writes an event without a payment, delivered like any other. Returns how many endpoints get it. */
 export const insertSampleEvent = async (
   db: Queryable,
   scope: Scope,

@@ -15,7 +15,7 @@ const insertForwardsStatement = {
 };
 export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };
 
-/** Writes what left payments' addresses, each once. Their blocks are written already. */
+/** Writes forwards from payment addresses, each once. Their blocks must be there already. */
 export const insertForwards = async (tx: Queryable, caip2: string, placed: readonly PlacedForward[]): Promise<void> => {
   const forwards = placed.filter(isStorable);
   if (forwards.length === 0) return;

@@ -16,7 +16,7 @@ const forwardedStatement = {
     order by p.account_id, p.environment, p.id for no key update of p`,
 };
 
-// In a statement after the rows are locked, so that it sees all that whoever held them before has written.
+// A separate statement after the lock, to see what the previous holder of the lock wrote.
 const settleStatement = {
   name: 'holdings-settle',
   text: `with changed as (
@@ -42,8 +42,8 @@ const settleStatement = {
     having sum((held > 0)::int - (was > 0)::int) <> 0 or sum(held - was) <> 0`,
 };
 /**
- * Derives anew what left the addresses of payments that have forwards at these heights, whether those stand or a reorg
- * took them, and moves what is held with it.
+ * Recomputes the forwarded amount of payments with forwards at these heights, canonical or orphaned, and moves the
+ * holdings with it.
  */
 export const settleForwards = async (
   tx: Queryable,
@@ -83,7 +83,7 @@ const readHoldingsStatement = {
         where account_id = $1 and environment = $2
     ) h group by 1, 2, 3, 4, 5, 6 having sum(amount) > 0 order by network, currency, treasury, caip2`,
 };
-/** What lies at forwarders of this account, exactly, from the totals and what is not folded into them yet. */
+/** What the account's forwarders hold, exactly: the totals and the deltas that are not folded yet. */
 export const readHoldings = async (db: Queryable, scope: Scope): Promise<Holding[]> => {
   const rows = await db.query<Row & Omit<Holding, 'amount'> & { amount: string }>(readHoldingsStatement, [
     scope.accountId,
@@ -99,7 +99,7 @@ const unsweptStatement = {
       and p.treasury = $5 and p.wallet_kind = 'forwarder' and p.amount_confirmed > p.amount_forwarded
     order by p.id limit $6`,
 };
-/** Payments whose forwarders hold final funds for a treasury, the oldest first. */
+/** Payments whose forwarders hold confirmed funds for a treasury, oldest first. */
 export const unsweptPayments = (
   db: Queryable,
   scope: Scope,

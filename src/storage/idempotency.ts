@@ -16,7 +16,7 @@ export type AnswerToKeep = {
   sealedResponse: Buffer | null;
 };
 
-/** A key as one request holds it. */
+/** One request's hold on a key. */
 export type Hold = { route: string; key: string; heldUntil: Date };
 
 const claimStatement = {
@@ -31,8 +31,8 @@ const claimStatement = {
     returning held_until as "heldUntil"`,
 };
 /**
- * Until when this request now holds the key; null when an earlier one has it. Waits for an uncommitted holder. Who takes
- * over a hold that has run out holds for longer than it did, so the time also tells the holders apart.
+ * Returns until when this request holds the key; null when an earlier request has it. Waits for an uncommitted holder.
+ * A request that takes over an expired hold gets a later time, so the time also tells holders apart.
  */
 export const claimIdempotencyKey = async (
   db: Queryable,
@@ -70,7 +70,7 @@ const keepStatement = {
   text: `update idempotency_keys set status = $5, response = $6, sealed_response = $7, held_until = null
     where account_id = $1 and environment = $2 and route = $3 and key = $4 and held_until = $8`,
 };
-/** Settles the key. A holder that took too long has lost it, and changes nothing. */
+/** Stores the answer and ends the hold. A holder that took too long has lost the key and changes nothing. */
 export const keepAnswer = async (db: Queryable, scope: Scope, hold: Hold, answer: AnswerToKeep): Promise<void> => {
   const { status, response, sealedResponse } = answer;
   const place = [scope.accountId, scope.environment, hold.route, hold.key];
@@ -86,7 +86,7 @@ export const releaseIdempotencyKey = async (db: Queryable, scope: Scope, hold: H
   await db.query(releaseStatement, [scope.accountId, scope.environment, hold.route, hold.key, hold.heldUntil]);
 };
 
-// The clock is asked once, so that it bounds the index.
+// The subselect reads the clock once: a volatile timestamp cannot bound an index scan.
 const purgeStatement = {
   name: 'idempotency-purge',
   text: `delete from idempotency_keys where (account_id, environment, route, key) in (

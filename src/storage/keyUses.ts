@@ -13,7 +13,7 @@ const recordStatement = {
     on conflict (account_id, environment, key_id)
       do update set last_used_at = greatest(u.last_used_at, excluded.last_used_at)`,
 };
-/** Many keys in one statement, those that are there, in an order that is everybody's, so that two processes do not wait for each other. */
+/** Records many uses in one statement; unknown keys are skipped. Ordered, so that two processes cannot deadlock. */
 export const recordKeyUses = async (db: Queryable, uses: readonly KeyUse[]): Promise<void> => {
   if (uses.length === 0) return;
   await db.query(recordStatement, [

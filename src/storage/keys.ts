@@ -47,7 +47,7 @@ const listShownStatement = {
       select ${keyColumns} from api_keys where account_id = $1 and environment = $2 order by id desc limit ${shownLimit}) k
     left join key_uses u on u.account_id = $1 and u.environment = $2 and u.key_id = k.id order by k.id desc`,
 };
-/** Keys of one environment, the newest first, and when each was last used. */
+/** Keys of one environment, newest first, with the last use of each. */
 export const listShownKeys = (db: Queryable, scope: Scope): Promise<(KeyRow & { lastUsedAt: Date | null })[]> =>
   db.query(listShownStatement, [scope.accountId, scope.environment]);
 
@@ -77,7 +77,10 @@ const succeedKeyStatement = {
       revoked_at = case when $3 = 0 then clock_timestamp() end
     where id = $1`,
 };
-/** The old key lives on for the overlap, or until its own expiry if that comes first; without an overlap it is revoked. */
+/**
+ * The old key stays valid for the overlap, or until its own expiry if that is earlier; without an overlap it is
+ * revoked.
+ */
 export const succeedKey = async (
   db: Queryable,
   id: string,

@@ -18,7 +18,8 @@ const loadMigrations = async (): Promise<Migration[]> => {
   return Promise.all(
     names.map(async (name, index) => {
       const version = Number(name.slice(0, 4));
-      if (version !== index + 1) throw new MigrationError(`migration ${name} is out of order`);
+      if (version !== index + 1)
+        throw new MigrationError(`migration ${name} is out of order: number migrations without gaps`);
       const sql = await readFile(new URL(name, folder), 'utf8');
       return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
@@ -34,7 +35,9 @@ const assertKnown = (applied: { version: number; name: string; checksum: string 
       );
     }
     if (mine.checksum !== row.checksum) {
-      throw new MigrationError(`migration ${row.name} differs from the one this database was built with`);
+      throw new MigrationError(
+        `migration ${row.name} differs from the one this database was built with: restore the original file`,
+      );
     }
   }
 };
@@ -43,7 +46,7 @@ const stateStatement = {
   name: 'migrations-read',
   text: `select version, name, checksum from schema_migrations order by version`,
 };
-/** How many migrations this version has and the database lacks; throws where the database has others. */
+/** How many migrations the database lacks. Throws when it has others than this version. */
 export const countPendingMigrations = async (db: Queryable): Promise<number> => {
   const known = await loadMigrations();
   const applied = await db.query<{ version: number; name: string; checksum: string }>(stateStatement);
@@ -52,8 +55,8 @@ export const countPendingMigrations = async (db: Queryable): Promise<number> => 
 };
 
 /**
- * Run-time roles may read and write rows and nothing else: no DDL, no TRUNCATE. Rows are deleted where that is the work,
- * and history is only added to. What is not granted is revoked: an earlier version may have granted more.
+ * The service role may read and write rows: no DDL, no TRUNCATE. It may delete only from the listed tables, and history
+ * is append-only. Everything else is revoked, because an earlier version may have granted more.
  */
 const grantTo = async (client: pg.Client, role: string): Promise<void> => {
   const name = pg.escapeIdentifier(role);

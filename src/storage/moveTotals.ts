@@ -10,7 +10,7 @@ type Token = { readonly currency: string; readonly network: string; readonly dec
 /** What a payment adds to the volume of a UTC day, or takes from it. */
 export type VolumeMove = Scope & Token & { readonly at: Date; readonly count: number; readonly amount: bigint };
 
-/** What came to be held for a treasury, or is not any more. */
+/** A change of what forwarders hold for a treasury. */
 export type HoldingMove = Scope &
   Token & {
     readonly caip2: string;
@@ -26,7 +26,7 @@ export type Moves = {
   readonly holdings: readonly HoldingMove[];
 };
 
-// One statement for all three: each of its own would be a round trip more in the transaction of every completion.
+// One statement for all three: separate ones would add two round trips to every completion.
 const moveTotalsStatement = {
   name: 'totals-move',
   text: `with volumes as (
@@ -70,18 +70,18 @@ const sumColumns = (moves: readonly Moved[]): [number[], string[]] => [
   moves.map(move => move.amount.toString()),
 ];
 
-/** Moves payments from one state to another in the totals, and their sums with them. */
+/** Moves payments from one state to another in the totals, with their volumes and holdings. */
 export const moveTotals = async (db: Queryable, { states, volumes, holdings }: Moves): Promise<void> => {
-  const real = states.filter(({ from, to }) => from.status !== to.status || from.exception !== to.exception);
-  if (real.length + volumes.length + holdings.length === 0) return;
+  const changed = states.filter(({ from, to }) => from.status !== to.status || from.exception !== to.exception);
+  if (changed.length + volumes.length + holdings.length === 0) return;
   await db.query(moveTotalsStatement, [
-    real.map(move => move.payment.accountId),
-    real.map(move => move.payment.environment),
-    real.map(move => move.payment.id),
-    real.map(move => move.from.status),
-    real.map(move => move.from.exception),
-    real.map(move => move.to.status),
-    real.map(move => move.to.exception),
+    changed.map(move => move.payment.accountId),
+    changed.map(move => move.payment.environment),
+    changed.map(move => move.payment.id),
+    changed.map(move => move.from.status),
+    changed.map(move => move.from.exception),
+    changed.map(move => move.to.status),
+    changed.map(move => move.to.exception),
     ...tokenColumns(volumes),
     volumes.map(move => move.at),
     ...sumColumns(volumes),

@@ -11,7 +11,7 @@ export type NetworkStatusRow = Row & {
   reason: string | null;
   latestBlock: string | null;
   lagSeconds: number | null;
-  /** Currencies that cannot be taken here, by symbol, with the reason. */
+  /** Currencies that cannot be accepted on this network: symbol to reason. */
   disabledCurrencies: Readonly<Record<string, string>>;
   checkedAt: Date;
   /** Age of the measurement by the database's clock. */
@@ -50,7 +50,7 @@ const writeStatement = {
       reason = excluded.reason, latest_block = coalesce(excluded.latest_block, s.latest_block),
       lag_seconds = excluded.lag_seconds, disabled_currencies = excluded.disabled_currencies, checked_at = excluded.checked_at`,
 };
-/** Each network at most once a call. */
+/** Each network at most once per call. */
 export const writeNetworkStatus = async (db: Queryable, measurements: readonly Measurement[]): Promise<void> => {
   const column = <T>(pick: (measurement: Measurement) => T): T[] => measurements.map(pick);
   await db.query(writeStatement, [

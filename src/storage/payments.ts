@@ -17,7 +17,7 @@ export type PaymentRow = Row & {
   amount: string;
   amountReceived: string;
   amountConfirmed: string;
-  /** What left the address for the treasury, as far as forwards stand. */
+  /** What canonical, verified forwards sent from the address to the treasury. */
   amountForwarded: string;
   amountAccepted: string | null;
   acceptedAt: Date | null;
@@ -45,20 +45,20 @@ export type PaymentRow = Row & {
   completedAt: Date | null;
   canceledAt: Date | null;
   sequence: number;
-  /** Whether the first funds were told, and whether a stray was. */
+  /** Whether an event has reported the first funds, and whether one has reported a stray. */
   detected: boolean;
   strayed: boolean;
-  /** Whether strays are left to tell. */
+  /** Whether strays wait for their event. */
   untold: boolean;
   timeEndedAt: Date | null;
-  /** The block in which the funds reached what is needed; null while they do not. */
+  /** The block in which the funds reached the required amount; null while they do not. */
   coveredNumber: number | null;
   wakeAt: Date | null;
   wakeFrontier: Frontier | null;
   wakeNumber: number | null;
 };
 
-/** A payment with what has arrived for it, all of one moment. */
+/** A payment with its transfers, read at one moment. */
 export type ShownPayment = PaymentRow & FundsRow;
 
 /** For the alias p. */
@@ -86,8 +86,8 @@ const fromWanted = `from unnest($1::text[], $2::environment[], $3::text[])
       with ordinality as wanted(account_id, environment, id, position)
     join payments p using (account_id, environment, id)`;
 /**
- * For the alias p. Changes with every write to the row, whoever wrote, where funds came, with every move of its chain, and where strays
- * did, with those that are shown: a reorg, which may be another chain's, takes them without a write to the row.
+ * For the alias p. Changes with every write to the row; with funds, also with every move of the chain; with strays,
+ * also with the strays that are shown, because a reorg of any chain removes them without a write to the row.
  */
 export const rowVersion = `p.xmin::text || p.ctid::text || case when p.detected then (
     select concat_ws(' ', '', c.latest_hash, c.safe_number, c.finalized_number, c.agreed_number)
@@ -103,7 +103,7 @@ const readPaymentsStatement = {
 };
 export type VersionedPayment = ShownPayment & { version: string };
 
-/** Many callers' payments in one round trip, each only within its own scope; null where there is none. */
+/** Reads many callers' payments in one round trip, each only within its own scope; null where there is none. */
 export const readPayments = async (db: Queryable, wanted: readonly Wanted[]): Promise<(VersionedPayment | null)[]> => {
   const found: (VersionedPayment | null)[] = wanted.map(() => null);
   if (found.length === 0) return found;
@@ -116,7 +116,7 @@ const readVersionsStatement = {
   name: 'payments-versions',
   text: `select wanted.position::int, ${rowVersion} ${fromWanted}`,
 };
-/** The versions alone, for who has the rest: a tenth of the work on both sides. */
+/** The versions alone, for a caller that has the rest: a tenth of the work on both sides. */
 export const readPaymentVersions = async (db: Queryable, wanted: readonly Wanted[]): Promise<(string | null)[]> => {
   const found: (string | null)[] = wanted.map(() => null);
   if (found.length === 0) return found;
@@ -134,7 +134,7 @@ const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
   keys.map(key => key.id),
 ];
 
-/** In one order, so that two who lock several of the same rows never wait for each other. */
+/** Ordered, so that two transactions that lock the same rows cannot deadlock. */
 const lockText = `select ${paymentColumns}
   from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
     join payments p on p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
@@ -162,15 +162,15 @@ const findPaymentStatement = {
   text: `select p.account_id as "accountId", p.environment, p.id
     from accounts a join payments p on p.account_id = a.id and p.environment = $1 and p.id = $2`,
 };
-/** Whose payment it is. For operators only: everybody else asks within their own scope. */
+/** Finds a payment of any account. For operators only: everybody else reads within their own scope. */
 export const findPayment = async (db: Queryable, environment: Environment, id: string): Promise<PaymentKey | null> =>
   (await db.query<PaymentKey>(findPaymentStatement, [environment, id]))[0] ?? null;
 
-/** Few: they share what is told at once, and each brings all that it shows along. */
+/** Few at a time: they share a limit on strays per transaction, and each loads everything that it shows. */
 const untoldShare = 10;
 
-// The clock is asked once: a time that may be another for each row is no bound for an index, and with 100,000 payments
-// open each sweep looked at all of them (93 ms instead of 0.1).
+// The subselect reads the clock once: a volatile timestamp cannot bound an index scan. With 100,000 open payments each
+// run of the sweeper read all of them (93 ms instead of 0.1).
 const duePaymentsStatement = {
   name: 'payments-due',
   text: `select due.* from chains c
@@ -185,9 +185,10 @@ const duePaymentsStatement = {
     (select account_id, environment, id from payments where untold order by id limit ${untoldShare})`,
 };
 /**
- * Payments whose time has come, by the clock and by what has been read of their chain, up to `share` of each kind of each
- * chain. Asked chain by chain, so that no backlog keeps the others waiting, and that of one which has halted is not read
- * again and again. With them come those that have strays left to tell, whatever chain these came on.
+ * Payments whose time has come, by the clock and by how far their chain is read: up to `share` of each chain, for
+ * tokens and for native coin. Each chain is read by itself, so that a backlog does not delay the others, and the
+ * backlog of a halted chain is not read again and again. Payments with unreported strays are added, whatever chain
+ * these came on.
  */
 export const duePayments = (db: Queryable, share: number): Promise<PaymentKey[]> =>
   db.query<PaymentKey>(duePaymentsStatement, [share]);
@@ -203,7 +204,7 @@ const dueAtHeightStatement = {
       order by p.wake_number limit $2
     ) due where c.caip2 = $1`,
 };
-/** Payments that wait for a height which their chain has reached, up to `share` of each frontier. */
+/** Payments that wait for a height that their chain has reached, up to `share` of each frontier. */
 export const dueAtHeight = (db: Queryable, caip2: string, share: number): Promise<PaymentKey[]> =>
   db.query<PaymentKey>(dueAtHeightStatement, [caip2, share]);
 
@@ -242,7 +243,7 @@ const updatePaymentsStatement = {
       completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number, untold)
     where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
-/** Each payment at most once a call: the database checks one edge an update. */
+/** Each payment at most once per call: the database checks one edge per update. */
 export const updatePayments = async (
   db: Queryable,
   changes: readonly { key: PaymentKey; change: PaymentChange }[],
@@ -277,7 +278,7 @@ const wakeLaterStatement = {
     from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
     where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id`,
 };
-/** Lets payments that cannot be decided wait, whatever they waited for, so that the others come first. */
+/** Postpones payments that cannot be decided, so that the others come first. */
 export const wakeLater = async (db: Queryable, keys: readonly PaymentKey[], delaySeconds: number): Promise<void> => {
   await db.query(wakeLaterStatement, [...keyColumns(keys), delaySeconds]);
 };

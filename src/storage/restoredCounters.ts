@@ -15,7 +15,7 @@ const claimStatement = {
     on conflict (name) do update set value = excluded.value where d.value <> excluded.value
     returning (xmax <> 0) as changed`,
 };
-/** True when the database was another one before. Of several processes, one is told. */
+/** True when the database was another one before. Of several processes, only one gets true. */
 export const claimDatabaseIdentity = async (tx: Queryable, identity: string): Promise<boolean> =>
   (await tx.query<Row & { changed: boolean }>(claimStatement, [identity]))[0]?.changed ?? false;
 
@@ -24,7 +24,7 @@ const skipStatement = {
   text: `update derivation_counters set next = next + case when series like 'xpub/%' then $1::bigint else $2::bigint end
     returning series`,
 };
-/** Moves every counter ahead. Answers how many there are. */
+/** Moves every counter ahead. Returns how many there are. */
 export const skipDerivationIndexes = async (
   tx: Queryable,
   skip: { xpub: number; forwarder: number },

@@ -3,9 +3,9 @@ import type { Queryable, Row } from './database.ts';
 type Line = Row & { line: string };
 
 /**
- * The live schema as text, one fact a line, in an order of its own, so that a change of the schema is a change of a file
- * people review. Everything comes from the catalogue: what the server believes, not what a migration meant to say.
- * NOT NULL constraints (contype n) are rows of pg_constraint from version 18 on and stand with their columns instead.
+ * The live schema as text, one fact per line in a fixed order, so that a schema change shows in a file that people
+ * review. It is read from the catalogue: what the server has, not what a migration meant to do. From version 18 on,
+ * pg_constraint has NOT NULL constraints (contype n) too; here they are shown with their columns.
  */
 const sections = [
   {

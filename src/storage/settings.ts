@@ -2,7 +2,7 @@ import type { Environment, Scope } from '../core/environment.ts';
 import type { Plan } from '../core/plans.ts';
 import type { Queryable, Row } from './database.ts';
 
-/** What an account has chosen for one environment. */
+/** An account's settings for one environment. */
 export type SettingsRow = Row & {
   accountName: string;
   plan: Plan;
@@ -23,11 +23,11 @@ const columns = `a.name as "accountName", a.plan, a.rate_limit as "rateLimit", a
   s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds", s.checkout_origins as "checkoutOrigins",
   s.support_contact as "supportContact", s.brand_name as "brandName", s.brand_accent as "brandAccent",
   s.brand_logo as "brandLogo", s.brand_logo_name as "brandLogoName"`;
-const mine = `from account_settings s join accounts a on a.id = s.account_id
+const ofScope = `from account_settings s join accounts a on a.id = s.account_id
   where s.account_id = $1 and s.environment = $2`;
 
-const readStatement = { name: 'settings-read', text: `select ${columns} ${mine}` };
-const lockStatement = { name: 'settings-lock', text: `select ${columns} ${mine} for update of s` };
+const readStatement = { name: 'settings-read', text: `select ${columns} ${ofScope}` };
+const lockStatement = { name: 'settings-lock', text: `select ${columns} ${ofScope} for update of s` };
 
 export const readSettings = async (db: Queryable, scope: Scope): Promise<SettingsRow | null> =>
   (await db.query<SettingsRow>(readStatement, [scope.accountId, scope.environment]))[0] ?? null;
@@ -66,6 +66,6 @@ const logoStatement = {
   name: 'settings-logo',
   text: `select brand_logo as bytes from account_settings where brand_logo_name = $1 and environment = $2 limit 1`,
 };
-/** A logo by its file's name, which follows from its bytes: whoever has it in use. */
+/** A logo by its file name, which is derived from its bytes, so the logo of any account with that name will do. */
 export const readLogo = async (db: Queryable, environment: Environment, name: string): Promise<Buffer | null> =>
   (await db.query<{ bytes: Buffer }>(logoStatement, [name, environment]))[0]?.bytes ?? null;

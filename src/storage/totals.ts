@@ -3,9 +3,9 @@ import type { Database } from './database.ts';
 const tryLock = { name: 'totals-lock', text: `select pg_try_advisory_xact_lock(7260114302) as locked` };
 
 /**
- * Each delta counts in the eight combinations of {its value, any} for status, currency and network, and in eight more if
- * it has an exception. A delta that would take a row that does not exist below zero violates the table's own check: that
- * is a bug worth stopping for.
+ * Each delta counts in the eight combinations of {its value, any} for status, currency and network, and in eight more
+ * if it has an exception. A delta that would take a missing row below zero violates the check of the table: such a bug
+ * must stop the folding.
  */
 const fold = {
   name: 'totals-fold',
@@ -46,7 +46,7 @@ const fold = {
     select count(*)::int as folded from taken`,
 };
 
-/** Adds deltas of sums to their totals. Nobody else does at the same time, so that what is not there is added. */
+/** Adds deltas of sums to their totals. Only one process does so at a time, so a missing row can simply be inserted. */
 const foldSums = (table: 'volume' | 'holding', keys: readonly string[]) => {
   const list = keys.join(', ');
   const isSame = keys.map(key => `t.${key} = s.${key}`).join(' and ');
@@ -78,8 +78,9 @@ const foldHoldings = foldSums('holding', [
 ]);
 
 /**
- * Folds the oldest deltas of each kind into their totals. One folder works at a time; the others return at once. Each kind
- * has a transaction of its own, so that a fault of one stops no other; the first fault is thrown after all had their turn.
+ * Folds the oldest deltas of each kind into their totals. One process works at a time; the others return at once. Each
+ * kind has its own transaction, so that a fault in one does not stop the others; the first fault is thrown at the end.
+ * Returns the most deltas folded of one kind.
  */
 export const foldTotals = async (db: Database, limit: number): Promise<number> => {
   const faults: unknown[] = [];

@@ -5,19 +5,19 @@ import type { PaymentKey } from './payments.ts';
 
 const knownAddressesStatement = {
   name: 'addresses-known',
-  // Row by row: no plan may read the whole table, whatever is known of it.
+  // A lookup for each address, so that no plan reads the whole table, whatever its statistics say.
   text: `select p.address from unnest($1::text[]) as asked(address)
       cross join lateral (select address from payments where address = asked.address limit 1) p`,
 };
-/** Which of these addresses are payments', of whatever tenant and chain. */
+/** Those addresses that belong to payments of any account and chain. */
 export const knownAddresses = async (db: Queryable, addresses: readonly string[]): Promise<Set<string>> => {
   if (addresses.length === 0) return new Set();
   const rows = await db.query<{ address: string }>(knownAddressesStatement, [addresses]);
   return new Set(rows.map(row => row.address));
 };
 
-// What was seen before is asked for once a transaction: asked for each transfer, a thousand of one transaction would meet
-// a thousand rows each, and 10,000 of them took 4.5 s instead of 0.6.
+// Earlier sightings are looked up once per transaction hash. Per transfer, each of a thousand transfers in one
+// transaction would read a thousand rows: 10,000 transfers took 4.5 s instead of 0.6.
 const insertTransfersStatement = {
   name: 'transfers-insert',
   text: `with seen as materialized (
@@ -41,11 +41,11 @@ const insertTransfersStatement = {
 };
 export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
-/** The most that base_units holds. A contract may name any number; whatever is beyond this is worth nothing. */
+/** The most that base_units holds. A contract may report any number; an amount beyond this is worth nothing. */
 const mostUnits = 10n ** 54n;
 export const isStorable = ({ amount }: { readonly amount: bigint }): boolean => amount <= mostUnits;
 
-/** Writes what reached payments' addresses, each once; the rest is left out. Their blocks are written already. */
+/** Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. */
 export const insertTransfers = async (
   tx: Queryable,
   caip2: string,
@@ -72,7 +72,7 @@ const paymentsInBlocksStatement = {
   text: `select distinct account_id as "accountId", environment, payment_id as id
     from transfers where caip2 = $1 and block_number between $2 and $3 and block_hash = any($4::text[])`,
 };
-/** The payments to which something arrived in these blocks. */
+/** The payments with transfers in these blocks. */
 export const paymentsInBlocks = (
   tx: Queryable,
   caip2: string,
@@ -87,7 +87,7 @@ export const paymentsInBlocks = (
   ]);
 };
 
-/** As the database writes it: amounts as text, times in milliseconds. */
+/** A transfer as JSON from the database: amounts are text, times are milliseconds. */
 export type StoredTransfer = {
   readonly caip2: string;
   readonly key: string;
@@ -112,18 +112,18 @@ const transferJson = `json_build_object('caip2', t.caip2, 'key', t.key, 'stray',
   'canonical', t.canonical and not t.superseded, 'verified', t.verified, 'settled', t.settled, 'told', t.told,
   'firstSeenMs', (extract(epoch from t.first_seen_at) * 1000)::bigint)`;
 
-/** What arrived for a payment and stands, and how far its chain is; null where nothing ever came. */
+/** The canonical transfers of a payment, and the heights of its chain; null where nothing ever came. */
 export type FundsRow = { readonly transfers: readonly StoredTransfer[] | null; readonly heights: Heights | null };
 
-/** A payment shows so many transfers, the largest: anybody can send dust, and none of it may crowd out what counts. */
+/** How many transfers a payment shows, the largest ones: anybody can send dust, which must not hide the others. */
 export const shownTransfers = 100;
 
-/** Those of a payment that are shown, from the index alone whatever else there is. */
+/** The transfers of a payment that are shown. Reads only these, however many others there are. */
 export const shownText = (payment: string, stray: boolean): string =>
   `select * from transfers where (account_id, environment, payment_id) = (${payment}) and stray = ${stray} and canonical and not superseded
     order by amount desc, key limit ${shownTransfers}`;
 
-/** For the alias p. Payments to which nothing came cost nothing more. */
+/** For the alias p. Payments without transfers cost nothing more. */
 export const fundsColumns = `case when p.detected or p.strayed then (
     select json_agg(${transferJson} order by t.block_number, t.key) from (
       (${shownText('p.account_id, p.environment, p.id', false)}) union all
@@ -136,8 +136,8 @@ export const fundsColumns = `case when p.detected or p.strayed then (
     from chains c where c.caip2 = p.caip2
   ) end as heights`;
 
-/** A stray that is both shown and untold comes twice, in a row. A `union` would know, but sorts all strays for it. */
-const isNotBefore = ({ caip2, key }: StoredTransfer, at: number, all: readonly StoredTransfer[]): boolean =>
+/** A stray that is both shown and unreported comes twice in a row. `union` would remove it, but sorts all strays. */
+const isNotRepeated = ({ caip2, key }: StoredTransfer, at: number, all: readonly StoredTransfer[]): boolean =>
   key !== all[at - 1]?.key || caip2 !== all[at - 1]?.caip2;
 
 const readTransfersStatement = {
@@ -156,8 +156,8 @@ const readTransfersStatement = {
     group by t.payment_id`,
 };
 /**
- * All that counts for these payments, by payment. Of strays, which anybody can send in any number, those that are shown
- * and the first `untold` of those that are not told yet.
+ * All transfers that count for these payments, by payment. Anybody can send any number of strays, so only those that
+ * are shown and the first `untold` unreported ones are read.
  */
 export const readTransfers = async (
   db: Queryable,
@@ -170,7 +170,7 @@ export const readTransfers = async (
     keys.map(key => key.id),
     untold,
   ]);
-  return new Map(rows.map(row => [row.id, row.transfers.filter(isNotBefore)]));
+  return new Map(rows.map(row => [row.id, row.transfers.filter(isNotRepeated)]));
 };
 
 export type TransferMark = {
@@ -186,7 +186,7 @@ const markTransfersStatement = {
     from unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[]) as m(caip2, key, settled, told)
     where t.caip2 = m.caip2 and t.key = m.key`,
 };
-/** What decisions remember of transfers. */
+/** Stores which transfers are settled and which were reported. */
 export const markTransfers = async (tx: Queryable, marks: readonly TransferMark[]): Promise<void> => {
   if (marks.length === 0) return;
   await tx.query(markTransfersStatement, [
@@ -197,7 +197,7 @@ export const markTransfers = async (tx: Queryable, marks: readonly TransferMark[
   ]);
 };
 
-/** A canonical block, and the transfers and forwards in it that were not verified. */
+/** A canonical block with the keys of its unverified transfers and forwards. */
 export type UnverifiedBlock = { readonly number: number; readonly hash: string; readonly keys: readonly string[] };
 
 const unverifiedBlocksStatement = {
@@ -210,7 +210,7 @@ const unverifiedBlocksStatement = {
         where caip2 = $1 and canonical and not verified and block_number > $2
     ) u group by block_number, block_hash order by block_number limit $3`,
 };
-/** Blocks above a height with transfers that were not verified, the lowest first. */
+/** Blocks above a height with unverified transfers or forwards, lowest first. */
 export const unverifiedBlocks = (
   db: Queryable,
   caip2: string,

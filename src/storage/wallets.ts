@@ -1,31 +1,31 @@
 import type { Environment, Scope } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
 
-/** Where a network's money goes, with what its seal covers. */
+/** Where a network's funds go, with the fields that its seal covers. */
 export type WalletRow = {
   network: string;
   version: number;
   kind: 'forwarder' | 'xpub';
   destination: string;
-  /** Of a change that waited or waits; null for one that was in force from the start. */
+  /** When a delayed change takes effect; null for a wallet that was in force at once. */
   takesEffectAtMs: number | null;
-  /** Which form its seal has: 1 does not cover the version, and is that of rows older than the second form. */
+  /** The form of the seal: 1, in older rows, does not cover the version; 2 does. */
   seal: 1 | 2;
-  /** In hexadecimal. */
+  /** Hexadecimal. */
   mac: string;
 };
 
-/** Rows of `wallets w` that pay for something: from their time on, unless they were stopped before it. */
+/** For `wallets w`: a wallet is in force from its time on, unless it was stopped before. */
 const isDue = '(w.takes_effect_at is null or w.takes_effect_at <= statement_timestamp())';
-// What is in force cannot be stopped: a stop that somebody puts in later would bring the wallet before it back.
+// A stop counts only if it came before the wallet took effect: a later one must not bring the previous wallet back.
 const isNotStopped = `not exists (select from wallet_stops x where x.account_id = w.account_id
   and x.environment = w.environment and x.network = w.network and x.version = w.version
   and x.stopped_at <= w.takes_effect_at)`;
 const effectMs = `(extract(epoch from w.takes_effect_at) * 1000)::bigint`;
 
 /**
- * The wallets in force now, one a network, as JSON. By the database's clock, at the moment it is read: every process takes
- * up a change as soon as it asks, and none before its time.
+ * The wallets in force now, one per network, as JSON. The database's clock decides at the moment of reading, so every
+ * process sees a change at the same time.
  */
 export const walletsInForce = (accountId: string, environment: string): string => `coalesce((
     select json_agg(json_build_object('network', w.network, 'version', w.version, 'kind', w.kind,
@@ -44,7 +44,7 @@ const clockStatement = {
   text: `select clock_timestamp()::timestamptz(3) as now, coalesce(max(version), 0) as latest
     from wallets where account_id = $1 and environment = $2 and network = $3`,
 };
-/** Until the transaction ends nobody else changes the wallets of this scope. Answers the time and the latest version. */
+/** Locks the wallets of this scope until the transaction ends. Returns the time and the latest version. */
 export const lockWallets = async (
   tx: Queryable,
   scope: Scope,
@@ -52,7 +52,7 @@ export const lockWallets = async (
 ): Promise<{ now: Date; latest: number }> => {
   const values = [scope.accountId, scope.environment];
   await tx.query(lockStatement, values);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement, to see what was committed during the wait for the lock.
   return (await tx.query<{ now: Date; latest: number }>(clockStatement, [...values, network]))[0]!;
 };
 
@@ -90,7 +90,7 @@ export const insertWallet = async (tx: Queryable, scope: Scope, wallet: NewWalle
   ]);
 };
 
-/** A wallet as people are shown it. */
+/** A wallet as it is shown to people. */
 export type ShownWallet = Row &
   WalletRow & {
     environment: Environment;
@@ -98,7 +98,7 @@ export type ShownWallet = Row &
     takesEffectAt: Date | null;
     requestedBy: string | null;
     verifiedAt: Date | null;
-    /** It waits for its time. */
+    /** Not in force yet. */
     pending: boolean;
   };
 
@@ -114,7 +114,7 @@ const listStatement = {
     where w.account_id = $1 and w.environment = $2 and ${isNotStopped}
     order by w.network, not ${isDue}, w.version desc`,
 };
-/** Of each network the one in force, and the one that waits to be. */
+/** The wallet in force and the pending one of each network. */
 export const listWallets = (db: Queryable, scope: Scope): Promise<ShownWallet[]> =>
   db.query<ShownWallet>(listStatement, [scope.accountId, scope.environment]);
 
@@ -124,7 +124,7 @@ const pendingStatement = {
     where w.account_id = $1 and w.takes_effect_at > statement_timestamp() and ${isNotStopped}
     order by w.takes_effect_at, w.network limit 100`,
 };
-/** All changes of an account that wait, in both environments, the next one first. */
+/** All pending changes of an account, in both environments, the next one first. */
 export const pendingWallets = (db: Queryable, accountId: string): Promise<ShownWallet[]> =>
   db.query<ShownWallet>(pendingStatement, [accountId]);
 
@@ -136,7 +136,7 @@ const stopStatement = {
       and w.takes_effect_at > statement_timestamp()
     on conflict do nothing returning version`,
 };
-/** False for one that is in force already, was stopped before, or does not exist. */
+/** False if the wallet is in force, was stopped before, or does not exist. */
 export const stopWallet = async (
   tx: Queryable,
   scope: Scope,
@@ -151,7 +151,7 @@ const verifyStatement = {
   text: `insert into wallet_verifications (account_id, environment, network, version, verified_by)
     values ($1, $2, $3, $4, $5) on conflict do nothing returning version`,
 };
-/** False where somebody has done it before. */
+/** False if it was verified before. */
 export const verifyWallet = async (
   tx: Queryable,
   scope: Scope,
@@ -162,7 +162,7 @@ export const verifyWallet = async (
 };
 
 const givenOutStatement = { name: 'wallet-given-out', text: 'select from payments where address = $1 limit 1' };
-/** Whether an address was ever a payment's, of whatever account. */
+/** Whether the address ever belonged to a payment of any account. */
 export const wasGivenOut = async (db: Queryable, address: string): Promise<boolean> =>
   (await db.query(givenOutStatement, [address])).length > 0;
 

@@ -8,7 +8,7 @@ const bodyLength = 32;
 const checksumLength = 6;
 const form = /^(?:sk_test_|sk_live_)[0-9A-Za-z]{38}$/;
 
-/** CRC-32 in base62: it finds every typing error and lets scanners recognise a leaked key; it protects nothing. */
+/** CRC-32 in base62. It catches typing errors and lets scanners recognise a leaked key; it does not protect the key. */
 const checksum = (text: string): string => {
   let rest = crc32(text);
   let digits = '';
@@ -19,14 +19,14 @@ const checksum = (text: string): string => {
   return digits;
 };
 
-// The body has 190 bits of randomness, so a plain hash cannot be searched and a slow one would only cost time.
+// The body has 190 random bits: a plain hash cannot be searched, and a slow one would only cost time.
 const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 export type GeneratedApiKey = {
   /** Shown once and never stored. */
   readonly key: string;
   readonly hash: Buffer;
-  /** What a list shows: enough to recognise a key, not to use it. */
+  /** For lists: enough to recognise the key, not to use it. */
   readonly hint: string;
 };
 
@@ -37,7 +37,7 @@ export const generateApiKey = (environment: Environment): GeneratedApiKey => {
   return { key, hash: hashOf(key), hint: `${prefixes[environment]}…${key.slice(-4)}` };
 };
 
-/** Its hash in hexadecimal digits. Null for whatever cannot be a key of ours; no database is needed to refuse it. */
+/** Returns the hash in hexadecimal. Null for text that cannot be a key, so that it is refused without the database. */
 export const parseApiKey = (text: string): { readonly environment: Environment; readonly hash: string } | null => {
   if (!form.test(text)) return null;
   const signed = text.slice(0, -checksumLength);

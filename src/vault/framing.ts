@@ -4,8 +4,9 @@ const tags = { string: 1, bigint: 2, null: 0 } as const;
 
 const frame = (value: FramedValue): Buffer => {
   if (value === null) return Buffer.from([tags.null]);
-  // A lone surrogate would encode as the replacement character, and two texts would then share their bytes.
-  if (typeof value === 'string' && !value.isWellFormed()) throw new TypeError('a text to authenticate is not Unicode');
+  // A lone surrogate would become the replacement character, and two texts would have the same bytes.
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw new TypeError('text to authenticate is not well-formed Unicode');
   const bytes = Buffer.from(value.toString(), 'utf8');
   const head = Buffer.alloc(5);
   head.writeUInt8(typeof value === 'string' ? tags.string : tags.bigint, 0);

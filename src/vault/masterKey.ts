@@ -3,10 +3,10 @@ import { chmod, link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../core/errorCode.ts';
 
-/** A KeyObject prints and serialises as nothing, so the key cannot slip into a log line. */
+/** A KeyObject prints and serialises without the key, so it cannot leak into a log line. */
 export type MasterKey = {
   readonly secret: KeyObject;
-  /** Tells keys apart and gives nothing away; the database keeps it and another key is refused at boot. */
+  /** Identifies the key without revealing it. The database stores it, and a start with another key is refused. */
   readonly fingerprint: string;
 };
 
@@ -20,13 +20,13 @@ export class MasterKeyError extends Error {
 const minimumBytes = 32;
 
 export const masterKeyOf = (bytes: Uint8Array): MasterKey => {
-  if (bytes.length < minimumBytes) throw new MasterKeyError('The master key needs at least 32 bytes.');
+  if (bytes.length < minimumBytes) throw new MasterKeyError('The master key must have at least 32 bytes.');
   const secret = createSecretKey(bytes);
   const fingerprint = Buffer.from(hkdfSync('sha256', secret, '', 'florin/v1/fingerprint', 16)).toString('hex');
   return { secret, fingerprint };
 };
 
-/** Hexadecimal, or base64 in either alphabet. A text that could be read as both is hexadecimal: a digit short, it is refused. */
+/** Hexadecimal, or base64 in either alphabet. Text with only hexadecimal digits is never read as base64. */
 export const parseMasterKey = (text: string): MasterKey => {
   const trimmed = text.trim();
   const isHex = /^[0-9a-fA-F]+$/.test(trimmed);
@@ -55,7 +55,7 @@ const readKeyFile = async (path: string): Promise<MasterKey | null> => {
   try {
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0) {
-      throw new MasterKeyError(`${path} can be read by other users. If that was never so: chmod 600 ${path}`);
+      throw new MasterKeyError(`${path} can be read by other users. If nobody has read it, run: chmod 600 ${path}`);
     }
     return parseMasterKey(await file.readFile('utf8'));
   } finally {
@@ -64,13 +64,13 @@ const readKeyFile = async (path: string): Promise<MasterKey | null> => {
 };
 
 /**
- * Writes beside the final place and links it there once it is on disk: a crash leaves no key or a whole one, and a
- * link, unlike a rename, never replaces a key that is already there. Answers false when one is.
+ * Writes a temporary file and links it into place once it is on disk: a crash leaves no key or a whole one, and a link,
+ * unlike a rename, never replaces an existing key. Returns false when there is one.
  */
 const createKeyFile = async (path: string): Promise<boolean> => {
   const directory = dirname(path);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // The directory may have been there before, with another mode.
+  // The directory may have existed before, with another mode.
   await chmod(directory, 0o700);
   const temporaryPath = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -94,20 +94,20 @@ const createKeyFile = async (path: string): Promise<boolean> => {
 };
 
 export type MasterKeyOptions = {
-  /** The text of FLORIN_MASTER_KEY, where it is set. It wins over the file. */
+  /** The text of FLORIN_MASTER_KEY, if set. It takes precedence over the file. */
   readonly setting?: string | undefined;
   readonly dataDir: string;
 };
 
-/** The deployment's master key: as configured, or from the data directory, where the first start creates it. */
+/** The deployment's master key, from the setting or from the data directory, where the first start creates it. */
 export const loadMasterKey = async ({ setting, dataDir }: MasterKeyOptions): Promise<LoadedMasterKey> => {
   if (setting !== undefined) return { ...parseMasterKey(setting), source: 'setting' };
   const path = masterKeyPath(dataDir);
   const existing = await readKeyFile(path);
   if (existing !== null) return { ...existing, source: 'file' };
   const created = await createKeyFile(path);
-  // Read back whoever won: two processes that start at once agree on one key.
+  // Read it back, so that two processes that start at once agree on one key.
   const key = await readKeyFile(path);
-  if (key === null) throw new MasterKeyError(`${path} vanished while it was being created.`);
+  if (key === null) throw new MasterKeyError(`${path} disappeared while it was being created. Start Florin again.`);
   return { ...key, source: created ? 'created' : 'file' };
 };

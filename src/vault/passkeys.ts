@@ -5,10 +5,10 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
-/** What an authenticator answered, as a browser passes it on: anything at all until it is verified. */
+/** An authenticator's answer as a browser sends it: untrusted until it is verified. */
 export type PasskeyResponse = Readonly<Record<string, unknown>>;
 
-/** Where passkeys of this dashboard are good. */
+/** The origin and id for which this dashboard's passkeys are valid. */
 export type RelyingParty = { readonly origin: string; readonly rpId: string };
 
 export const relyingPartyOf = (url: string): RelyingParty => ({ origin: url, rpId: new URL(url).hostname });
@@ -23,20 +23,20 @@ export type KnownPasskey = {
 const timeoutMs = 300_000;
 
 /**
- * EdDSA, ES256 and RS256, by their numbers of COSE: every authenticator has one of them. Without a list the library tries
- * whether Node can do ML-DSA, which Node says aloud is an experiment; nobody's way in should hang on one.
+ * COSE numbers of EdDSA, ES256 and RS256: every authenticator has one of them. Without a list, the library tests Node
+ * for ML-DSA, which Node warns is experimental; sign-in should not depend on that.
  */
 const algorithms = [-8, -7, -257];
 
 type Options = Record<string, unknown>;
 
-const described = (passkeys: readonly Pick<KnownPasskey, 'credentialId' | 'transports'>[]) =>
+const descriptorsOf = (passkeys: readonly Pick<KnownPasskey, 'credentialId' | 'transports'>[]) =>
   passkeys.map(({ credentialId, transports }) => ({
     id: credentialId.toString('base64url'),
     transports: [...transports],
   }));
 
-/** For a passkey that is found without a name, on a device that asks who is there. */
+/** Options for a discoverable passkey (no user name needed), on a device that verifies its user. */
 export const passkeyRegistration = async (
   party: RelyingParty,
   challenge: Buffer,
@@ -53,13 +53,13 @@ export const passkeyRegistration = async (
     timeout: timeoutMs,
     attestationType: 'none',
     supportedAlgorithmIDs: algorithms,
-    excludeCredentials: described(known),
+    excludeCredentials: descriptorsOf(known),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
   return options as unknown as Options;
 };
 
-/** Of these passkeys, or of whichever the device has where none are named. */
+/** Options to sign with one of these passkeys or, if none are given, with any on the device. */
 export const passkeyRequest = async (
   party: RelyingParty,
   challenge: Buffer,
@@ -70,7 +70,7 @@ export const passkeyRequest = async (
     challenge: new Uint8Array(challenge),
     timeout: timeoutMs,
     userVerification: 'required',
-    allowCredentials: described(known),
+    allowCredentials: descriptorsOf(known),
   });
   return options as unknown as Options;
 };
@@ -83,7 +83,7 @@ const bytesOf = (text: unknown, longest: number): Buffer | null =>
     ? Buffer.from(text, 'base64url')
     : null;
 
-/** Which challenge it says it signed: to be looked up before anything is verified. */
+/** The challenge that the answer claims to have signed, to look up before verification. */
 export const challengeIn = (response: PasskeyResponse): Buffer | null => {
   const data = bytesOf(memberOf(response.response, 'clientDataJSON'), 8_192);
   if (data === null) return null;
@@ -96,11 +96,11 @@ export const challengeIn = (response: PasskeyResponse): Buffer | null => {
 
 export const credentialIn = (response: PasskeyResponse): Buffer | null => bytesOf(response.id, 1_400);
 
-/** Whose the device says it is; null where it does not say. */
+/** The person the answer claims to be from; null if it names none. */
 export const personIn = (response: PasskeyResponse): string | null =>
   bytesOf(memberOf(response.response, 'userHandle'), 200)?.toString('utf8') ?? null;
 
-/** The library throws at whatever is wrong, and what it says is of no use to whoever sent it. */
+/** The library throws on any fault, and its messages do not help the sender. */
 const orNull = async <T>(verify: () => Promise<T | null>): Promise<T | null> => {
   try {
     return await verify();
@@ -139,7 +139,7 @@ export const verifyNewPasskey = (
 
 export type PasskeyUse = { readonly counter: number; readonly backedUp: boolean };
 
-/** Also refuses a counter that does not go up: somebody has a copy of the key. */
+/** Also refuses a counter that does not go up, because the key may have been copied. */
 export const verifyPasskeyUse = (
   party: RelyingParty,
   challenge: Buffer,

@@ -1,33 +1,33 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** As OWASP asks of argon2id at least: 19 MiB, two passes, one lane. */
+/** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const tagLength = 32;
 
-const mostAtATime = 2;
-const mostWaiting = 20;
+const maxRunning = 2;
+const maxWaiting = 20;
 
-/** More people sign in than there is room for; the message is for them. */
+/** Too many passwords are being hashed at once. */
 export class TooManyPasswords extends Error {
   readonly code = 'too_many_passwords';
 }
 
-/** Each takes memory and a core for a while: a flood of sign-ins must not take the machine from payments. */
+/** Each hash takes 19 MiB and a core for a while: a flood of sign-ins must not starve payments. */
 let running = 0;
 const waiting: (() => void)[] = [];
 
 const enter = (): Promise<void> | undefined => {
-  if (running < mostAtATime) {
+  if (running < maxRunning) {
     running += 1;
     return;
   }
-  if (waiting.length >= mostWaiting) throw new TooManyPasswords('Too many people are signing in.');
+  if (waiting.length >= maxWaiting) throw new TooManyPasswords('Too many people are signing in.');
   return new Promise(resolve => waiting.push(resolve));
 };
 
 const leave = (): void => {
   const next = waiting.shift();
-  // The place passes on, so nobody who comes later gets in between.
+  // The slot goes straight to the next in line, so that a later call cannot take it first.
   if (next) next();
   else running -= 1;
 };
@@ -37,7 +37,7 @@ type Cost = { readonly memory: number; readonly passes: number; readonly paralle
 const derive = async (password: string, nonce: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> => {
   await enter();
   try {
-    // One person's keyboard composes accents where another's sends them whole.
+    // Some keyboards send an accented letter as two characters, others as one.
     const message = password.normalize('NFKC');
     return await new Promise<Buffer>((resolve, reject) => {
       const parameters = { message, nonce, memory, passes, parallelism, tagLength };
@@ -48,7 +48,7 @@ const derive = async (password: string, nonce: Buffer, { memory, passes, paralle
   }
 };
 
-/** The usual text form, whose parameters may change while old hashes go on to be read. */
+/** Returns the PHC text form. It holds the parameters, so old hashes stay readable when they change. */
 export const hashPassword = async (password: string): Promise<string> => {
   const nonce = randomBytes(16);
   const key = await derive(password, nonce, cost);
@@ -58,10 +58,10 @@ export const hashPassword = async (password: string): Promise<string> => {
 
 const form = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,86})\$([A-Za-z0-9+/]{43})$/;
 
-/** What an unknown person's password is held against, so that refusing it takes as long. */
+/** Hashed for an unknown person, so that the refusal takes as long as for a known one. */
 const nobody = { nonce: Buffer.alloc(16, 1), key: Buffer.alloc(tagLength, 1) };
 
-/** Without a hash it is wrong, after the same work. */
+/** False without a hash, after the same work. */
 export const verifyPassword = async (password: string, hash: string | null): Promise<boolean> => {
   const parts = hash === null ? null : form.exec(hash);
   if (!parts) {

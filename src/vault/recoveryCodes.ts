@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Letters and digits that are not taken for each other. */
+/** Letters and digits that are not easily confused. */
 const alphabet = '23456789abcdefghjkmnpqrstvwxyz';
 const half = 6;
 export const recoveryCodeCount = 10;
@@ -11,7 +11,7 @@ const part = (): string => Array.from({ length: half }, () => alphabet[randomInt
 export const generateRecoveryCodes = (): string[] =>
   Array.from({ length: recoveryCodeCount }, () => `${part()}-${part()}`);
 
-/** As people type it: with or without the dash, in any case. Null for what cannot be one. */
+/** Accepts a code with or without the dash, in any case. Null for text that cannot be a code. */
 export const readRecoveryCode = (text: string): string | null => {
   const plain = text.toLowerCase().replaceAll(/[\s-]/g, '');
   if (plain.length !== 2 * half || ![...plain].every(each => alphabet.includes(each))) return null;

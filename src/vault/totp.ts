@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Codes by time as of RFC 6238, with what every authenticator app takes: SHA-1, six digits, thirty seconds. */
+/** Time-based codes (RFC 6238) as every authenticator app supports them: SHA-1, six digits, thirty seconds. */
 
 const stepSeconds = 30;
 const digits = 6;
-/** Clocks differ, and people type slowly. */
+/** Steps accepted before and after the current one: clocks differ, and people type slowly. */
 const window = 1n;
 
 export const generateTotpSecret = (): Buffer => randomBytes(20);
@@ -20,7 +20,7 @@ export const totpCode = (secret: Uint8Array, step: bigint, length = digits): str
   return String(number % 10 ** length).padStart(length, '0');
 };
 
-/** The step that the code belongs to, if it is one of now and later than the last that was taken; null otherwise. */
+/** The step of the code, if it is within the window and later than the last one used; null otherwise. */
 export const matchTotp = (secret: Uint8Array, code: string, nowMs: number, lastStep: bigint): bigint | null => {
   if (!/^\d{6}$/.test(code)) return null;
   const now = totpStep(nowMs);
@@ -34,7 +34,7 @@ export const matchTotp = (secret: Uint8Array, code: string, nowMs: number, lastS
 
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** As authenticator apps want to read it. */
+/** Base32 without padding, as authenticator apps expect. */
 export const base32Of = (bytes: Uint8Array): string => {
   let bits = 0n;
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
@@ -45,7 +45,7 @@ export const base32Of = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** What an authenticator app scans. */
+/** The URI in the QR code for authenticator apps. */
 export const totpUri = (secret: Uint8Array, email: string, host: string): string => {
   const issuer = `Florin ${host}`;
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;

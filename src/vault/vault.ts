@@ -12,7 +12,7 @@ import type { Environment, Scope } from '../core/environment.ts';
 import { type FramedValue, framed } from './framing.ts';
 import type { MasterKey } from './masterKey.ts';
 
-/** What a payment's seal covers: a row changed in any of these, or copied from another payment, does not verify. */
+/** What a payment's seal covers. A row fails if any of these was changed or it was copied from another payment. */
 export type PaymentSeal = {
   readonly id: string;
   readonly accountId: string;
@@ -21,7 +21,7 @@ export type PaymentSeal = {
   /** The token's contract; null for the native coin. */
   readonly contract: string | null;
   readonly amount: bigint;
-  /** What the amount is shown in: changed, it would ask for another sum. */
+  /** Part of the seal, because other decimals would ask for another sum. */
   readonly decimals: number;
   readonly currency: string;
   readonly network: string;
@@ -31,7 +31,7 @@ export type PaymentSeal = {
   readonly address: string;
 };
 
-/** Of wallets from before they had changes that wait. */
+/** The seal of wallets from before changes could be delayed. */
 export type WalletSeal = {
   readonly accountId: string;
   readonly environment: Environment;
@@ -40,7 +40,7 @@ export type WalletSeal = {
   readonly destination: string;
 };
 
-/** What a row of the audit log is authenticated with: itself, its place, and the row before it. */
+/** What authenticates a row of the audit log: its fields, its place, and the hash of the previous row. */
 export type AuditSeal = {
   readonly accountId: string;
   readonly sequence: bigint;
@@ -52,33 +52,33 @@ export type AuditSeal = {
   readonly actorName: string;
   readonly action: string;
   readonly subject: string | null;
-  /** JSON, as it is stored. */
+  /** The JSON text as stored. */
   readonly detail: string;
   readonly address: string | null;
 };
 
-/** Bound to its number as well, and to the time from which it is in force; null for one that never waited. */
+/** Also covers the version and the time from which it is in force; null if it was in force at once. */
 export type WalletVersionSeal = WalletSeal & { readonly version: number; readonly takesEffectAtMs: number | null };
 
 export type Vault = {
-  /** The salt of a receiving address: 32 bytes, recoverable from the master key alone, and not guessable without it. */
+  /** The salt of a payment's address: 32 bytes, derived from the master key and not guessable without it. */
   salt(scope: Scope, index: bigint): Uint8Array;
   paymentMac(fields: PaymentSeal): Buffer;
   verifyPaymentMac(fields: PaymentSeal, mac: Uint8Array): boolean;
   walletMac(fields: WalletSeal): Buffer;
   verifyWalletMac(fields: WalletSeal, mac: Uint8Array): boolean;
-  /** What is stored of a recovery code, which is short enough to be guessed from a plain hash. */
+  /** What is stored of a recovery code. A keyed hash, because such a short code could be guessed from a plain one. */
   recoveryHash(personId: string, code: string): Buffer;
   auditHash(fields: AuditSeal): Buffer;
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
   walletVersionMac(fields: WalletVersionSeal): Buffer;
   verifyWalletVersionMac(fields: WalletVersionSeal, mac: Uint8Array): boolean;
-  /** What a checkout page carries to pretend that its own payment is paid; worth nothing for any other. */
+  /** Lets a checkout page simulate its own payment and no other. */
   simulateToken(paymentId: string): string;
   verifySimulateToken(paymentId: string, token: string): boolean;
-  /** Encrypts for a place: `context` names it (tenant, row, purpose), and the same context is needed to open. */
+  /** Encrypts. `context` names the place (account, row, purpose), and `open` needs the same context. */
   seal(plaintext: string | Uint8Array, context: readonly string[]): Buffer;
-  /** Throws `SealBroken` when anything differs: the bytes, the context or the master key. */
+  /** Throws `SealBroken` when the bytes, the context or the master key differ. */
   open(sealed: Uint8Array, context: readonly string[]): Buffer;
 };
 
@@ -90,7 +90,7 @@ const sealVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Each purpose has a key of its own, so that a value made for one means nothing to another. */
+/** Each purpose has its own key, so that a value made for one is invalid for another. */
 const subkey = (master: MasterKey, label: string): KeyObject =>
   createSecretKey(Buffer.from(hkdfSync('sha256', master.secret, '', `florin/v1/${label}`, 32)));
 
@@ -111,7 +111,7 @@ const sealWith = (key: KeyObject, plaintext: string | Uint8Array, context: reado
 
 const openWith = (key: KeyObject, sealed: Uint8Array, context: readonly string[]): Buffer => {
   if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== sealVersion) {
-    throw new SealBroken('a sealed value has no known form');
+    throw new SealBroken('encrypted value has an unknown format');
   }
   const nonce = sealed.subarray(1, 1 + nonceBytes);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
@@ -121,9 +121,9 @@ const openWith = (key: KeyObject, sealed: Uint8Array, context: readonly string[]
   try {
     return Buffer.concat([plaintext, decipher.final()]);
   } catch {
-    // `final` fails for one reason only, the tag; the plaintext so far must not leave this function.
+    // `final` fails only if the tag does not match; the plaintext must then not leave this function.
     plaintext.fill(0);
-    throw new SealBroken('a sealed value does not open here');
+    throw new SealBroken('encrypted value cannot be opened: other context, other master key, or damaged');
   }
 };
 
@@ -135,7 +135,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const auditKey = subkey(masterKey, 'audit');
   const walletVersionKey = subkey(masterKey, 'wallet versions');
   const simulateKey = subkey(masterKey, 'simulations');
-  // Nonces are random: one key is good for 2^32 seals, far beyond the number of secrets and kept answers.
+  // Nonces are random, so one key is safe for 2^32 values: far more than there are secrets and stored answers.
   const sealKey = subkey(masterKey, 'seals');
 
   const paymentMac = (fields: PaymentSeal): Buffer =>
@@ -197,7 +197,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
     walletVersionMac,
     verifyWalletVersionMac: (fields, mac) => equal(walletVersionMac(fields), mac),
     simulateToken,
-    // As text: several spellings of base64 decode to the same bytes, and one token is enough.
+    // Compared as text: several base64 spellings decode to the same bytes.
     verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),
     seal: (plaintext, context) => sealWith(sealKey, plaintext, context),
     open: (sealed, context) => openWith(sealKey, sealed, context),

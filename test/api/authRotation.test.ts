@@ -44,7 +44,7 @@ describe('rotation', () => {
     const { expiresAt, successorId } = await rowOf(old.id);
     expect(successorId).toBe(successor.id);
     const overlapMs = rotationOverlaps[overlap] * 1_000;
-    // The column keeps milliseconds, rounded.
+    // The column rounds to milliseconds.
     expect(expiresAt!.getTime()).toBeGreaterThanOrEqual(beforeMs + overlapMs - 1);
     expect(expiresAt!.getTime()).toBeLessThanOrEqual(afterMs + overlapMs + 1);
   });
@@ -112,7 +112,7 @@ describe('on two processes over one database', () => {
     for (const client of clients) expect(await statusOf(key, client)).toBe(200);
     await endKey(scene.admin, id);
     const revokedMs = performance.now();
-    // Constant use keeps whatever is remembered about the key as fresh as it can be.
+    // Constant use keeps the cached key as fresh as possible.
     let deceived = clients;
     while (performance.now() < revokedMs + 1_000 && deceived.length > 0) {
       const statuses = await Promise.all(deceived.map(client => statusOf(key, client)));

@@ -22,7 +22,7 @@ const stored = async (accountId: string): Promise<unknown[]> => {
   return (await scene.florin.admin.db.query({ name: '', text }, [accountId])).map(({ contact }) => contact);
 };
 
-/** Past the code, as somebody at the database would. */
+/** Writes directly to the database, past the checks of the code. */
 const write = (accountId: string, contact: string): Promise<unknown> => {
   const text = `update account_settings set support_contact = $2 where account_id = $1`;
   return scene.florin.admin.db.query({ name: '', text }, [accountId, contact]);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type CheckoutScene, startCheckoutScene, tokenOf } from './checkoutScene.ts';
 import { until } from './paymentCalls.ts';
 
-/** Beats often, so that a test can wait for one to know that nothing came before it. */
+/** Frequent heartbeats: once one has arrived, a test knows that nothing came before it. */
 let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene({ pollMs: 50, heartbeatMs: 100 });
@@ -15,7 +15,7 @@ const simulate = async (id: string, outcome: string): Promise<void> => {
   const token = tokenOf((await scene.get(id)).text)!;
   expect((await scene.post(id, { token, outcome })).status).toBe(303);
 };
-/** So many heartbeats from now on. */
+/** Waits for `count` heartbeats. */
 const beats = (live: { beats(): number }, count: number): Promise<unknown> => {
   const wanted = live.beats() + count;
   return until(
@@ -69,7 +69,7 @@ describe('what is sent', () => {
     expect((await live.until(({ data }) => stateOf(data) === 'underpaid')).data).toContain('12.50');
     await simulate(id, 'paid');
     const last = await live.until(({ data }) => stateOf(data) === 'completed');
-    // The chain goes on, and the page stays as it is.
+    // New blocks must not change a completed page.
     await simulate((await scene.calls.made()).id, 'paid');
     await beats(live, 10);
     expect(live.events.at(-1)).toEqual(last);

@@ -19,7 +19,7 @@ test('more pages from one address than one may have are refused, and more than a
   expect([...mine, ...others].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   const full = await from('203.0.113.3');
   expect([full.status, full.headers['retry-after']]).toEqual([503, '2']);
-  // Those who are refused can still ask.
+  // A refused client can still poll.
   const polled = await scene.get(`${id}/main`, { headers: { 'x-forwarded-for': '203.0.113.3' } });
   expect(polled.status).toBe(200);
   mine[0]!.close();

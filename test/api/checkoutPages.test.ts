@@ -163,7 +163,7 @@ describe('the part that changes', () => {
   });
 });
 
-/** An answer's body as it is on the wire. */
+/** The body of an answer as sent, still compressed. */
 const packedBytes = (path: string): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const { urls, caPath } = scene.florin.florin;
@@ -207,7 +207,7 @@ describe('files', () => {
       const refused = await scene.get(`assets/${name}`, { headers: { 'accept-encoding': 'gzip;q=0, br' } });
       expect(refused.headers['content-encoding']).toBeUndefined();
     }
-    // Where a page stands in for the answer to a form, one step further down.
+    // The answer to a form may be a page one path segment deeper.
     const { css } = checkoutAssets();
     expect((await scene.get(`x/assets/${css.name}`)).text).toBe(css.body.toString());
     for (const { name } of [checkoutAssets().css, checkoutAssets().script]) expect(page).toContain(`"assets/${name}"`);

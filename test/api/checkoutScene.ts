@@ -22,7 +22,7 @@ export type CheckoutScene = {
   readonly errors: Alarm[];
   /** The access log. */
   readonly requests: AccessLine[];
-  /** GET of an address below /checkout. */
+  /** Sends a GET below /checkout. */
   get(path: string, sending?: Sending): Promise<Answer>;
   /** Posts the form of the simulate panel. */
   post(id: string, form: string | Record<string, string>, sending?: Sending): Promise<Answer>;
@@ -37,14 +37,14 @@ export type LiveEvent = { readonly event: string; readonly id: string; readonly 
 export type LiveClient = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** What has come so far, without the heartbeats. */
+  /** Events received so far, without heartbeats. */
   readonly events: LiveEvent[];
   readonly beats: () => number;
-  /** Everything that came, as it came. */
+  /** Everything received, as sent. */
   readonly text: () => string;
-  /** Settles when the server has ended it, or the connection is gone. */
+  /** Resolves when the server has ended the stream or the connection is lost. */
   readonly ended: Promise<void>;
-  /** The newest event, once it is as wanted. */
+  /** Resolves with the newest event once it matches. */
   until(isWanted: (event: LiveEvent) => boolean): Promise<LiveEvent>;
   close(): void;
 };
@@ -67,7 +67,7 @@ const readEvents = (text: string): { events: LiveEvent[]; beats: number } => {
   return { events: events.filter(event => !isBeat(event)), beats: events.filter(isBeat).length };
 };
 
-/** A client as a browser's EventSource is one, over its own connection. */
+/** A client like a browser's EventSource, on its own connection. */
 export const openLive = (
   url: string,
   options: { ca?: string; headers?: Record<string, string> } = {},
@@ -101,7 +101,7 @@ export const openLive = (
     sent.end();
   });
 
-/** A whole Florin with an account, as payers' browsers see it. Each request may come from an address of its own. */
+/** A whole Florin with an account, seen by payers' browsers. Each request may have its own client address. */
 export const startCheckoutScene = async (live: Partial<LiveLimits> = {}): Promise<CheckoutScene> => {
   const errors: Alarm[] = [];
   const requests: AccessLine[] = [];
@@ -137,7 +137,7 @@ export const startCheckoutScene = async (live: Partial<LiveLimits> = {}): Promis
   };
 };
 
-/** What stands in a tag of the page, quotes and all undone. */
+/** The value of an attribute in the page, unescaped. */
 export const attributeOf = (page: string, name: string): string | null =>
   new RegExp(` ${name}="([^"]*)"`).exec(page)?.[1]?.replaceAll('&amp;', '&').replaceAll('&quot;', '"') ?? null;
 
@@ -148,6 +148,6 @@ const english = pickLanguage(undefined, undefined);
 export const noticePage = (kind: Parameters<typeof renderNotice>[0], language = english): string =>
   renderNotice(kind, { language, assets: checkoutAssets() });
 
-/** The policy of every page, with those who may frame it. */
+/** The content security policy of every page, with the origins that may frame it. */
 export const framePolicy = (ancestors: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors ${ancestors}`;

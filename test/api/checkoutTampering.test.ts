@@ -10,11 +10,11 @@ beforeEach(() => {
   scene.errors.length = 0;
 });
 
-/** Addresses are unique, so each test has a thief of its own; all of them begin alike. */
+/** Addresses are unique, so each test has its own thief's address, with a common prefix. */
 const thiefMark = '0xbadc0debadc0debadc0de';
 const thief = (): string => thiefMark + randomBytes(10).toString('hex');
 
-/** As the owner of the database, past its own guard. */
+/** Writes as the owner of the database, past the trigger. */
 const tamper = (id: string, assignment: string): Promise<void> =>
   scene.florin.admin.db.script(`begin; alter table payments disable trigger payments_frozen;
     update payments set ${assignment} where id = '${id}';
@@ -73,7 +73,7 @@ describe('a row that was changed past the database’s guard', () => {
     expect(noticePage('blocked')).toContain(data);
     expect(data).toMatch(/^<main[\s\S]*<\/main>$/);
     expectBlocked(data, address);
-    // One alarm: nobody asks again for a page that is closed.
+    // One alarm only, because a closed page is not read again.
     expect(alarms(id)).toBe(1);
   });
 

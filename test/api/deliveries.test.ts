@@ -17,7 +17,7 @@ afterEach(() => receiver.reset());
 const newcomer = async (): Promise<EventCalls> => eventCalls(scene, await scene.account());
 
 type Delivery = Answer['json'];
-/** The one delivery to an endpoint, once it has come so far. */
+/** The single delivery to an endpoint, once it matches. */
 const deliveryOf = async (
   shop: EventCalls,
   endpointId: string,
@@ -80,7 +80,7 @@ describe('what a receiver gets', () => {
     ]);
     const [{ durationMs, request }] = log;
     expect(Number.isInteger(durationMs) && durationMs >= 0).toBe(true);
-    // What the log says was sent is what arrived, and it verifies against the event as it is shown.
+    // The log shows what arrived, and the signature verifies against the event as shown.
     const sent = Object.keys(request.headers).map(name => [name, received.headers[name]]);
     expect(request.headers).toEqual(Object.fromEntries(sent));
     expect(Object.keys(request.headers)).toEqual(expect.arrayContaining(['webhook-id', 'content-type', 'user-agent']));

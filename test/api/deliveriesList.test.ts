@@ -4,7 +4,7 @@ import type { Answer } from '../support/send.ts';
 import { type EventCalls, eventCalls, idsOf } from './eventCalls.ts';
 import { expectError, expectInvalid } from './paymentCalls.ts';
 
-/** It does not deliver: each delivery stays where the test puts it. */
+/** Without the deliverer, each delivery keeps the status that the test sets. */
 let scene: TestFlorin;
 let shop: EventCalls;
 let endpointId: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   scene = await startTestFlorin();
   shop = eventCalls(scene, await scene.account());
   endpointId = (await shop.endpoint(url)).id;
-  // Beside it, so that a list which forgets whose it is would show them.
+  // A second endpoint: its deliveries must not appear in the list of the first.
   await shop.endpoint(url);
   for (let i = 0; i < 25; i++) await shop.made({ callbackUrl: 'http://127.0.0.1:9/callback' });
   for (const [index, { id }] of (await shop.deliveries(endpointId)).entries()) await put(id, statusAt(index)!);
@@ -102,7 +102,7 @@ describe('parked deliveries', () => {
   type Listed = { id: string; status: string; endpointId: string | null };
   const parked = '/deliveries?status=parked';
   let owner: EventCalls;
-  /** Of endpoint and callback, newest first. */
+  /** To the endpoint and to the callback, newest first. */
   let expected: Listed[];
   beforeAll(async () => {
     owner = eventCalls(scene, await scene.account());

@@ -14,7 +14,7 @@ beforeAll(async () => {
   scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
 });
 beforeEach(async () => {
-  // Its own for each test: what is tried again by itself would come in between.
+  // One per test, so that automatic retries of other tests do not interfere.
   receiver = await startWebhookReceiver();
   shop = eventCalls(scene, await scene.account());
   endpoint = await shop.endpoint(`${receiver.url}/endpoint`);
@@ -27,7 +27,7 @@ const shownOnce = (id: string, isWanted: (delivery: Shown) => boolean): Promise<
 const resend = (id: string, headers: Record<string, string> = {}, body?: unknown): Promise<Answer> =>
   shop.post(`/deliveries/${id}/resend`, body, headers);
 
-/** The delivery of a new payment, once it stands there. */
+/** The delivery of a new payment, once it has the status and an attempt. */
 const deliveryThat = async (status: string): Promise<Shown> => {
   await shop.made();
   const [{ id }] = await shop.deliveries(endpoint.id);
@@ -67,7 +67,7 @@ describe('a delivery is sent again', () => {
   test('that waits for its next attempt, at once', async () => {
     receiver.answer = response => response.writeHead(500).end();
     const delivery = await deliveryThat('scheduled');
-    // Far away, so that only the resend can bring it.
+    // Far in the future, so that only the resend can deliver it.
     await scene.admin.db.script(`update deliveries set next_attempt_at = now() + interval '1 day', failures = 3
       where id = '${delivery.id}'`);
     receiver.answer = response => response.end();
@@ -112,7 +112,7 @@ describe('a delivery is sent again', () => {
     expect([second.text, second.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
     expect(await shop.got(`/deliveries/${delivery.id}`)).toMatchObject({ status: 'succeeded', attempts: 2 });
     expectError(await resend(delivery.id, headers, {}), 422, 'idempotency_mismatch');
-    // A key of another delivery says nothing of this one.
+    // The same idempotency key is independent for another delivery.
     const other = await deliveryThat('succeeded');
     expectScheduled(await resend(other.id, headers), other);
   });
@@ -153,10 +153,10 @@ describe('a delivery is not sent again', () => {
     expectError(refused, 409, 'conflict');
     expect(refused.json.error.message).toContain('410');
     expect((await resend(id, headers)).headers['idempotent-replayed']).toBe('true');
-    // The endpoint beside it is another matter.
+    // The delivery to the endpoint is not affected.
     const { id: beside } = data.find((each: Shown) => each.endpointId !== null);
     expect((await resend(beside)).status).toBe(200);
-    // And so is the callback of another payment.
+    // Nor is the callback of another payment.
     const later = await shop.made({ callbackUrl: `${receiver.url}/other` });
     const [created] = await shop.events(`paymentId=${later.id}`);
     const callback = (await shop.got(`/events/${created.id}/deliveries`)).data.find((each: Shown) => !each.endpointId);
@@ -169,7 +169,7 @@ describe('a delivery is not sent again', () => {
     const path = `/deliveries/${id}/resend`;
     for (const asker of [eventCalls(scene, await scene.account()), eventCalls(scene, shop.account, 'production')]) {
       expectError(await asker.post(path), 404, 'not_found');
-      // Nor is that kept, so the owner's own key is not in the way of anybody.
+      // The 404 is not stored under the idempotency key, so it cannot block the owner.
       expectError(await asker.post(path, undefined, { 'idempotency-key': 'resend-3' }), 404, 'not_found');
     }
     for (const unknown of [`dlv_${'0'.repeat(26)}`, 'dlv_none', '%00']) {

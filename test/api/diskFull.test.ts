@@ -63,7 +63,7 @@ test.runIf(canMount)(
       }
       const { body } = await api.call('GET', '/v1/payments?limit=1');
       const { total } = body.pagination as { total: number };
-      // One whose commit met a falling database was refused, and may have been written all the same.
+      // A payment that was refused because the database failed during its commit may have been written.
       expect(total).toBeGreaterThanOrEqual(acknowledged.size);
       expect(total).toBeLessThanOrEqual(acknowledged.size + refusals.length);
       expect(refusals.filter(({ status }) => status !== 503)).toEqual([]);
@@ -82,7 +82,7 @@ test.runIf(canMount)(
     await recovered();
     await everyAcknowledgedPaymentIsThere();
 
-    // Once more, until the write-ahead log has no room either, and then the database falls.
+    // Again, until the write-ahead log is full too and the database fails.
     await fillDisk(filler);
     const writeAhead = "select pg_logical_emit_message(true, 'x', repeat('x', 900000))";
     await eventually(async () => {

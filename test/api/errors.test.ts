@@ -75,7 +75,7 @@ describe('the closed table', () => {
   });
 });
 
-/** One way to get each code; the ones that break something put it back. */
+/** One way to cause each error code. Those that break something repair it afterwards. */
 const ways: Record<Code, () => Promise<Answer>> = {
   invalid_request: () => pay({ body: { ...ordinary, amount: '0' } }),
   unauthorized: () => call('GET', '/v1/payments', { key: generateApiKey('sandbox').key }),
@@ -148,7 +148,7 @@ test.each(Object.keys(table) as Code[])('%s is reached, in the one form that err
   expectError(answer, table[code], code, ...(param === undefined ? [] : [param]));
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   expect(param).toBe(code === 'invalid_request' ? 'amount' : code === 'conflict' ? 'externalId' : undefined);
-  // A fault tells nothing of what is inside.
+  // The message reveals nothing internal.
   expect(answer.text).not.toMatch(/select|relation|webhook_endpoints|postgres|\.ts|at \w+ \(/i);
   await until(
     () => pay(),

@@ -10,12 +10,12 @@ export type EventCalls = PaymentCalls & {
   readonly account: TestAccount;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** What a path answers, and that it does. */
+  /** Expects status 200 and returns the body. */
   got(path: string): Promise<Json>;
   endpoint(url: string, events?: string[]): Promise<{ id: string; secret: string }>;
   events(query?: string): Promise<Json[]>;
   deliveries(endpointId: string, query?: string): Promise<Json[]>;
-  /** Every page of a list, the first first; `between` happens after each but the last. */
+  /** All pages of a list in order; `between` runs after each but the last. */
   walk(path: string, between?: () => Promise<unknown>): Promise<Json[][]>;
 };
 

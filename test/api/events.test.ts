@@ -7,14 +7,14 @@ import { expectError } from './paymentCalls.ts';
 let scene: TestFlorin;
 let shop: EventCalls;
 let paymentIds: string[];
-/** What is stored, newest first. */
+/** The stored events, newest first. */
 let stored: { id: string; type: string; paymentId: string; body: string }[];
 beforeAll(async () => {
   scene = await startTestFlorin();
   shop = eventCalls(scene, await scene.account());
   paymentIds = [];
   for (let i = 0; i < 12; i++) {
-    // Its digits, its order of keys and its escapes are the merchant's own.
+    // The digits, key order and escapes must come back unchanged.
     const body = `{"amount":"1","currency":"USDC","network":"base","metadata":{"z":1.50,"a":"\\u00e9","n":${i}}}`;
     paymentIds.push((await shop.create(body)).json.id);
   }
@@ -122,7 +122,7 @@ describe('pages', () => {
       data: [],
       pagination: { limit: 2, hasMore: false, nextCursor: null },
     });
-    // Not the caller's own, but a place in time all the same.
+    // An unknown id still marks a point in time.
     expect((await pageAfter(`evt_7${'z'.repeat(25)}`)).data).toHaveLength(2);
   });
 });
@@ -163,7 +163,7 @@ describe('filters', () => {
     const place = `cursor=${manyEventId(atMs - 1, 9)}`;
     const ofTime = await busy.events(`paymentId=${paymentId}&from=2026-01-31T12:00:00Z&${place}&type=payment.stray`);
     expect(ofTime.map(({ sequence }) => sequence)).toEqual([6, 5, 4, 3, 2]);
-    // One that is not the payment's own is a place in time.
+    // An id of another payment marks a point in time.
     const earlier = await busy.events(`paymentId=${paymentId}&cursor=${manyEventId(atMs - 1, 0)}`);
     expect(earlier.map(({ sequence }) => sequence)).toEqual([16, 15, 14, 13, 12]);
   });

@@ -66,7 +66,7 @@ test('a stopped chain holds expiry and creation back; both go on once it answers
       () => isPast(waiting.id),
       past => past,
     );
-    // Polls go on and find no answer, so no poll begun after expiresAt can have found every block processed.
+    // Polls continue without an answer, so no poll begun after expiresAt can have found every block processed.
     const { checkedAt } = (await scene.client.call('GET', '/v1/networks/base')).json;
     await until(
       () => scene.client.call('GET', '/v1/networks/base'),
@@ -74,7 +74,7 @@ test('a stopped chain holds expiry and creation back; both go on once it answers
     );
     expect((await calls.read(waiting.id)).json).toEqual(waiting);
     expect((await scene.client.call('GET', '/v1/networks/base')).json.status).toBe('down');
-    // What is already there can still be listed, called off and replayed.
+    // Existing payments can still be listed, canceled and replayed.
     expect((await calls.list('limit=1')).status).toBe(200);
     expect((await calls.act(earlier.json.id, 'cancel')).json.status).toBe('canceled');
     const replayed = await calls.create(ordinary, keyed);

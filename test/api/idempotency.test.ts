@@ -58,7 +58,7 @@ describe('creating a payment', () => {
     const first = await calls.create(ordinary, keyed(key));
     const before = await total();
     expectError(await calls.create({ ...ordinary, amount: '26' }, keyed(key)), 422, 'idempotency_mismatch');
-    // The bytes count, not what they mean.
+    // The bytes of the body are compared, not their meaning.
     expectError(await calls.create(` ${JSON.stringify(ordinary)}`, keyed(key)), 422, 'idempotency_mismatch');
     expect(await total()).toBe(before);
     expectReplay(await calls.create(ordinary, keyed(key)), first);

@@ -12,13 +12,13 @@ type Kind = 'payment' | 'endpoint' | 'event' | 'delivery' | 'network';
 type Operation = {
   method: string;
   path: string;
-  /** What has to be asked with, such as ?status=parked. */
+  /** A required query, such as ?status=parked. */
   query: string;
   kind: Kind | null;
   scope: Permission | null;
   takesBody: boolean;
 };
-/** Who asks, where and with what; and an id that is the owner's sandbox object or nobody's. */
+/** The key and the environment of a request. */
 type Asker = { key: string | null; environment: Environment };
 
 let scene: TestFlorin;
@@ -30,7 +30,7 @@ const lacking = {} as Record<Permission, string>;
 let revoked: string;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  // Many failing requests: each comes from an address of its own, so that their limit stays out of the way.
+  // Each of the many failing requests has its own client address, so that the limit per address does not apply.
   scene = await startTestFlorin({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
   [owner, other] = [await scene.account(), await scene.account()];
   for (const scope of permissions) {
@@ -48,7 +48,7 @@ beforeAll(async () => {
   operations = operationsOf((await scene.client.call('GET', '/openapi.json')).json);
 });
 
-/** What stands in a path's place for an object. A new resource needs a row, or the matrix would not cover it. */
+/** The kind of object in a path. A new resource needs a row, or the matrix would not cover it. */
 const kinds: Record<string, Kind> = {
   '/v1/payments': 'payment',
   '/v1/sandbox/payments': 'payment',
@@ -112,11 +112,11 @@ const asOwner = async (method: string, path: string, body?: object): Promise<Ans
   return answer.json;
 };
 
-/** A fresh object of the owner's in the sandbox, because some operations end one. */
+/** A new sandbox object of the owner, because some operations delete it. */
 const freshId = async (kind: Kind | null): Promise<string> => {
   if (kind === null || kind === 'network') return 'base';
   if (kind === 'endpoint') {
-    // An account has room for fifty, and the matrix needs more.
+    // An account may have fifty endpoints, and the matrix needs more.
     for (const { id } of (await asOwner('GET', '/v1/webhooks')).data) await asOwner('DELETE', `/v1/webhooks/${id}`);
     return (await asOwner('POST', '/v1/webhooks', { url: receiver.url })).id;
   }
@@ -136,7 +136,7 @@ const unknownId: Record<Kind, string> = {
 
 const withoutRequestId = (text: string): string => text.replace(/"requestId":"[^"]*"/, '"requestId":""');
 
-/** The rows of the matrix. A status, or null where the operation itself decides and only refusals are wrong. */
+/** The rows of the matrix. The expected status; null where any status but a refusal is right. */
 const askers: Record<
   string,
   { as: (operation: Operation) => Asker; expected: (operation: Operation) => number | null }

@@ -16,7 +16,7 @@ let calls: PaymentCalls;
 /** Newest first. */
 let written: Written[];
 
-/** Six days: most of it in one busy hour, the rest spread thin, many at one instant, some at the edges of hours and days. */
+/** Six days: most payments in one busy hour, some spread out, many at one instant, some at edges of hours and days. */
 const plan = (): Wanted[] => {
   const next = createSequence(20_260_301);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)]!;
@@ -38,12 +38,12 @@ const plan = (): Wanted[] => {
 };
 
 beforeAll(async () => {
-  // The API alone: what is folded is folded by this test.
+  // The API role alone, so that only this test folds.
   scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api' } });
   const account = await scene.account();
   calls = paymentCalls(scene, account);
   written = (await writePayments(scene, account, plan())).reverse();
-  // Somebody else's payments at the same times must never show.
+  // Payments of another account at the same times must never show.
   await writePayments(scene, await scene.account(), plan().slice(1_500, 1_700));
 });
 
@@ -62,7 +62,7 @@ const filters: Partial<Pick<Wanted, 'status' | 'currency' | 'network'>>[] = [
 ];
 
 const at = (ms: number): string => new Date(startMs + ms).toISOString();
-/** The query beside what it must mean. */
+/** Queries with their meaning. */
 const ranges: { query: string; fromMs?: number; toMs?: number }[] = [
   { query: '' },
   { query: `from=${at(dayMs + 123_456)}`, fromMs: startMs + dayMs + 123_456 },
@@ -102,7 +102,7 @@ const ranges: { query: string; fromMs?: number; toMs?: number }[] = [
 
 const limit = 7;
 
-/** Every combination against the plain truth: filter, sort, cut. */
+/** Compares every combination with a plain filter, sort and slice. */
 const compareAll = async (): Promise<void> => {
   const asked: Promise<void>[] = [];
   for (const filter of filters) {

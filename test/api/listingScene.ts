@@ -14,9 +14,9 @@ export type Wanted = {
   network: string;
   status: PaymentStatus;
   contract?: string | null;
-  /** The local chain unless another is named. */
+  /** The local chain by default. */
   caip2?: string;
-  /** In base units; another for each payment unless it is named. */
+  /** In base units; by default different for each payment. */
   amount?: bigint;
 };
 export type Written = Wanted & { id: string; address: string };
@@ -24,7 +24,7 @@ export type Written = Wanted & { id: string; address: string };
 const hourMs = 3_600_000;
 const batchSize = 500;
 
-/** Numbers that look random and are the same in every run. */
+/** Pseudo-random numbers, the same in every run. */
 export const createSequence = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -106,7 +106,7 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
     }
   });
 
-/** Writes payments of any time and status, sealed as the service would, oldest first. */
+/** Writes payments of any time and status with valid seals, oldest first. */
 export const writePayments = async (
   scene: TestFlorin,
   account: TestAccount,

@@ -4,19 +4,19 @@ import type { Sending } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 
-/** A request that nothing is wrong with. */
+/** A valid request. */
 export const ordinary = { amount: '25', currency: 'USDC', network: 'base' };
 
 export type PaymentCalls = {
   create(body?: unknown, sending?: Sending): Promise<Answer>;
-  /** Creates and expects success; the payment object. */
+  /** Creates a payment, expects success and returns the payment object. */
   made(fields?: object): Promise<Answer['json']>;
   read(id: string): Promise<Answer>;
   list(query?: string): Promise<Answer>;
   act(id: string, action: string, sending?: Sending): Promise<Answer>;
 };
 
-/** The payment endpoints as one account sees them in one environment. */
+/** Calls of the payment endpoints by one account in one environment. */
 export const paymentCalls = (
   scene: TestFlorin,
   account: TestAccount,
@@ -45,7 +45,7 @@ export const startPaymentScene = async () => {
   return { scene, account, calls: paymentCalls(scene, account) };
 };
 
-/** An error of the closed form: code, message, requestId, and param where one is named. */
+/** Expects an error with code, message and requestId, and with this param if given. */
 export const expectError = (answer: Answer, status: number, code: string, param?: string): void => {
   expect(answer.json, answer.text).toEqual({
     error: {
@@ -61,7 +61,7 @@ export const expectError = (answer: Answer, status: number, code: string, param?
 export const expectInvalid = (answer: Answer, param?: string): void =>
   expectError(answer, 400, 'invalid_request', param);
 
-/** Asks again until the answer is as wanted; the bound only ends a test that has failed. */
+/** Polls until the answer matches. The timeout only ends a test that has failed. */
 export const until = async <T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> => {
   let latest: T | undefined;
   await vi.waitFor(

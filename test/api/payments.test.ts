@@ -97,7 +97,7 @@ describe('ids and times', () => {
     const before = Number((await scene.admin.db.query<{ ms: string }>(clock))[0]!.ms);
     const createdMs = Date.parse((await calls.made()).createdAt);
     const after = Number((await scene.admin.db.query<{ ms: string }>(clock))[0]!.ms);
-    // The service estimates the database's clock from a round trip, so it may be off by a part of one.
+    // The service estimates the database's clock from a round trip, so it may be off by less than that.
     expect(createdMs).toBeGreaterThanOrEqual(before - 100);
     expect(createdMs).toBeLessThanOrEqual(after + 100);
   });

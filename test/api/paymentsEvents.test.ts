@@ -7,7 +7,7 @@ beforeAll(async () => {
   scene = await startTestFlorin();
 });
 
-/** Nothing listens on the discard port of loopback: what counts here are the rows, not the sending. */
+/** Nothing listens on this port: these tests check the rows, not the sending. */
 const urlOf = (name: string): string => `http://127.0.0.1:9/${name}`;
 
 const newcomer = async (): Promise<{ account: TestAccount; calls: PaymentCalls }> => {

@@ -11,7 +11,7 @@ import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { expectError, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
 import { startRpcNode } from './rpcNode.ts';
 
-/** Two processes' worth of Florin on one database: the first watches, the second serves the API only. */
+/** Two Florins on one database: the first watches, the second serves the API only. */
 const body = { ...ordinary, network: 'ethereum' };
 let node: Awaited<ReturnType<typeof startRpcNode>>;
 let room: string;

@@ -9,7 +9,7 @@ let scene: ProductionScene['scene'];
 let account: ProductionScene['account'];
 let calls: ProductionScene['calls'];
 beforeAll(async () => {
-  // The node serves chain 1, so polygon's is the wrong one.
+  // The node serves chain 1, so it is the wrong node for polygon.
   ({ scene, account, calls } = await startProductionScene({ alsoOnNode: ['polygon'] }));
 });
 

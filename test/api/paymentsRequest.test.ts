@@ -3,7 +3,7 @@ import { expectError, expectInvalid, ordinary, paymentCalls, startPaymentScene }
 
 const { calls, scene } = await startPaymentScene();
 
-/** Refusals must leave nothing behind. */
+/** A refused request must leave no row. */
 const count = async (): Promise<number> => (await calls.list('limit=1')).json.pagination.total;
 
 describe('required fields and types', () => {

@@ -13,14 +13,14 @@ beforeAll(async () => {
 
 const newKey = (): HDKey => HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'");
 
-/** The same point and chain code as another tool would export them. */
+/** The same key and chain code, as another tool would export them. */
 const rewrapped = (key: HDKey): string => {
   const { publicKey, chainCode } = key;
   return new HDKey({ publicKey: publicKey!, chainCode: chainCode!, depth: 1, index: 7, parentFingerprint: 9 })
     .publicExtendedKey;
 };
 
-/** An account whose payments on base come from the key; asked until the new wallet is in force. */
+/** An account whose payments on base use addresses of the key. */
 const accountWith = async (xpub: string): Promise<TestAccount> => {
   const account = await scene.account();
   await setWallet(scene.admin, { accountId: account.id, environment: 'sandbox' }, 'base', { xpub });

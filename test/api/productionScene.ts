@@ -8,7 +8,7 @@ export const treasury = '0x00000000000000000000000000000000DeaDBeef';
 
 type Options = Pick<NonNullable<Parameters<typeof startTestFlorin>[0]>, 'live'> & { alsoOnNode?: readonly string[] };
 
-/** A Florin whose ethereum in production is operational: a node of chain 1, on which further networks may be set, too. */
+/** A Florin whose production ethereum is operational, on a node of chain 1. Other networks may use the node too. */
 export const startProductionScene = async ({ live, alsoOnNode = [] }: Options = {}) => {
   const node = await startRpcNode(1);
   const networks = ['ethereum', ...alsoOnNode].map(network => [network, { rpcUrls: [node.url] }]);

@@ -8,12 +8,12 @@ import { send } from '../support/send.ts';
 import { expectError, ordinary } from './paymentCalls.ts';
 import { startWebhookReceiver } from './webhookReceiver.ts';
 
-// 127.0.0.1 stands for the proxy; ::1 is somebody who is not.
+// 127.0.0.1 is the trusted proxy; ::1 is not.
 let scene: TestFlorin;
 let account: TestAccount;
 let ca: string;
 let port: string;
-/** Good from 203.0.113.7 only: it tells which address Florin took for the client's. */
+/** A key valid from 203.0.113.7 only: it shows which client address Florin used. */
 let listed: string;
 beforeAll(async () => {
   scene = await startTestFlorin({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' } });

@@ -16,12 +16,12 @@ const figures = (answer: Answer) => {
   };
 };
 
-/** Clocks are read in whole seconds here and there, so sums of them may be off by one. */
+/** Some times are in whole seconds, so sums of them may be off by one. */
 const slackSeconds = 1;
 
 /**
- * Spends a fresh bucket one request at a time until the first 429, and holds every answer's headers against the bucket's
- * rule. Refill during the run is bounded by the time it took, so nothing here depends on the machine's speed.
+ * Uses up a new bucket one request at a time until the first 429, and checks the headers of every answer against the
+ * rule. The refill is bounded by the elapsed time, so nothing here depends on the machine's speed.
  */
 export const spendAll = async ({ perMinute, burst }: Rate, ask: () => Promise<Answer>): Promise<number> => {
   const perSecond = perMinute / 60;
@@ -30,7 +30,7 @@ export const spendAll = async ({ perMinute, burst }: Rate, ask: () => Promise<An
     const answer = await ask();
     const nowMs = Date.now();
     const elapsedSeconds = (nowMs - startedMs) / 1_000;
-    // The refill can have given back no more than was ever taken.
+    // The refill cannot give back more than was taken.
     const refilled = Math.min(taken - 1, elapsedSeconds * perSecond);
     const least = perMinute + burst - taken;
     const { limit, remaining, reset } = figures(answer);

@@ -130,7 +130,7 @@ test('errors carry the headers and are counted', async () => {
     expect(answer.status, answer.text).toBe(status);
     expect(answer.headers['x-ratelimit-limit'], `${status}`).toBe('12');
     const remaining = Number(answer.headers['x-ratelimit-remaining']);
-    // One comes back every five seconds.
+    // One token is refilled every five seconds.
     expect([expected, expected + 1], `${status}`).toContain(remaining);
     expect(answer.headers['x-ratelimit-reset']).toMatch(/^\d{10}$/);
     expected = remaining - 1;

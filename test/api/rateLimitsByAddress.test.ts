@@ -4,7 +4,7 @@ import type { Answer } from '../support/send.ts';
 import { expectError } from './paymentCalls.ts';
 import { spend } from './spendLimit.ts';
 
-// A trusted proxy on loopback lets each case come from an address of its own.
+// Through a trusted proxy on loopback, each case has its own client address.
 let scene: TestFlorin;
 let account: TestAccount;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('failed authentication', () => {
     expect(new Set(passed.map(answer => answer.status))).toEqual(new Set([401]));
     expectRefusal(refused);
 
-    // A valid key passes all the while, and its passing does not forgive the failures.
+    // A valid key still passes, and does not reset the failures.
     for (let i = 0; i < 5; i++)
       expect((await from('198.51.100.1', '/v1/payments', account.keys.sandbox)).status).toBe(200);
     const statuses = await Promise.all(Array.from({ length: 5 }, () => from('198.51.100.1', '/v1/webhooks')));
@@ -68,7 +68,7 @@ describe('public routes', () => {
   });
 
   test('a valid key sent along is counted as the account’s and gets its headers', async () => {
-    // Five a minute: nothing worth counting comes back meanwhile.
+    // Five per minute: almost nothing is refilled during the test.
     const { keys } = await scene.account({ rateLimit: 5, burst: 0 });
     const first = await from('198.51.100.6', '/v1/networks', keys.sandbox);
     expect([first.status, first.headers['x-ratelimit-limit']]).toEqual([200, '5']);

@@ -4,7 +4,7 @@ import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import type { Answer } from '../support/send.ts';
 import { expectError, expectInvalid, paymentCalls } from './paymentCalls.ts';
 
-/** It does not deliver: what counts here is what is scheduled. */
+/** Without the deliverer: these tests check what is scheduled. */
 let scene: TestFlorin;
 beforeAll(async () => {
   scene = await startTestFlorin();
@@ -38,7 +38,7 @@ type Newcomer = Awaited<ReturnType<typeof newcomer>>;
 const expectScheduled = (answer: Answer, scheduled: number): void =>
   expect([answer.status, answer.json], answer.text).toEqual([200, { scheduled }]);
 
-/** A payment with as many further events as are named, each at its own millisecond. */
+/** Makes a payment with one further event per given time. */
 const eventsAt = async ({ account, calls }: Newcomer, times: number[], type?: string): Promise<string[]> => {
   const { id: paymentId } = await calls.made();
   for (const [i, atMs] of times.entries()) {
@@ -171,7 +171,7 @@ describe('the range', () => {
     const shop = await newcomer();
     await shop.calls.made();
     const endpoint = await shop.endpoint();
-    // Not through the default of `replay`, which would stand for a missing body.
+    // A direct call: the default argument of `replay` would replace a missing body.
     expectInvalid(await shop.call('POST', `/webhooks/${endpoint}/replay`, range), param);
     expect(await shop.deliveries(endpoint)).toEqual([]);
   });
@@ -185,7 +185,7 @@ describe('the range', () => {
 
   test('may hold thousands of events, each sent once, the oldest first', async () => {
     const shop = await newcomer();
-    // In another order than that of the kinds, which are looked up one after the other.
+    // In another order than that of the types, which are looked up one by one.
     await written(shop, noon, 1_000, 'payment.stray');
     await written(shop, noon + 1, 1_500, 'payment.detected');
     const endpoint = await shop.endpoint();

@@ -8,8 +8,8 @@ import { atEndOfFile } from '../support/endOfFile.ts';
 const blockMs = 1_000;
 
 /**
- * Stands for somebody else's node: a real EVM under the id of a real chain, with tokens of the right decimals where that
- * chain has them, and a block a second.
+ * A stand-in for a public node: an EVM with the id of a real chain, tokens with the right decimals at their real
+ * addresses, and one block per second.
  */
 export const startRpcNode = async (chainId: number): Promise<{ url: string; close(): Promise<void> }> => {
   const node = await startEvmNode(undefined, BigInt(chainId));

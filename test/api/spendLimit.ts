@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 type Status = { readonly status: number };
 
-/** Asks until refused, some at a time; how many were let through, and the refusal. Bounded by what the rule can allow. */
+/** Sends requests in batches until one is refused. Fails if more pass than the rule allows. */
 export const spend = async <Answer extends Status>(
   perMinute: number,
   ask: () => Promise<Answer>,

@@ -28,7 +28,7 @@ describe.each(environments)('probes of %s', environment => {
 test('without its database Florin is alive but not ready, and ready again once it is back', async () => {
   const cut = await cutDatabase(scene.config.database!.url);
   try {
-    // An answer is good for a second, so the loss is seen within one.
+    // The result is cached for a second, so the loss shows within one.
     const ready = await until(
       () => get('/readyz'),
       answer => answer.status === 503,
@@ -59,7 +59,7 @@ test.each(['/openapi.json', '/docs'])('%s is made once for each environment', as
   for (const [index, body] of (await Promise.all(again)).entries()) expect(body).toBe([production, sandbox][index]);
 });
 
-/** The seed's table: method, path, whether it needs a key. */
+/** The routes: method, path, whether a key is needed. */
 const seed: [string, string, boolean][] = [
   ['post', '/v1/payments', true],
   ['get', '/v1/payments/{id}', true],
@@ -94,7 +94,7 @@ const more: [string, string, boolean][] = [
 type Json = { readonly [name: string]: unknown };
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Every value under a key of this name, however deep. */
+/** All values with this key, at any depth. */
 const allOf = (value: unknown, name: string): unknown[] =>
   isObject(value) ? Object.entries(value).flatMap(([key, inner]) => (key === name ? [inner] : allOf(inner, name))) : [];
 

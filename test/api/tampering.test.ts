@@ -21,14 +21,14 @@ beforeEach(async () => {
   errors = [];
 });
 
-/** Addresses are unique, so each test has a thief of its own; all of them begin alike. */
+/** Addresses are unique, so each test has its own thief's address, with a common prefix. */
 const thiefMark = '0xbadc0debadc0debadc0de';
 const thief = (): string => thiefMark + randomBytes(10).toString('hex');
 
 const update = (id: string, assignment: string): Promise<void> =>
   scene.admin.db.script(`update payments set ${assignment} where id = '${id}'`);
 
-/** As the owner of the database, past its own guard. */
+/** Writes as the owner of the database, past the trigger. */
 const tamper = (id: string, assignment: string): Promise<void> =>
   scene.admin.db.script(`begin; alter table payments disable trigger payments_frozen;
     update payments set ${assignment} where id = '${id}';
@@ -62,7 +62,7 @@ describe('a change past the guard is never shown', () => {
     'of %s: 500 internal_error everywhere, and an error in the log',
     async (_, assignment) => {
       const payment = await calls.made();
-      // Verified once, it must be verified again when it has changed.
+      // A payment that was verified before must be verified again after a change.
       expect((await calls.read(payment.id)).json).toEqual(payment);
       await tamper(payment.id, assignment);
       const answers = [await calls.read(payment.id), await calls.list(), await calls.act(payment.id, 'cancel')];
@@ -77,7 +77,7 @@ describe('a change past the guard is never shown', () => {
           message: 'a payment does not match its seal',
         })),
       );
-      // The refused cancel has left no trace.
+      // The refused cancel changed nothing.
       const rows = { name: 'test-state', text: 'select status, sequence from payments where id = $1' };
       expect(await scene.admin.db.query(rows, [payment.id])).toEqual([{ status: 'pending', sequence: 1 }]);
     },

@@ -7,7 +7,7 @@ const { account, calls, scene } = await startPaymentScene();
 
 const totalOf = async (query = ''): Promise<number> => (await calls.list(query)).json.pagination.total;
 
-/** A page and its total are of one moment: then the page is exactly as full as the total says. */
+/** If a page and its total are from the same moment, the page has exactly as many rows as the total implies. */
 const expectSameMoment = (answer: Answer): void => {
   expect(answer.status, answer.text).toBe(200);
   const { data, pagination } = answer.json;

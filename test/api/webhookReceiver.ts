@@ -8,16 +8,16 @@ export type Received = { method: string; path: string; headers: IncomingHttpHead
 export type WebhookReceiver = {
   readonly url: string;
   readonly received: Received[];
-  /** What to answer from now on; the rest of the test may decide later, too. */
+  /** Answers each request from now on. It may answer later. */
   answer: (response: ServerResponse, received: Received) => void;
-  /** Forgets what it was sent, and answers 200 again. */
+  /** Clears the received requests, and answers 200 again. */
   reset(): void;
   close(): Promise<void>;
 };
 
 const answerOk: WebhookReceiver['answer'] = response => response.end();
 
-/** A merchant's server on loopback: keeps what it is sent and answers 200 until told otherwise. */
+/** A merchant's server on loopback. It records requests and answers 200 unless `answer` is set. */
 export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -48,7 +48,7 @@ export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   return receiver;
 };
 
-/** A whole Florin, and a merchant's server beside it. */
+/** A whole Florin with a merchant's server. */
 export const startReceivingFlorin = async (options?: Parameters<typeof startTestFlorin>[0]) => {
   const receiver = await startWebhookReceiver();
   const scene = await startTestFlorin(options);

@@ -12,7 +12,7 @@ let receiver: WebhookReceiver;
 beforeAll(async () => {
   ({ scene, receiver } = await startReceivingFlorin());
 });
-// An account has room for fifty endpoints, and these tests together make more.
+// An account may have fifty endpoints, and these tests together make more.
 beforeEach(async () => {
   account = await scene.account();
 });
@@ -28,7 +28,7 @@ const endpointAt = async (url: string): Promise<{ id: string; secret: string }> 
 const testOf = (id: string, body?: unknown, headers?: Record<string, string>) =>
   call('POST', `/${id}/test`, body, headers);
 
-/** As a merchant would: the independent library, with the endpoint's secret. */
+/** Verifies as a merchant would: with an independent library and the endpoint's secret. */
 const verify = (secret: string, { body, headers }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
@@ -139,7 +139,7 @@ describe('a test event', () => {
 
 const rotate = async (id: string): Promise<string> => (await call('POST', `/${id}/rotate`)).json.secret;
 
-/** The day of an old secret is over; 1 is the latest of them. */
+/** Ends the overlap of an old secret; place 1 is the newest. */
 const endOverlap = (id: string, place: number) =>
   scene.admin.db.query(
     {

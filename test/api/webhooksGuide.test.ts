@@ -43,7 +43,7 @@ const freePort = async (): Promise<number> => {
 
 type Receiver = { post(body: string, headers: object): Promise<Answer>; output(): string; stop(): Promise<void> };
 
-/** The program as a reader would run it, once it answers. */
+/** Runs the program as a reader would, and waits until it answers. */
 const run = async (program: string, port: number, secret: string): Promise<Receiver> => {
   const file = join(room, `${port}.mjs`);
   await writeFile(file, program.replace('9000', String(port)));
@@ -106,7 +106,7 @@ describe.each(programs)('the receiver with %s', (_name, program) => {
       expect(receiver.output()).not.toContain('payment.forged');
       expect((await receiver.post(body, sign(secret, timestampSeconds))).status).toBe(204);
 
-      // For a day the old secret, which the program has, still verifies.
+      // The program has the old secret, which still verifies for 24 hours.
       await shop.post(`/webhooks/${endpointId}/rotate`);
       await shop.act(paymentId, 'cancel');
       await expectDelivered(shop, endpointId);

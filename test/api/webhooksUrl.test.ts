@@ -42,7 +42,7 @@ const nowhere = [
   `https://merchant.example/${'x'.repeat(2_048)}`,
 ];
 
-/** Private, special and local addresses, and other ways to write them. */
+/** Private, special and local addresses in various spellings. */
 const inside = [
   'https://10.0.0.1',
   'https://10.1',

@@ -12,7 +12,7 @@ const money = fc
   .tuple(fc.integer({ min: 0, max: 24 }), fc.bigInt(1n, 10n ** 54n))
   .map(([decimals, units]) => ({ decimals, units, decimal: formatAmount(units, decimals) }));
 
-/** What the language puts between the whole and the fraction. */
+/** The decimal separator of the language. */
 const pointOf = (locale: string): string =>
   new Intl.NumberFormat(locale).formatToParts(1.5).find(({ type }) => type === 'decimal')!.value;
 

@@ -115,7 +115,7 @@ const views: Readonly<Record<CheckoutState, CheckoutView>> = {
 
 export const states = Object.keys(views) as CheckoutState[];
 
-/** A payment that stands there, with some of it otherwise. */
+/** The view of a payment in this state, with changes. */
 export const viewIn = (state: CheckoutState, changes: Partial<CheckoutView> = {}): CheckoutView => {
   const view = { ...views[state], ...changes };
   const found = checkoutState(view, nowMs);
@@ -123,7 +123,7 @@ export const viewIn = (state: CheckoutState, changes: Partial<CheckoutView> = {}
   return view;
 };
 
-/** Everything at once, for what must hold of the largest page. */
+/** A view with every optional part, for the largest page. */
 export const crowded = (state: CheckoutState): CheckoutView =>
   viewIn(state, {
     environment: 'sandbox',

@@ -11,7 +11,7 @@ const mainOf = (view: CheckoutView, language: Language = english): Element =>
   parseMarkup(renderMain(view, { language, nowMs }));
 
 const isContact = ({ attributes }: Element): boolean => attributes.get('class') === 'contact';
-/** The links to the merchant; `return` has one as well, to the shop. */
+/** The contact links. The link back to the shop is not one of them. */
 const contactsOf = (root: Element): Element[] =>
   elementsOf(root)
     .filter(isContact)
@@ -21,7 +21,7 @@ const contactsOf = (root: Element): Element[] =>
 const mail = 'help@acme.example';
 const page = 'https://acme.example/help?about=payments';
 
-/** Where the payer is told to ask the merchant, or to give him something. */
+/** States in which the page asks the payer to contact the merchant. */
 const asking: ReadonlySet<CheckoutState> = new Set([
   'notPayable',
   'overpaid',

@@ -46,7 +46,7 @@ const contacts: Readonly<Record<string, (text: string) => string>> = {
   'a host': text => `help@${text}`,
 };
 
-/** Between them they hold every part that shows a text. */
+/** Together these states show every part with a text. */
 const shown: readonly CheckoutState[] = ['underpaid', 'overpaid'];
 
 test('there are 500 hostile texts, all different', () => {
@@ -58,7 +58,7 @@ const all =
   (view, text) =>
     changes.reduce((changed, change) => change(changed, text), view);
 
-/** All at once: a page for each of them alone would say the same and take a minute. */
+/** All texts in one page: a page for each would show the same and take a minute. */
 test('every text stays text, whatever it says', () => {
   const change = all(Object.values(texts));
   for (const state of shown) {

@@ -1,4 +1,4 @@
-/** What has broken out of a text somewhere: elements, attributes, addresses, comments, encodings. */
+/** Texts that have broken escaping somewhere: elements, attributes, URLs, comments, encodings. */
 const attacks = [
   '<script>alert(1)</script>',
   '<ScRiPt src=//evil.example></sCrIpT>',
@@ -54,5 +54,4 @@ const attacks = [
 
 const closings = ['', '">', "'>", '</title>', '</h1></main>', '</bdi>', '</script>', '-->', '</svg>', '}"]'];
 
-/** 500 of them. */
 export const hostileTexts: readonly string[] = closings.flatMap(closing => attacks.map(attack => closing + attack));

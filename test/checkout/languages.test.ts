@@ -7,7 +7,7 @@ import { languages, pickLanguage } from '../../src/checkout/languages.ts';
 
 const keys = Object.keys(en) as (keyof Catalogue)[];
 const namesIn = (sentence: string): string[] => [...sentence.matchAll(/\{([^}]*)\}/g)].map(match => match[1]!).sort();
-/** Once each: a language may name the merchant where another says "they". */
+/** Each name once: a language may repeat the merchant's name where another says "they". */
 const distinct = (names: readonly string[]): string[] => [...new Set(names)].sort();
 
 test('there are ten languages, each with its own name', () => {
@@ -28,7 +28,7 @@ test.each(languages)('$tag has the same values in every sentence', ({ words }) =
     else {
       const forms = own as Exclude<Catalogue[keyof Catalogue], string>;
       expect([key, namesIn(forms.other)]).toEqual([key, namesIn(english.other)]);
-      // Arabic has words for one minute and for two, and no digit beside them.
+      // Arabic has words for one minute and for two minutes, without a digit.
       for (const form of Object.values(forms))
         expect(namesIn(english.other)).toEqual(expect.arrayContaining(namesIn(form)));
     }
@@ -95,7 +95,7 @@ test('a header that is too long counts as far as it goes, and none of it is kept
     return process.memoryUsage().heapUsed;
   };
   const before = used();
-  // As many as are kept of others, which would take 15 MB.
+  // As many as the cache holds; caching them would take 15 MB.
   for (let i = 0; i < 1_000; i++) expect(pickLanguage(undefined, `de,${`${i},`.repeat(5_000)}`).tag).toBe('de');
   expect(used() - before).toBeLessThan(5_000_000);
   expect(pickLanguage(undefined, `${'xx,'.repeat(400)}de`).tag).toBe('en');

@@ -1,4 +1,4 @@
-/** A reader of HTML that forgives nothing: what a browser would have to guess is an error here. */
+/** A strict HTML parser: whatever a browser would have to guess is an error. */
 export type Element = {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ const attributesOf = (source: string, tag: string): Map<string, string> => {
 
 const tokenPattern = /<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?: [^<>]*)?)>|[^<>]+/y;
 
-/** The elements of a page, or of a part of one. */
+/** Parses a page or a part of one. */
 export const parseMarkup = (source: string): Element => {
   const root: Element = { name: '', attributes: new Map(), children: [] };
   const open = [root];
@@ -77,7 +77,7 @@ export const find = (root: Element, matches: (element: Element) => boolean): Ele
   return found[0]!;
 };
 
-/** Which elements there are, in order and depth, with the names of their attributes: all that text must not change. */
+/** Elements in order and depth, with their attribute names: text must not change any of it. */
 export const shapeOf = (element: Element): string =>
   element.children
     .flatMap(child =>

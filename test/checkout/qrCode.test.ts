@@ -11,7 +11,7 @@ import { type Element, elementsOf, find, parseMarkup } from './markup.ts';
 const { default: readCode } = createRequire(import.meta.url)('jsqr') as typeof import('jsqr');
 const scale = 4;
 
-/** The path as its drawing would be: each line a row of dark modules, one high. */
+/** Draws the path: each line is a run of dark modules. */
 const modulesOf = (svg: Element): boolean[][] => {
   const size = Number(svg.attributes.get('viewBox')!.split(' ')[2]);
   const modules = Array.from({ length: size }, () => Array<boolean>(size).fill(false));

@@ -11,7 +11,7 @@ const assets = checkoutAssets();
 const sizeOf = (body: string | Buffer): number => gzipSync(body).length;
 const kilobyte = 1000;
 
-/** A thousand characters that the page does not hold already, because they are of another language. */
+/** A thousand characters of another language, so that the page does not contain them already. */
 const foreign = (language: Language): string => {
   const other = languages[(languages.indexOf(language) + 1) % languages.length]!;
   return [...Object.values(other.words).join(' ')].slice(0, 1000).join('');

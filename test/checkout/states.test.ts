@@ -24,7 +24,7 @@ const has = (root: Element, attribute: string, value?: string): boolean =>
     ({ attributes }) => attributes.has(attribute) && (value === undefined || attributes.get(attribute) === value),
   );
 
-/** Nothing that could be paid to, however it is written. */
+/** Expects no address to pay to, in any form. */
 const expectNoAddress = (markup: string): void => {
   expect(textOf(parseMarkup(markup)).toLowerCase()).not.toContain(address.slice(2).toLowerCase());
   expect(markup.toLowerCase()).not.toContain(address.slice(2).toLowerCase());
@@ -33,7 +33,7 @@ const expectNoAddress = (markup: string): void => {
 
 const payable: ReadonlySet<CheckoutState> = new Set(['waiting', 'underpaid']);
 
-/** The values that a state must name, as the language writes them. */
+/** The values that a state must show, in the format of the language. */
 const named: Readonly<Record<CheckoutState, readonly (keyof CheckoutView)[]>> = {
   waiting: ['amount'],
   underpaid: ['amount', 'amountReceived', 'amountRemaining'],
@@ -152,7 +152,7 @@ test.each(['waiting', 'underpaid'] as const)('one who comes after the time is to
   expect(mainText(late)).toContain('Do not send now.');
   expect(mainText(late)).not.toMatch(/Pay |Send the rest|before the time/);
   expect(mainText(late).includes('19.999999 USDC of 25.00 USDC has arrived so far.')).toBe(state === 'underpaid');
-  // Told to who does not see it come.
+  // Screen readers announce it.
   expect(announced(late)).toMatch(/^The time to pay is up\. Do not send now\. /);
   expect(announced(late)).not.toBe(announced(viewIn(state)));
   expect(mainText({ ...late, expiresAtMs: nowMs + 1 })).not.toContain('Do not send now.');
@@ -176,7 +176,7 @@ test.each(states)('a payment that is %s tells of stray money, and of a slow netw
   const [plain, full] = [viewIn(state), crowded(state)];
   expect(mainText(full).includes(slowSentence)).toBe(waits);
   expect(mainText(full)).toContain(straySentence);
-  // Both are told, to who would not see them come either.
+  // Screen readers announce both.
   expect(announced(full).includes(slowSentence.slice(0, -1))).toBe(waits);
   expect(announced(full)).toContain(straySentence.slice(0, -1));
   for (const sentence of [slowSentence, straySentence]) expect(mainText(plain)).not.toContain(sentence);

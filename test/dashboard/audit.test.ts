@@ -3,7 +3,7 @@ import { operatorActor, recordAudit } from '../../src/engine/dashboard/audit.ts'
 import { run } from '../cli/cliProcess.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
-// Each examination is a process of its own.
+// Each run of `florin doctor` is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
 
 let dashboard: TestDashboard;
@@ -32,7 +32,7 @@ const problems = async (): Promise<string[]> => {
   return found;
 };
 
-/** As the superuser, who can turn every trigger off. */
+/** Writes as the superuser, with all triggers off. */
 const tamper = (sql: string): Promise<void> =>
   dashboard.scene.admin.db.script(
     `set session_replication_role = replica; ${sql}; set session_replication_role = origin`,
@@ -41,7 +41,7 @@ const tamper = (sql: string): Promise<void> =>
 const newAccount = async (rows: number): Promise<string> => {
   const { id } = await dashboard.scene.account();
   const { admin } = dashboard.scene;
-  // That it was made is in its log, too; here rows are counted from the first.
+  // Removes the rows about the creation of the account, so that the test counts from one.
   await tamper(`delete from audit_log where account_id = '${id}'; delete from audit_heads where account_id = '${id}'`);
   for (let i = 0; i < rows; i++) {
     await admin.db.transaction(tx =>
@@ -150,7 +150,7 @@ const copied = (of: string): string =>
     (select action, detail, subject, previous_hash, hash, at from audit_log b where b.account_id = a.account_id and sequence = 2)
     where ${of} = 3`;
 
-/** Statements are told which rows are the account's by a condition that ends with its column `sequence`. */
+/** `row` is a condition on the account that ends with the column `sequence`. */
 test.each<[string, (row: string) => string, string]>([
   ['a changed action', row => `update audit_log set action = 'other.thing' where ${row} = 3`, 'row 3 was changed'],
   ['a changed detail', row => `update audit_log set detail = '{"number":9}' where ${row} = 3`, 'row 3 was changed'],
@@ -164,7 +164,7 @@ test.each<[string, (row: string) => string, string]>([
   const id = await newAccount(5);
   await tamper(sql(`account_id = '${id}' and sequence`));
   expect(await problems()).toEqual([`audit log: audit log of ${id}: ${fault}`]);
-  // The next test begins with a whole log.
+  // The next test must find an intact log.
   await tamper(`delete from audit_log where account_id = '${id}'; delete from audit_heads where account_id = '${id}'`);
 });
 

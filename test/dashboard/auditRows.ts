@@ -8,7 +8,7 @@ export type AuditLine = {
   detail: Record<string, unknown>;
 };
 
-/** An account's audit log as the database has it, the oldest first. */
+/** An account's audit log from the database, oldest first. */
 export const auditRows = (scene: TestFlorin, accountId: string): Promise<AuditLine[]> =>
   scene.admin.db.query<AuditLine>(
     {

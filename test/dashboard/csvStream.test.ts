@@ -8,7 +8,7 @@ import { until } from '../api/paymentCalls.ts';
 
 const piece = 'x'.repeat(256 * 1024);
 
-/** Sends the pieces to whoever asks; the path says who that is. */
+/** A server that streams the pieces. The path is the id of the person. */
 const serve = async (
   pieces: () => AsyncIterable<string>,
   { stalledMs, mayRead = async () => true }: { stalledMs?: number; mayRead?: () => Promise<boolean> } = {},
@@ -38,7 +38,7 @@ const serve = async (
   };
 };
 
-/** How it ends for a client that reads all. */
+/** The result for a client that reads everything. */
 const endingOf = (url: string): Promise<string> =>
   new Promise<string>(resolve => {
     const fail = (error: Error) => resolve((error as { code?: string }).code ?? '');
@@ -49,7 +49,7 @@ const endingOf = (url: string): Promise<string> =>
     }).once('error', fail);
   });
 
-/** A client that takes the head and nothing more. */
+/** A client that reads the headers and nothing more. */
 const askWithoutReading = async (url: string) => {
   const request = get(url, { agent: false });
   request.on('error', () => {});
@@ -59,7 +59,7 @@ const askWithoutReading = async (url: string) => {
   return { request, response };
 };
 
-/** Longer than what lies between two sockets. */
+/** More than the buffers between two sockets hold. */
 const longFile = () => {
   const state = { made: 0, isEnded: false };
   const pieces = async function* () {
@@ -85,7 +85,7 @@ test('a stream waits for a client that does not read, and ends when it goes', as
   const { state, pieces } = longFile();
   const server = await serve(pieces);
   const { request } = await askWithoutReading(server.url);
-  // Each turn would make a piece, if nothing held it back.
+  // Without backpressure, each turn would make a piece.
   for (let turns = 0; turns < 3_000; turns++) await turn();
   expect(state.made).toBeLessThan(200);
   expect(state.isEnded).toBe(false);
@@ -98,7 +98,7 @@ test('a stream waits for a client that does not read, and ends when it goes', as
 test('a client that takes nothing for too long is dropped, and its place is free again', async () => {
   const { state, pieces } = longFile();
   const server = await serve(pieces, { stalledMs: 20 });
-  // More of them than may be open at once.
+  // More rounds than a person may have open streams.
   for (let round = 0; round < 3; round++) {
     state.isEnded = false;
     const { response } = await askWithoutReading(server.url);

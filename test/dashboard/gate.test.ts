@@ -14,7 +14,7 @@ const nameOf = async (): Promise<string> => {
   return session.state === 'signed-in' ? session.person.name : '';
 };
 
-/** A change with the viewer's cookie and exactly these headers. */
+/** Sends a change with the viewer's cookie and exactly these headers. */
 const rename = async (headers: Record<string, string>, body: unknown = { name: 'Hijacked' }) => {
   const { cookie } = await dashboard.as('viewer');
   return dashboard.send('PATCH', '/dashboard/api/me', { body, headers: { cookie, ...headers } });
@@ -114,7 +114,7 @@ test.each([
   expectGuarded(headers);
 });
 
-/** A request line as browsers do not write it. */
+/** Sends a request line that no browser would send. */
 const sendTarget = (url: string, method: string, path: string): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);

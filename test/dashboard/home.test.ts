@@ -14,7 +14,7 @@ const fold = async (limit: number): Promise<void> => {
   while ((await foldTotals(db, limit)) === limit);
 };
 
-/** What the tables say without any totals. */
+/** Sums over the payments themselves, without totals. */
 const plainVolumes = () =>
   scene.sql<{ currency: string; network: string; sum: string; count: number }>(
     `select currency, network, sum(amount_confirmed)::text as sum, count(*)::int as count from payments
@@ -40,7 +40,7 @@ test('an account in which nothing happened has days of nothing', async () => {
 });
 
 test('sums and counts are exact before, between and after folding, to the last unit', async () => {
-  // More than a float holds: 0.1 + 0.2 and eighteen decimals would not come out.
+  // A float would be wrong for 0.1 + 0.2 and for eighteen decimals.
   await scene.paid({ amount: '0.1' });
   await scene.paid({ amount: '0.2' });
   await scene.paid({ amount: '123456789.000000000000000001', currency: 'DAI' });
@@ -65,7 +65,7 @@ test('sums and counts are exact before, between and after folding, to the last u
 
   const { volumes, conversion, openNow, speed, days } = await home(2);
   expect(days).toHaveLength(2);
-  // On one day, or on two if it is midnight.
+  // All on one day, or on two if the test runs at midnight.
   const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
   for (const { perDay, total } of volumes) expect(sum(perDay.map(Number))).toBeCloseTo(Number(total), 6);
   expect([sum(conversion.created), sum(conversion.completed)]).toEqual([5, 4]);

@@ -31,7 +31,7 @@ const listed = async (id: string) => (await developer.do('GET /keys')).data.find
 const auditOf = async (subject: string) =>
   (await auditRows(dashboard.scene, dashboard.accountId)).filter(row => row.subject === subject);
 
-/** Keys are read again when the answer is half a second old. */
+/** Polls, because keys are cached for half a second. */
 const refused = (key: string) =>
   until(
     () => pay(key),

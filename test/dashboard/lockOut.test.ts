@@ -7,7 +7,7 @@ beforeAll(async () => {
   dashboard = await startDashboard({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
 });
 
-/** Each test knocks from addresses of its own. */
+/** Each test uses its own client addresses. */
 let places = 0;
 const newPlace = (): string => {
   places += 1;
@@ -46,7 +46,7 @@ test('five wrong passwords lock the account from there, for the right one too, a
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(15);
   await pass(15);
   expect((await guess(person.email, place, testPassword)).status).toBe(200);
-  // Forgiven: the count begins anew.
+  // The right password has reset the count.
   expect(await guessWrong(person.email, place, 4)).toEqual([401, 401, 401, 401]);
 });
 
@@ -134,7 +134,7 @@ test('a password that could not be looked at is no wrong one', async () => {
   const fill = async (): Promise<void> => {
     while (isFull) await hashPassword('whatever it may be');
   };
-  // As many as run and wait: each that is done comes again at once.
+  // As many as may run and wait at once; each starts again when it is done.
   const filling = Array.from({ length: 22 }, fill);
   try {
     expect(await guessWrong(person.email, place, 6)).toEqual([503, 503, 503, 503, 503, 503]);

@@ -10,18 +10,17 @@ export type MoneyScene = {
   readonly dashboard: TestDashboard;
   readonly owner: DashboardClient;
   readonly chain: ChainCalls;
-  /** The same account by its key. */
+  /** Calls with an API key of the same account. */
   readonly calls: PaymentCalls;
   readonly account: TestAccount;
   make(fields?: { amount?: string; currency?: string; network?: string; description?: string }): Promise<PaymentObject>;
-  /** Makes something happen to a payment and waits until it stands there. */
+  /** Simulates an outcome and waits until the payment has this status. */
   simulate(id: string, outcome: string, status: string): Promise<PaymentObject>;
-  /** A payment that was paid. */
+  /** Creates a payment and pays it. */
   paid(fields?: { amount?: string; currency?: string; network?: string }): Promise<PaymentObject>;
-  /** For the one treasury that holds this token. */
+  /** The sweep plan for the only treasury with this token. */
   plan(token: { network: string; currency: string }): Promise<SweepPlan>;
   reach(id: string, status: string): Promise<PaymentObject>;
-  /** Rows of a query, as the database has them. */
   sql<R extends Record<string, unknown>>(text: string): Promise<R[]>;
 };
 

@@ -92,7 +92,7 @@ test('a line is held against its seal alone: no address is derived for it, and o
     },
     [made.id],
   );
-  // Nothing can be derived from this treasury, whatever it costs.
+  // A valid seal over a treasury from which no address can be derived.
   const mac = vault.paymentMac({
     ...{ id: made.id, accountId: dashboard.accountId, environment: 'sandbox', caip2: 'eip155:31337' },
     ...{ contract: row!.contract, amount: BigInt(row!.units), decimals: row!.decimals, currency: 'USDC' },
@@ -115,7 +115,7 @@ test('bad filters and people who may not export get no file, and none is on reco
   expect(await scene.sql(`select count(*)::int as n from audit_log`)).toEqual(before);
 });
 
-/** The first line is sent before any payment is read, and the second waits for whoever has the table. */
+/** The header line is sent before any payment is read; the next line waits for the table lock. */
 const whilePaymentsAreLocked = async (act: () => Promise<void>): Promise<void> => {
   await dashboard.scene.admin.db.transaction(async tx => {
     await tx.query({ name: '', text: 'lock table payments in access exclusive mode' }, []);
@@ -123,7 +123,7 @@ const whilePaymentsAreLocked = async (act: () => Promise<void>): Promise<void> =
   });
 };
 
-/** What came, once the first of it is there, and how it ended. */
+/** Resolves with the first data; `ending` tells how the download ended. */
 const download = (client: DashboardClient) =>
   new Promise<{ status: number; retryAfter: string | undefined; ending: Promise<string>; text: () => string }>(
     (resolve, reject) => {

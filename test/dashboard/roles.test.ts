@@ -16,13 +16,13 @@ beforeAll(async () => {
   dashboard = await startDashboard();
   const { admin } = dashboard.scene;
   const networks = createNetworkDirectory(admin.db, [], () => performance.now());
-  // Of these rows only the names are used: the calls go to the Florin that runs.
+  // Only the names of these routes are used; the calls go to the running Florin.
   const all = allDashboardRoutes({ ...admin, listDb: admin.db, networks } as unknown as Context);
   routes = all.filter(row => !isPublic(row));
   publicNames = all.filter(isPublic).map(row => row.name);
 });
 
-/** Nothing that any call would take: whoever is refused is refused before it is looked at. */
+/** Input that no call accepts: a role is refused before the input is checked. */
 const nonsense = (name: string) => ({
   params: Object.fromEntries([...name.matchAll(/:([a-z]+)/gi)].map(match => [match[1]!, 'nonsense'])),
   ...(name.startsWith('GET') ? {} : { body: { nonsense: true } }),
@@ -80,7 +80,7 @@ describe('every call, from the tables', () => {
 
 test('keys, wallets, secrets and the team are behind a proof', () => {
   const guarded = ['keys.manage', 'wallets.manage', 'secrets.reveal', 'team.manage'];
-  /** Stopping a change is what somebody does who has just found it: nothing may be in the way. A preview changes nothing. */
+  /** Stopping a change is urgent, so it needs no proof. A verification or a preview moves no funds. */
   const quick = ['POST /wallet-changes/:id/stop', 'POST /wallets/:network/verify', 'POST /wallets/preview'];
   const open = routes.filter(row => guarded.includes(row.action) && !row.stepUp && !row.name.startsWith('GET'));
   expect(open.map(row => row.name).filter(name => !quick.includes(name))).toEqual([]);

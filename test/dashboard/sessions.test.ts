@@ -106,7 +106,7 @@ test('a session ends half an hour after its last use, and twelve hours after its
   const idle = await dashboard.newPerson('viewer');
   await move(idle, 'last_seen_at', 1_800 - 60);
   expect(await isIn(idle), 'still').toBe(true);
-  // Having been used, it lives on.
+  // The use has extended the session.
   await move(idle, 'last_seen_at', 1_800 - 60);
   expect(await isIn(idle), 'used in between').toBe(true);
   await move(idle, 'last_seen_at', 1_800 + 60);

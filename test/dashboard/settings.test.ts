@@ -43,7 +43,7 @@ test('terms are those of new payments alone, and of one environment', async () =
   expect(answer.json, answer.text).toMatchObject({ tolerancePercent: '0.50', latePolicy: 'manual', lateWindowDays: 7 });
   expect(await shown('production')).toMatchObject({ tolerancePercent: '0.00', latePolicy: 'accept' });
   const terms = { tolerance_bps: 50, late_policy: 'manual', late_window_seconds: 604_800 };
-  // What is known of a caller is kept for half a second.
+  // Callers are cached for half a second.
   await until(
     async () => termsOf((await payments().made()).id),
     latest => JSON.stringify(latest) === JSON.stringify(terms),

@@ -8,13 +8,13 @@ const { dashboard, owner, chain } = scene;
 
 const usdc = { network: 'base', currency: 'USDC' };
 const settlement = () => owner.do('GET /settlement');
-/** Without the price of gas, which moves from block to block. */
+/** Without the gas price, which changes from block to block. */
 const settled = async () => {
   const { unswept, sweeps } = await settlement();
   return { unswept: unswept.map(({ gas: _gas, ...row }) => row), sweeps };
 };
 
-/** What the tables say without any totals. */
+/** Sums over the payments themselves, without totals. */
 const plainlyHeld = () =>
   scene.sql<{ network: string; currency: string; treasury: string; held: string; payments: number }>(
     `select network, currency, treasury, sum(amount_confirmed - amount_forwarded)::text as held, count(*)::int as payments
@@ -43,7 +43,7 @@ test('what three payments received is planned, sent by a wallet, recorded, and s
   expect(transaction).toMatchObject({ chainId: 31337, value: '0x0', payments: ids });
   expect(transaction!.payments).not.toContain(unpaid.id);
 
-  // As a wallet does with what EIP-1193 hands to it.
+  // Sent as a wallet would send it after an EIP-1193 request.
   const [from] = await chain.request<[string]>('eth_accounts');
   const { to, data, value, gas } = transaction!;
   const sending = { from, to, data, value, gas: `0x${BigInt(gas!).toString(16)}` };
@@ -96,7 +96,7 @@ test('only what is final and lies at forwarders is planned, by token and network
   const plan = await scene.plan({ network: 'base', currency: 'eth' });
   expect(plan.transactions.map(({ payments }) => payments)).toEqual([[coin.id]]);
   await chain.send({ to: plan.transactions[0]!.to, data: plan.transactions[0]!.data });
-  // Nobody recorded this one: funds are swept all the same, and the payment's story tells it.
+  // This sweep was not recorded in the dashboard, but its funds count as swept and the timeline shows it.
   await until(settlement, ({ unswept }) => unswept.every(({ network }) => network === 'polygon'));
   const { timeline } = await owner.do('GET /payments/:id', { params: { id: coin.id } });
   expect(timeline.at(-1)).toMatchObject({ kind: 'sweep', title: '0.50 ETH went to the treasury.' });
@@ -116,7 +116,7 @@ test('a sweep that a reorg takes is sent again, not landed, and its funds are he
   await until(status, each => each === 'sent');
   const held = (await settlement()).unswept.find(({ currency }) => currency === 'DAI');
   expect(held).toMatchObject({ amount: '3.00', payments: 1 });
-  // Somebody else sweeps: what was recorded can bring nothing any more.
+  // Somebody else sweeps the funds, so the recorded sweep can no longer succeed.
   await chain.send({ to: transactions[0]!.to, data: `${transactions[0]!.data}00` });
   await until(status, each => each === 'failed');
   expect((await settlement()).unswept.find(({ currency }) => currency === 'DAI')).toBeUndefined();

@@ -21,7 +21,7 @@ type Secured = {
   person: DashboardClient;
   secret: string;
   recoveryCodes: string[];
-  /** The code that turned it on, and the one after it, which is good already. */
+  /** The code that confirmed the app, and the next one, which is already valid. */
   codes: { taken: string; next: string };
 };
 

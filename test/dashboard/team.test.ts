@@ -10,7 +10,7 @@ beforeAll(async () => {
   dashboard = await startDashboard();
 });
 
-/** People of an account of its own, with a proof each. */
+/** Creates people in a new account. Each has a fresh proof. */
 const newTeam = async <R extends Role>(...wanted: R[]): Promise<DashboardClient[]> => {
   const { id } = await dashboard.scene.account();
   const people: DashboardClient[] = [];
@@ -96,7 +96,7 @@ test('who is removed is out, and cannot come back with what they know', async ()
   const again = { body: { email: member!.email, password: testPassword } };
   expect((await dashboard.stranger().call('POST /sign-in', again)).status).toBe(401);
   expect((await owner!.do('GET /team')).members.map(each => each.id)).toEqual([owner!.personId]);
-  // Their address is free for an invitation.
+  // The e-mail address may be invited again.
   await owner!.do('POST /team/invitations', { body: { email: member!.email, role: 'viewer' } });
 });
 

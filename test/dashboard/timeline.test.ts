@@ -63,7 +63,7 @@ test('one payment, one story: made, paid, told, stray, swept, and what people di
     refs: { txHash: transactionHash, explorerUrl: null, actor: 'Owner 1' },
   });
   expect(kindsOf(story).lastIndexOf('sweep')).toBeGreaterThan(kindsOf(story).indexOf('transfer'));
-  // What is in an address of a receiver is for its receiver.
+  // The query of a webhook URL may be secret and must not show.
   expect(JSON.stringify(story)).not.toContain('token=1');
 });
 

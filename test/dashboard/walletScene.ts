@@ -13,8 +13,8 @@ export type LogLine = { fields: Record<string, unknown>; message: string };
 type Row = { version: number; kind: string; destination: string; takesEffectAt: Date };
 
 /**
- * The clock cannot be moved, so a change is: as if it had been asked for a day ago. Sealed anew, as only Florin can; without
- * that, see the tests of tampering.
+ * Moves a pending change back by a day, because the clock cannot be moved, and seals it again. The tests of tampering
+ * do the same without the seal.
  */
 const bringForward = async (
   { scene, accountId }: TestDashboard,
@@ -50,7 +50,7 @@ const bringForward = async (
   );
 };
 
-/** A dashboard whose ethereum takes payments in production, too. */
+/** A dashboard whose production ethereum accepts payments. */
 export const startWalletScene = async () => {
   const errors: LogLine[] = [];
   const nothing = (): void => {};
@@ -86,7 +86,7 @@ export const startWalletScene = async () => {
     owner,
     live,
     errors,
-    /** Where a new payment in production pays to now. By a key that nobody has used: of that one nothing is kept. */
+    /** The treasury of a new production payment. Uses a new key, for which nothing is cached. */
     async paysTo(): Promise<string> {
       const { key } = await scene.key(accountId, 'production');
       return treasuryOf(paymentCalls(scene, { ...account, keys: { ...keys, production: key } }, 'production'));
@@ -94,7 +94,7 @@ export const startWalletScene = async () => {
     request: (body: object, environment: Environment = 'production') =>
       owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } }),
     bringForward: (network = 'ethereum') => bringForward(dashboard, 'production', network),
-    /** The same by a key in use, once it is so: what is known of it is read again when it is half a second old. */
+    /** Waits until payments with a used key go to this treasury: callers are cached for half a second. */
     paysToSoon: (wanted: string) =>
       until(
         () => treasuryOf(live),

@@ -24,7 +24,7 @@ const dayAgo = `takes_effect_at = clock_timestamp() - interval '1 second', creat
 
 const alarms = () => wallets.errors.filter(each => each.message === 'a wallet does not match its seal');
 
-/** Payments go on to the old treasury until the change is due; then none is made at all, and the log says why. */
+/** Payments use the old treasury until the change is due; then creation fails, and the log says why. */
 const expectRefused = async (): Promise<void> => {
   const refused = await until(
     () => wallets.live.create({ amount: '25', currency: 'USDC', network: 'ethereum' }),
@@ -39,7 +39,7 @@ const expectRefused = async (): Promise<void> => {
   expect(await wallets.scene.admin.db.query({ name: 'test-stolen', text }, [thief])).toEqual([]);
 };
 
-/** Whoever may not write to the database any more: the row is gone, and payments go where they went. */
+/** Deletes the tampered rows, so that payments go to the first treasury again. */
 const repair = async (): Promise<void> => {
   await sql(`delete from wallet_stops where ${mine()}; delete from wallets where ${mine()} and version > 1`);
   await wallets.paysToSoon(treasury);
@@ -61,7 +61,7 @@ describe('a change that waits is refused at the moment of its effect, with an al
     await sql(`update wallets set ${assignment} where ${latest()}`);
     await expectRefused();
     expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([expect.stringContaining('ethereum')]);
-    // Nobody is shown an address to confirm that money would not go to.
+    // The dashboard does not show a tampered address for confirmation.
     expectError(await wallets.owner.call('GET /wallets', production), 500, 'internal_error');
     await repair();
   });
@@ -118,7 +118,7 @@ describe('an older wallet is not put back in force', () => {
     const { accountId } = wallets;
     const fields = { accountId, ...production, network: 'ethereum', kind: 'forwarder', destination: treasury };
     const mac = wallets.scene.admin.vault.walletMac(fields).toString('hex');
-    // As the migration finds it: the rule holds for what comes later.
+    // As after the migration: the check applies to later rows only.
     const rule = 'alter table wallets add constraint wallets_seal_check check (seal = 2) not valid';
     await sql(`alter table wallets drop constraint wallets_seal_check;
       update wallets set seal = 1, mac = decode('${mac}', 'hex') where ${mine()}; ${rule}`);

@@ -74,7 +74,7 @@ describe('an extended public key', () => {
     expect((await audited()).filter(row => row.action === 'wallet.verified')).toEqual([
       expect.objectContaining({ subject: 'polygon', detail: { version: 1, destination: xpub } }),
     ]);
-    // A change that waits is not what was verified, and a preview says how long it will.
+    // A pending change is not verified, and a preview says how long it waits.
     const preview = { ...production, body: { network: 'polygon', treasury } };
     expect(await wallets.owner.do('POST /wallets/preview', preview)).toMatchObject({ waitsHours: 24 });
     await wallets.request({ network: 'polygon', treasury });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 const call = (method: string, ...params: unknown[]) => callRpc(chain.rpcUrl, method, params);
 const headNumber = async (): Promise<bigint> => (await readHead(chain.rpcUrl)).number;
 
-/** Sends one wei and answers the number of the block that holds the transfer. */
+/** Sends one wei and returns the number of the block with the transfer. */
 const pay = async (): Promise<bigint> => {
   const [from] = (await call('eth_accounts')) as string[];
   const hash = await call('eth_sendTransaction', { from, to: anyAddress, value: '0x1' });
@@ -89,7 +89,7 @@ describe('the dev chain', () => {
     const beforeS = Math.floor(Date.now() / 1000);
     const paidIn = await pay();
     const block = (await call('eth_getBlockByNumber', `0x${paidIn.toString(16)}`, false)) as { timestamp: string };
-    // A block that is being made when the payment arrives may take it along: its second can be the one before.
+    // A block that is already being mined may include the payment, so its time may be a second earlier.
     expect(Number(block.timestamp)).toBeGreaterThanOrEqual(beforeS - 1);
     expect(Number(block.timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   });

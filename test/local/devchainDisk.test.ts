@@ -28,27 +28,27 @@ test.runIf(canMount)(
       ((await call('eth_getTransactionReceipt', transaction)) as { blockHash: string } | null)?.blockHash;
     const balance = async (): Promise<number> => Number(await call('eth_getBalance', recipient, 'latest'));
     try {
-      const told: unknown[] = [];
+      const mined: unknown[] = [];
       const before = chain.pid();
       const filler = join(dataDir, 'filler');
       await fillDisk(filler);
-      // The rest of the journal's last page has room still.
+      // The last page of the journal still has room, so some payments succeed first.
       await expect(
         (async () => {
-          for (;;) told.push(await pay());
+          for (;;) mined.push(await pay());
         })(),
       ).rejects.toThrow();
       await vi.waitFor(() => expect(chain.pid()).not.toBe(before), waiting);
       await rm(filler);
-      await vi.waitFor(async () => told.push(await pay()), waiting);
-      const blocks = await Promise.all(told.map(blockOf));
+      await vi.waitFor(async () => mined.push(await pay()), waiting);
+      const blocks = await Promise.all(mined.map(blockOf));
       expect(blocks).not.toContain(undefined);
       const paid = await balance();
-      expect(paid).toBeGreaterThanOrEqual(told.length);
+      expect(paid).toBeGreaterThanOrEqual(mined.length);
 
       await chain.stop();
       chain = await start();
-      expect(await Promise.all(told.map(blockOf))).toEqual(blocks);
+      expect(await Promise.all(mined.map(blockOf))).toEqual(blocks);
       expect(await balance()).toBe(paid);
     } finally {
       await chain.stop();

@@ -9,7 +9,7 @@ import { type DevChain, startDevChain } from '../../src/local/devchain/startDevC
 const tokens = [{ slug: 'ethereum', symbol: 'USDC', name: 'USD Coin', decimals: 6 }];
 const waiting = { timeout: 20_000, interval: 20 };
 const recipient = '0x00000000000000000000000000000000000f1041';
-// Blocks come only when a test asks for them.
+// No empty blocks: a test mines its blocks itself.
 const never = 3_600_000;
 
 let dataDir: string;
@@ -44,7 +44,7 @@ const allHashes = async (): Promise<string[]> => {
 };
 const balance = async (): Promise<bigint> => BigInt(String(await call('eth_getBalance', recipient, 'latest')));
 
-/** Transactions of every kind, a reorg, a balance set by hand, and blocks without anything. */
+/** Transactions of every type, a reorg, a balance that was set, and empty blocks. */
 const live = async (): Promise<void> => {
   await pay('0x1');
   const state = await call('evm_snapshot');
@@ -120,7 +120,7 @@ test('blocks that do not come out the same are refused', async () => {
   const hash = (JSON.parse(text.split('\n')[3]!) as { hash: string }).hash;
   await writeFile(path, text.replace(hash, `0x${'00'.repeat(32)}`));
   await expect(start()).rejects.toMatchObject({
-    cause: { stderr: expect.stringContaining('does not give the same blocks again') },
+    cause: { stderr: expect.stringContaining('does not reproduce its blocks') },
   });
   await writeFile(path, text);
   await start();
@@ -161,7 +161,7 @@ test('chains of different identity have no block in common; one of the same begi
   const path = join(dataDir, 'devchain.journal');
   await rm(path);
   const one = await begin('one');
-  expect(await begin('two'), 'a journal says who the chain is').toEqual(one);
+  expect(await begin('two'), 'a chain with a journal keeps its identity').toEqual(one);
   await rm(path);
   const two = await begin('two');
   expect(two).toHaveLength(one.length);

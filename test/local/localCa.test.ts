@@ -43,7 +43,7 @@ const handshake = (port: number, host: string, servername: string, ca: string): 
     socket.once('error', error => resolve((error as NodeJS.ErrnoException).code ?? error.name));
   });
 
-/** What a thief of the authority's key could make: a certificate for any name he likes. */
+/** A certificate for any names, as somebody with the authority's key could make it. */
 const forge = async (names: { type: 'dns' | 'ip'; value: string }[]) => {
   const x509 = await import('@peculiar/x509');
   const authority = await readFile(join(dataDir, 'tls', 'authority.pem'), 'utf8');
@@ -90,7 +90,7 @@ describe('local certificates', () => {
       expect((await request('127.0.0.1')).stdout).toBe('hello');
       expect((await request('localhost')).stdout).toBe('hello');
     } catch (error) {
-      // A machine without curl proves nothing either way.
+      // Without curl on the machine, there is nothing to check.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     } finally {
       await server.close();
@@ -107,7 +107,7 @@ describe('local certificates', () => {
     expect(await handshake(honest.port, '127.0.0.1', 'localhost', ca)).toBe('authorized');
     await honest.close();
     const forged = await serve(await forge([{ type: 'dns', value: 'localhost' }, name]), '127.0.0.1');
-    // Node has no name of its own for OpenSSL's "permitted subtree violation"; only the extra name differs from above.
+    // Node has no code for OpenSSL's "permitted subtree violation"; only the extra name differs from the case above.
     expect(await handshake(forged.port, '127.0.0.1', 'localhost', ca)).toBe('UNSPECIFIED');
     await forged.close();
   });

@@ -166,7 +166,7 @@ test('a survivor that does not answer is ended, and a reused process id does not
   expect(server.adopted).toBe(false);
   expect(await postmasterPid(dataDir)).not.toBe(pid);
   await server.stop();
-  // The remains of a crash, with ids that now belong to a living process that is no server.
+  // Files left by a crash, with an id that now belongs to a living process that is not a server.
   const cluster = join(dataDir, 'postgres/cluster');
   const remains = [process.ppid, cluster, 1, 5432, owner.host, '', '  0 0', 'ready   ', ''].join('\n');
   await writeFile(join(cluster, 'postmaster.pid'), remains);

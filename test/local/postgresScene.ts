@@ -40,7 +40,7 @@ export function recordingLog(): { log: Log; lines: LogLine[] } {
   return { lines, log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') } };
 }
 
-/** Asks again until there is an answer; the test's own time limit is the bound. */
+/** Polls until there is an answer. The time limit of the test is the bound. */
 export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask().catch(() => null);
@@ -49,7 +49,7 @@ export async function eventually<T>(ask: () => Promise<T | null | undefined | fa
   }
 }
 
-/** Directories, servers and processes of one test, all of which it ends afterwards. */
+/** Directories, servers and processes of one test. `end` removes all of them. */
 export function postgresScene() {
   const directories: string[] = [];
   const servers: EmbeddedPostgres[] = [];
@@ -102,7 +102,7 @@ export function postgresScene() {
   return { makeDirectory, start, run, stopServers, end };
 }
 
-/** Ends the servers on a directory without warning, and waits until they are gone; there may be none. */
+/** Kills the servers on a directory, if any, and waits until they are gone. */
 export async function killServers(directory: string): Promise<void> {
   for (const pid of await processesNaming(directory)) {
     try {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { devBacking, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
 import { findCurrency, type NetworkSettings, resolveNetworks, ruleFor } from '../../src/core/registry/networks.ts';
 
-/** Chain facts as another project states them. */
+/** Chain facts from viem, an independent source. */
 const known: Record<Slug, { mainnet: chains.Chain; testnet: chains.Chain }> = {
   ethereum: { mainnet: chains.mainnet, testnet: chains.sepolia },
   polygon: { mainnet: chains.polygon, testnet: chains.polygonAmoy },

@@ -140,7 +140,7 @@ describe('tenants', () => {
     const callback_url = `'https://merchant.example/'`;
     await delivery(owned(account), event, { callback_url });
     await refused(delivery(owned(account), event, { callback_url }), refusal.unique);
-    // The second callback address of one event is the same target, and an id of one's own choice is none.
+    // Another callback URL of the same event is the same target, and an id that is not derived is refused.
     await refused(delivery(owned(account), event, { callback_url: `'https://other.example/'` }), refusal.unique);
     const own = { ...owned(account), id: `'dlv_${'0'.repeat(26)}'`, event_id: `'${event}'`, callback_url };
     const times = { next_attempt_at: 'now()', created_at: 'now()' };

@@ -11,7 +11,7 @@ beforeAll(async () => {
   db = openTestDatabase(clone.url);
 });
 
-/** The machine's clocks, moved by hand. */
+/** The machine's clocks, moved by the tests. */
 let monotonicMs: number;
 let wallMs: number;
 const pass = (ms: number): void => {

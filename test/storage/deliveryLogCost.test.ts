@@ -34,8 +34,8 @@ beforeAll(async () => {
 }, 300_000);
 
 /**
- * Further events of the account, up to this many, each with a delivery; one in a thousand completes something. None but
- * the first are parked, so that whoever looks for those in the newest finds nothing.
+ * Adds events up to number `to`, each with a delivery; one in a thousand is payment.completed. Only the first batch has
+ * parked deliveries, so that a search for them among the newest finds none.
  */
 const grow = async (from: number, to: number): Promise<void> => {
   await writeManyEvents(rows.db, { accountId: scope.accountId, paymentId, atMs, first: from + 1, count: to - from });
@@ -59,7 +59,7 @@ const deliveryId = async (sequence: number): Promise<string> => {
 
 type Work = (db: Queryable) => Promise<unknown>;
 
-/** All that is read for the API and by the purge, at the newest place and in the middle of what there is. */
+/** Every read of the API and of the purge, from the newest row and from the middle. */
 const works = async (size: number): Promise<Record<string, Work>> => {
   const [middleEvent, middleDelivery] = [manyEventId(atMs, size / 2), await deliveryId(size / 2)];
   const range = { firstId: manyEventId(atMs, 1), lastId: manyEventId(atMs, size) };
@@ -97,7 +97,7 @@ const measure = async (size: number): Promise<Record<string, number>> => {
   const costs: Record<string, number> = {};
   for (const [name, work] of Object.entries(await works(size))) {
     costs[name] = await pagesRead(rows.db, work);
-    costs[`${name}, planned once for all`] = await genericPagesRead(rows.db, work);
+    costs[`${name}, generic plan`] = await genericPagesRead(rows.db, work);
   }
   return costs;
 };
@@ -110,7 +110,7 @@ test(`pages cost the same among ${many} events and deliveries as among ${few}`, 
   const small = await measure(few);
   await grow(few, many);
   const large = await measure(many);
-  // An index is a level or two deeper, and each row of a page is looked up in it.
+  // An index may be a level or two deeper, and each row of a page is looked up in it.
   const grown = Object.entries(large).filter(([name, pages]) => pages > 2 * small[name]! + 10);
   expect(grown.map(([name, pages]) => `${name}: ${small[name]} → ${pages}`)).toEqual([]);
   console.log('most pages read', Math.max(...Object.values(small)), '→', Math.max(...Object.values(large)));

@@ -4,7 +4,7 @@ import { insertEvents, insertSampleEvent } from '../../src/storage/events.ts';
 import { writePayments } from '../api/listingScene.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 
-/** Stamped by a process whose clock was an hour ahead for a moment: its ids never go back, and their time with them. */
+/** Ids of a process whose clock was an hour ahead for a moment: ids never go back, nor does the time in them. */
 const ids = createIdSource(() => Math.floor(Math.random() * 2 ** 40));
 let aheadMs = 0;
 let florin: TestFlorin;

@@ -5,7 +5,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
-/** Roles belong to the whole server; one that was given to the tests need not let them create any. */
+/** Roles belong to the whole server, and a server given to the tests may not allow them to create roles. */
 const isEmbedded = process.env.TEST_DATABASE_URL === undefined;
 
 const role = `florin_test_${randomBytes(4).toString('hex')}`;

@@ -5,7 +5,7 @@ import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
 const caip2 = 'eip155:7';
 const block = { number: 5, hash: '0x5' };
-/** As if it had ended a second ago. */
+/** The seconds of a lease that ended a second ago. */
 const over = -1;
 const noTags = { safe: null, finalized: null, agreed: null };
 
@@ -27,7 +27,7 @@ test('whoever comes first has the chain until the lease is over', async () => {
   const first = await take('first', 60);
   expect(first).toEqual({ caip2, fence: '1' });
   expect(await take('second', 60)).toBeNull();
-  expect(await take('first', over), 'one who comes back under its name').toEqual({ caip2, fence: '2' });
+  expect(await take('first', over), 'the same holder, restarted').toEqual({ caip2, fence: '2' });
   expect(await take('second', 60)).toEqual({ caip2, fence: '3' });
   expect(await renewLease(db, first!, 60)).toBeNull();
 });
@@ -41,7 +41,7 @@ test('a chain that is being written to is not waited for', async () => {
   const lease = await take('first', over);
   await db.transaction(async tx => {
     expect(await lockChain(tx, lease!)).not.toBeNull();
-    // The lease is over. One that waited would hold a connection until the writer is done, and this test for ever.
+    // The lease has ended. Waiting for the writer would hold a connection and block this test for ever.
     expect(await take('second', 60)).toBeNull();
   });
   expect(await take('second', 60)).toEqual({ caip2, fence: '2' });
@@ -52,7 +52,7 @@ test('a lease is not renewed while its chain is being written to, nor lost by th
   await db.transaction(async tx => {
     await lockChain(tx, lease!);
     const { leaseUntil } = await rowOf();
-    // One that waited would wait for the end of this transaction.
+    // A renewal that waits would wait for this transaction to end.
     expect(await renewLease(db, lease!, 3_600)).toMatchObject({ fence: '1', leaseHolder: 'first' });
     expect((await rowOf()).leaseUntil).toEqual(leaseUntil);
   });

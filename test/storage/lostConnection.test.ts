@@ -19,7 +19,7 @@ test('a connection that ends between two statements of a transaction is an unava
     .transaction(async tx => {
       const [row] = await tx.query<{ pid: number }>(backend);
       await other.query(terminate, [row!.pid]);
-      // The driver hears of the end while no statement runs; an event without a listener would end the process.
+      // The driver notices the end while no statement runs; an error event without a listener would end the process.
       await new Promise(resolve => setImmediate(resolve));
       await tx.query(backend);
     })

@@ -1,11 +1,11 @@
 import type { Database } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
-/** SQL as the owner would type it: a value is a piece of SQL, so that NaN, arrays and functions can be written. */
+/** Column names to SQL expressions, so that NaN, arrays and functions can be written. */
 export type Columns = Record<string, string>;
 
 let counter = 0;
-/** 26 characters, climbing. */
+/** 26 digits, increasing. */
 export const idBody = (): string => (++counter).toString().padStart(26, '0');
 
 const text = (value: string): string => `'${value}'`;
@@ -21,7 +21,7 @@ export type Rows = {
   endpoint(accountId: string, columns?: Columns): Promise<string>;
 };
 
-/** A database of its own, with the least that each table wants. */
+/** Opens a database of its own, with functions that insert minimal valid rows. */
 export const openRows = async (): Promise<Rows> => {
   const clone = await cloneDatabase();
   const db = openTestDatabase(clone.url);
@@ -96,7 +96,7 @@ export const openRows = async (): Promise<Rows> => {
   };
 };
 
-/** SQLSTATE of what a database refuses. */
+/** SQLSTATEs of refusals. `ours` is raised by our triggers. */
 export const refusal = {
   check: '23514',
   foreignKey: '23503',

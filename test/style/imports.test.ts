@@ -48,7 +48,7 @@ const rooms: Readonly<Record<string, Room>> = {
 const entries = new Set([
   'src/cli/main.ts', // bin/florin.js
   'src/local/devchain/node.ts', // the dev chain's own process
-  'src/storage/schemaDump.ts', // all SQL lives in this room; the drift test asks for it
+  'src/storage/schemaDump.ts', // for the drift test; all SQL lives in this room
 ]);
 
 const roomOf = (path: string): string => path.split('/')[1]!;

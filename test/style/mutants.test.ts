@@ -6,7 +6,7 @@ import type { Fault } from '../campaigns/mutants/fault.ts';
 const root = new URL('../../', import.meta.url);
 const namesOf = (faults: readonly Fault[]): string[] => faults.map(({ file, name }) => `${file}: ${name}`);
 
-/** The campaign itself takes hours; that its faults still fit is known at once. */
+/** The campaign takes hours; this shows at once whether its faults still apply. */
 test('each seeded fault fits one place of the source, and changes it', () => {
   const fits = ({ file, find, replace }: Fault): boolean =>
     find !== replace &&

@@ -44,14 +44,14 @@ type Measured = { readonly name: string; readonly line: number; readonly lines: 
 const isFunctionWithBody = (node: ts.Node): boolean => ts.isFunctionLike(node) && 'body' in node && Boolean(node.body);
 
 /**
- * A factory is not as long as the functions it returns together: those are measured alone. So the lines of functions
- * directly inside another do not count towards it.
+ * Lines of inner functions do not count towards the outer one: the functions that a factory returns are measured by
+ * themselves.
  */
 const functionsOf = (file: SourceFile): Measured[] => {
   const tree = parse(file);
   const found: Measured[] = [];
   const lastLineOf = (node: ts.Node): number => tree.getLineAndCharacterOfPosition(node.getEnd()).line + 1;
-  /** Answers how many lines of this node belong to functions inside it. */
+  /** Returns how many lines of this node belong to functions inside it. */
   const measure = (node: ts.Node): number => {
     let inner = 0;
     ts.forEachChild(node, child => {

@@ -9,7 +9,7 @@ const matches = (files: readonly SourceFile[], pattern: RegExp): string[] =>
       .flatMap((text, index) => (pattern.test(text) ? [`${at(file, index + 1)} ${text.trim()}`] : [])),
   );
 
-/** This file must name what it looks for. */
+/** This file contains the words that it searches for. */
 const self = 'test/style/words.test.ts';
 const others = (files: readonly SourceFile[]): SourceFile[] => files.filter(file => file.path !== self);
 

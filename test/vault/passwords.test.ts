@@ -40,6 +40,6 @@ test('two are hashed at a time, a few wait, and more are refused', async () => {
   const refused = outcomes.filter(outcome => outcome.status === 'rejected');
   expect(refused).toHaveLength(8);
   for (const { reason } of refused) expect(reason).toBeInstanceOf(TooManyPasswords);
-  // And then there is room again.
+  // Afterwards there is room again.
   expect(await verifyPassword('x', await hashPassword('x'))).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { open, readFile, truncate } from 'node:fs/promises';
 
-/** A block as it can be made again: everything that goes into its hash and does not follow from the blocks before it. */
+/** What is needed to make a block again: all inputs of its hash that do not follow from the blocks before it. */
 export type BlockRecord = {
   readonly kind: 'block';
   readonly hash: string;
@@ -10,24 +10,24 @@ export type BlockRecord = {
   readonly transactions: readonly string[];
 };
 
-/** What makes the chain another one than all others from its first block on. */
+/** Makes the chain differ from all others from its first block on. */
 export type GenesisRecord = { readonly kind: 'genesis'; readonly identity: string };
 
-/** A balance that was set by hand, between two blocks. */
+/** A balance that was set between two blocks. */
 export type BalanceRecord = { readonly kind: 'balance'; readonly address: string; readonly value: string };
 
 export type ChainRecord = GenesisRecord | BlockRecord | BalanceRecord;
 
-/** Takes back all records but the first `keep`: the chain was reverted to an earlier moment. */
+/** Drops all records after the first `keep`: the chain was reverted to an earlier block. */
 type RevertRecord = { readonly kind: 'revert'; readonly keep: number };
 
 export type Journal = {
-  /** How many records stand. */
+  /** How many records count. */
   length(): number;
-  /** On disk once it resolves. */
+  /** Resolves once the records are on disk. */
   append(records: readonly ChainRecord[]): Promise<void>;
   revert(keep: number): Promise<void>;
-  /** Settles with the error when a record could not be written. The chain is ahead of its journal from there on. */
+  /** Resolves with the error when a record could not be written. The chain is then ahead of its journal. */
   readonly failed: Promise<unknown>;
   close(): Promise<void>;
 };
@@ -40,7 +40,7 @@ const parse = (line: string): ChainRecord | RevertRecord | null => {
   }
 };
 
-/** The records that stand, and how much of the text they take: a line that was being written at a crash is none. */
+/** The records that count, and their length in bytes. A line that a crash cut short is left out. */
 const readRecords = (text: string): { records: ChainRecord[]; bytes: number } => {
   const records: ChainRecord[] = [];
   let bytes = 0;
@@ -63,7 +63,7 @@ const readText = async (path: string): Promise<string> => {
   }
 };
 
-/** Opens the journal of a chain, new or old, with the records that stand in it. */
+/** Opens or creates the journal of a chain, and reads its records. */
 export const openJournal = async (path: string): Promise<{ journal: Journal; records: readonly ChainRecord[] }> => {
   const { records, bytes } = readRecords(await readText(path));
   const file = await open(path, 'a', 0o600);

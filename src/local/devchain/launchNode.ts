@@ -17,14 +17,14 @@ export const launchNode = async (
   signal: AbortSignal,
 ): Promise<DevNode> => {
   signal.throwIfAborted();
-  // An empty environment: the process needs nothing of it, and it may hold the master key.
+  // An empty environment: the process needs none, and ours may hold the master key.
   const child = spawn(process.execPath, [nodePath], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: {} });
 
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-stderrTailCharacters);
   });
-  // The event 'close', which waits for stderr as well, never comes once this side has closed the channel.
+  // The event 'close', which also waits for stderr, is not emitted once this side has closed the channel.
   const stderrClosed = new Promise(resolve => child.stderr?.once('close', resolve));
   const exited = new Promise<NodeExit>(resolve => {
     child.once('exit', (code, killedBy) => {
@@ -50,7 +50,7 @@ export const launchNode = async (
   const ready = new Promise<NodeReady>(resolve => {
     child.on('message', (message: NodeReady | NodeProgress) => {
       if ('port' in message) return resolve(message);
-      // As long as it gets on, it may take its time.
+      // A long replay is not a hang: each progress message restarts the timeout.
       readyTimer?.refresh();
       onProgress(message);
     });

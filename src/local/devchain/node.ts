@@ -2,7 +2,7 @@ import type { DevToken } from '../../chains/evm/deployments.ts';
 import { createChain } from './chain.ts';
 import { serveRpc } from './rpcServer.ts';
 
-/** What the supervisor sends first, and what it hears back once. */
+/** The first message from the supervisor. */
 export type NodeStart = {
   readonly port: number;
   readonly tokens: readonly DevToken[];
@@ -11,7 +11,7 @@ export type NodeStart = {
   readonly identity?: string | undefined;
 };
 export type NodeReady = { readonly port: number };
-/** Before it is ready, as long as it makes the blocks of its journal again. */
+/** Sent before `NodeReady`, while the journal is replayed. */
 export type NodeProgress = { readonly done: number; readonly all: number };
 
 // The channel closes when the supervisor dies, however it dies: no chain outlives it.
@@ -24,9 +24,9 @@ process.once('message', async ({ port, ...options }: NodeStart) => {
     const progress: NodeProgress = { done, all };
     process.send?.(progress);
   });
-  // A full disk, most likely. Whoever starts it again has the chain as it was written down.
+  // Most likely the disk is full. The supervisor restarts the process from what the journal has.
   void chain.failed.then(error => {
-    process.stderr.write(`The journal of the dev chain cannot be written: ${error}\n`);
+    process.stderr.write(`The dev chain journal cannot be written: ${error}\n`);
     process.exit(1);
   });
   const server = await serveRpc(chain, port);
@@ -35,6 +35,6 @@ process.once('message', async ({ port, ...options }: NodeStart) => {
 });
 
 if (process.send === undefined) {
-  process.stderr.write('The dev chain is started by its supervisor.\n');
+  process.stderr.write('Do not run this file: the dev chain is started by Florin.\n');
   process.exitCode = 2;
 }

@@ -15,37 +15,37 @@ import { keccak256 } from '../../chains/evm/keccak.ts';
 export const devChainId = 31_337;
 
 export type RpcOutcome = { readonly result: unknown } | { readonly error: { code: number; message: string } };
-// The first account of the development mnemonic every Ethereum tool knows. It is public, and worth nothing.
+// The first account of the development mnemonic that every Ethereum tool knows. Its key is public.
 export const payer = {
   address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   secretKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   balanceWei: 10n ** 27n,
 } as const;
 
-// Blocks up to the last deployment have fixed times, so that a chain of one identity always begins with the same ones.
+// Blocks up to the last deployment have fixed times, so that chains of one identity begin with the same blocks.
 const genesisTimeS = 1_735_689_600;
 
 export type Send = (method: string, params: unknown) => Promise<RpcOutcome>;
 
 export type Provider = {
-  /** The outcome as JSON: an answer may be large, and most are only passed on. */
+  /** Returns JSON text: an answer may be large, and most are only forwarded. */
   readonly ask: (method: string, params: unknown) => Promise<string>;
   readonly send: Send;
 };
 
-/** An account that nobody has the key of: what it holds is in the first block's hash, and in those of all after it. */
-const markOf = (identity: string) => ({
+/** An account without a known key. Its balance changes the hash of the first block and so of all blocks after it. */
+const identityAccount = (identity: string) => ({
   address: Buffer.from(keccak256(Buffer.from(identity, 'utf8'))).subarray(12),
   balance: 1n,
 });
 
-/** An EVM in this process that mines nothing by itself. Chains of different identity have no block in common. */
+/** An EVM in this process that never mines by itself. Chains of different identity have no block in common. */
 export const openProvider = async (identity: string | null = null): Promise<Provider> => {
   const context = new EdrContext();
   await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
   const { create2Deployer } = devChainDeployments([]);
   const config: ProviderConfig = {
-    // Without this a burst of transactions pushes the chain's clock ahead of the world's, a second for each.
+    // Without this, each transaction of a burst would push the chain's clock a second further ahead of real time.
     allowBlocksWithSameTimestamp: true,
     allowUnlimitedContractSize: false,
     bailOnCallFailure: true,
@@ -57,7 +57,7 @@ export const openProvider = async (identity: string | null = null): Promise<Prov
       ...l1GenesisState(SpecId.Prague),
       { address: addressBytes(payer.address), balance: payer.balanceWei },
       { address: addressBytes(create2Deployer.signer), balance: create2Deployer.fundingWei },
-      ...(identity === null ? [] : [markOf(identity)]),
+      ...(identity === null ? [] : [identityAccount(identity)]),
     ],
     hardfork: PRAGUE,
     initialBaseFeePerGas: 1_000_000_000n,
@@ -88,7 +88,7 @@ export const openProvider = async (identity: string | null = null): Promise<Prov
 
 const addressBytes = (address: string): Buffer => Buffer.from(address.slice(2), 'hex');
 
-export const succeed = async (send: Send, method: string, params: unknown): Promise<unknown> => {
+export const sendOrThrow = async (send: Send, method: string, params: unknown): Promise<unknown> => {
   const outcome = await send(method, params);
   if ('error' in outcome) throw new Error(`${method} failed: ${outcome.error.message}`);
   return outcome.result;

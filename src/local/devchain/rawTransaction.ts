@@ -8,7 +8,7 @@ type RpcTransaction = Readonly<Record<string, string>> & { readonly accessList?:
 const accessList = (list: AccessList = []): Rlp =>
   list.map(({ address, storageKeys }) => [rlpBytes(address), storageKeys.map(rlpBytes)]);
 
-/** The fields that are signed, in their order, with the signature. */
+/** The signed fields in order, followed by the signature. */
 const fieldsOf = (transaction: RpcTransaction, type: number): Rlp => {
   const number = (name: string): Uint8Array => rlpNumber(BigInt(transaction[name] ?? '0x0'));
   const to = transaction.to ? rlpBytes(transaction.to) : new Uint8Array();
@@ -28,14 +28,14 @@ const fieldsOf = (transaction: RpcTransaction, type: number): Rlp => {
   ];
 };
 
-/** The bytes of a signed transaction, from what a node tells of it. They are right when they have its hash. */
+/** Rebuilds the bytes of a signed transaction from a node's description. The hash proves that they are right. */
 export const rawTransaction = (value: unknown): string => {
   const transaction = value as RpcTransaction;
   const type = Number(transaction.type ?? '0x0');
   const fields = encodeRlp(fieldsOf(transaction, type));
   const bytes = type === 0 ? fields : Buffer.concat([Buffer.from([type]), fields]);
   if (`0x${keccak256Hex(bytes)}` !== transaction.hash) {
-    throw new Error('the dev chain cannot record a transaction of this kind');
+    throw new Error('the dev chain cannot record transactions of this type');
   }
   return `0x${Buffer.from(bytes).toString('hex')}`;
 };

@@ -7,19 +7,19 @@ const host = '127.0.0.1';
 const bodyLimitBytes = 2 * 1024 * 1024;
 const batchLimit = 1_000;
 
-/** All of the chain that is served. */
-type Answering = Pick<Chain, 'request'>;
+/** The part of the chain that is served. */
+type RpcChain = Pick<Chain, 'request'>;
 
 export type RpcServer = { readonly port: number; close(): Promise<void> };
 
 /** Serves the chain over HTTP on loopback. Port 0 picks a free one. */
-export const serveRpc = async (chain: Answering, port: number): Promise<RpcServer> => {
+export const serveRpc = async (chain: RpcChain, port: number): Promise<RpcServer> => {
   const server = createServer((request, response) => {
     respond(chain, request, response).catch(() => response.destroy());
   });
   server.headersTimeout = 10_000;
   server.requestTimeout = 15_000;
-  // Longer than clients keep an idle connection, so that they and not the server close it.
+  // Longer than clients keep an idle connection, so that the client closes it, not the server.
   server.keepAliveTimeout = 65_000;
   server.listen(port, host);
   await once(server, 'listening');
@@ -33,7 +33,7 @@ export const serveRpc = async (chain: Answering, port: number): Promise<RpcServe
   };
 };
 
-const respond = async (chain: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const respond = async (chain: RpcChain, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const refusal = refuse(request);
   if (refusal !== null) return refuseWith(response, refusal);
   const body = await readBody(request);
@@ -43,8 +43,8 @@ const respond = async (chain: Answering, request: IncomingMessage, response: Ser
 };
 
 /**
- * A page in a browser must not reach the chain: browsers put an Origin on every POST to another site, and a name that
- * was rebound to loopback shows in Host.
+ * A web page must not reach the chain. Browsers send Origin with every POST to another site, and a name that was
+ * rebound to loopback shows in Host.
  */
 const refuse = ({ method, headers }: IncomingMessage): number | null => {
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return 403;
@@ -59,7 +59,7 @@ const refuseWith = (response: ServerResponse, status: number): void => {
   response.writeHead(status, headers).end(failure(null, -32600, 'This request is refused.'));
 };
 
-/** A body that is too large is read to its end all the same, for at most the request timeout, so that the refusal arrives. */
+/** Reads even a body that is too large to its end, within the request timeout, so that the refusal arrives. */
 const readBody = async (request: IncomingMessage): Promise<string | null> => {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -70,7 +70,7 @@ const readBody = async (request: IncomingMessage): Promise<string | null> => {
   return sizeBytes > bodyLimitBytes ? null : Buffer.concat(chunks).toString('utf8');
 };
 
-const answerBody = async (chain: Answering, body: string): Promise<string> => {
+const answerBody = async (chain: RpcChain, body: string): Promise<string> => {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -79,19 +79,19 @@ const answerBody = async (chain: Answering, body: string): Promise<string> => {
   }
   if (!Array.isArray(parsed)) return await answerCall(chain, parsed);
   if (parsed.length === 0 || parsed.length > batchLimit) {
-    return failure(null, -32600, `A batch holds 1 to ${batchLimit} requests.`);
+    return failure(null, -32600, `A batch must have 1 to ${batchLimit} requests.`);
   }
   const answers: string[] = [];
   for (const call of parsed) answers.push(await answerCall(chain, call));
   return `[${answers.join(',')}]`;
 };
 
-const answerCall = async (chain: Answering, call: unknown): Promise<string> => {
-  if (typeof call !== 'object' || call === null) return failure(null, -32600, 'A request is an object.');
+const answerCall = async (chain: RpcChain, call: unknown): Promise<string> => {
+  if (typeof call !== 'object' || call === null) return failure(null, -32600, 'A request must be an object.');
   const { jsonrpc, id, method, params = [] } = call as Record<string, unknown>;
   const isId = typeof id === 'string' || typeof id === 'number' || id === null;
   if (jsonrpc !== '2.0' || !isId || typeof method !== 'string') {
-    return failure(isId ? id : null, -32600, 'A request has jsonrpc "2.0", an id and a method.');
+    return failure(isId ? id : null, -32600, 'A request must have jsonrpc "2.0", an id and a method.');
   }
   try {
     return respondTo(id, await chain.request(method, params));
@@ -100,7 +100,7 @@ const answerCall = async (chain: Answering, call: unknown): Promise<string> => {
   }
 };
 
-/** The outcome is an object in JSON; it is large sometimes, so the answer is written around it. */
+/** The outcome is the text of a JSON object, and may be large: the answer is built around it without parsing. */
 const respondTo = (id: unknown, outcome: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${outcome.slice(1)}`;
 

@@ -8,7 +8,7 @@ import { type DevNode, launchNode } from './launchNode.ts';
 import type { NodeProgress } from './node.ts';
 
 export type DevChain = {
-  /** Stays the same when the node has to be restarted. */
+  /** Stays the same when the node restarts. */
   readonly rpcUrl: string;
   /** The node's process, null while it is down. */
   pid(): number | null;
@@ -20,16 +20,16 @@ export type DevChainOptions = {
   readonly log: Log;
   readonly tokens: readonly DevToken[];
   readonly emptyBlockIntervalMs?: number | undefined;
-  /** Tells this chain from those of other data directories, from the first block on. */
+  /** Makes this chain differ from those of other data directories, from the first block on. */
   readonly identity?: string;
 };
 
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
-// A node that has lived this long did not die of the cause the delays are growing for.
+// A node that ran for this long did not die of the cause for which the delays grow.
 const steadyAfterMs = 60_000;
 
-/** Runs the dev chain in a process of its own, and runs it again when it dies, until stopped. */
+/** Runs the dev chain in a process of its own and restarts it when it dies, until stopped. */
 export const startDevChain = async (options: DevChainOptions): Promise<DevChain> => {
   const { dataDir, log, tokens, emptyBlockIntervalMs = 1_000, identity } = options;
   const recordPath = join(dataDir, 'devchain.json');
@@ -40,7 +40,7 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
   const launch = async (port: number): Promise<DevNode> => {
     const startedAt = new Date();
     const onProgress = (progress: NodeProgress): void => {
-      if (progress.done > 0) log.info(progress, 'the blocks of the dev chain are made again');
+      if (progress.done > 0) log.info(progress, 'replaying the dev chain journal');
     };
     const start = { port, tokens, emptyBlockIntervalMs, journalPath, identity };
     const unrecorded = new AbortController();
@@ -49,7 +49,7 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
     try {
       await writeFileAtomically(recordPath, `${JSON.stringify(record)}\n`, 0o600);
     } catch (error) {
-      // It would keep the port from the next one.
+      // A node without a record would keep the port from the next one.
       unrecorded.abort();
       await node.exited;
       throw error;
@@ -58,7 +58,7 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
     return node;
   };
 
-  /** Only the first port will do: others have been told of it. One taken meanwhile is waited for. */
+  /** Uses the first port again, because others know it. If it is taken meanwhile, this waits until it is free. */
   const relaunch = async (port: number, firstAttemptDelayMs: number): Promise<DevNode | null> => {
     let delayMs = firstAttemptDelayMs;
     while (!stopping.signal.aborted) {

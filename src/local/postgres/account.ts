@@ -6,7 +6,7 @@ import type { PostgresBinaries } from './locatePostgres.ts';
 import { isRoot, type PostgresFiles } from './postgresFiles.ts';
 import { runCommand } from './runCommand.ts';
 
-/** Under whose rights the server runs. PostgreSQL refuses to run as root. */
+/** The account that the server runs under. PostgreSQL refuses to run as root. */
 export type Account =
   | { readonly kind: 'self' }
   | { readonly kind: 'user'; readonly uid: number; readonly gid: number }
@@ -18,7 +18,7 @@ type Invocation = { command: string; args: string[]; identity: { uid?: number; g
 
 const namespaceCommand = ['-U', '--map-user=65534', '--map-group=65534', '--'];
 
-/** How a command is to be started so that it runs under the account. It keeps the process id it is started with. */
+/** How to start a command under the account. The command keeps the process id that it is started with. */
 export function invokeAs(account: Account, command: string, args: readonly string[]): Invocation {
   if (account.kind === 'namespace') {
     return { command: 'unshare', args: [...namespaceCommand, command, ...args], identity: {} };
@@ -27,7 +27,7 @@ export function invokeAs(account: Account, command: string, args: readonly strin
   return { command, args: [...args], identity };
 }
 
-/** The first account that has a name, can enter the data directory and can run the binaries; tried, not calculated. */
+/** The first account that has a name, can enter the data directory and can run the binaries. Each is tried for real. */
 export async function chooseAccount(
   files: PostgresFiles,
   binaries: PostgresBinaries,
@@ -36,7 +36,7 @@ export async function chooseAccount(
   const refusals: string[] = [];
   for (const account of await candidates(files, binaries)) {
     const script = 'id -un >/dev/null && cd "$1" && exec "$2" --version';
-    const trial = invokeAs(account, '/bin/sh', ['-c', script, 'sh', files.room, binaries.postgres]);
+    const trial = invokeAs(account, '/bin/sh', ['-c', script, 'sh', files.directory, binaries.postgres]);
     const options = { ...trial.identity, env: binaries.environment, timeoutMs: 30_000 };
     const { code, stdout, stderr } = await runCommand(trial.command, trial.args, options);
     const majorVersion = / (\d+)[.\d]*/.exec(stdout)?.[1];
@@ -54,10 +54,10 @@ export async function chooseAccount(
 
 async function candidates(files: PostgresFiles, binaries: PostgresBinaries): Promise<Account[]> {
   if (!isRoot()) return [{ kind: 'self' }, { kind: 'namespace' }];
-  // The owner of what is there comes first, so that files keep their owner from one start to the next.
+  // The owner of the existing files comes first, so that they keep their owner from one start to the next.
   const owners = [
     await ownerOf(files.cluster),
-    await ownerOf(files.room),
+    await ownerOf(files.directory),
     await findNobody(),
     await ownerOf(binaries.root),
   ];
@@ -90,10 +90,13 @@ function warnOfNamespace(files: PostgresFiles, log: Log): void {
   const message =
     'no unprivileged account can enter the data and program directories, so PostgreSQL runs in a user namespace ' +
     'and keeps the file access of this user';
-  log.warn({ directory: files.room }, message);
+  log.warn({ directory: files.directory }, message);
 }
 
-/** Gives a directory of the server to its account. The top comes last: its owner tells whether all below is done. */
+/**
+ * Gives a directory of the server to its account. The top comes last, so its owner shows whether everything below is
+ * done.
+ */
 export async function handOver(directory: string, account: Account): Promise<void> {
   if (!isRoot()) return;
   const { uid, gid } = account.kind === 'user' ? account : { uid: 0, gid: 0 };

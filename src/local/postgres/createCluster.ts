@@ -26,20 +26,20 @@ export async function hasCluster(files: PostgresFiles): Promise<boolean> {
   );
 }
 
-/** Ends what an interrupted first start has left running, and removes what it has left lying. */
+/** Ends the processes of an interrupted first start and removes its files. */
 export async function clearUnfinished(files: PostgresFiles): Promise<void> {
   await endProcessesOn(files.buildPrefix);
   const prefix = basename(files.buildPrefix);
-  for (const entry of await readdir(files.room)) {
+  for (const entry of await readdir(files.directory)) {
     if (!entry.startsWith(prefix)) continue;
-    await rm(join(files.room, entry), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    await rm(join(files.directory, entry), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 }
 
 /**
- * Builds the cluster under a name of its own and renames it into place when it is complete, stopped and on disk. A start
- * killed at any moment therefore leaves either no cluster or a whole one, and whatever still runs of it can only write
- * to a directory that nobody will ever rename.
+ * Builds the cluster in a temporary directory and renames it into place once it is complete, stopped and on disk. A
+ * start that is killed leaves either no cluster or a whole one; processes of it that still run can only write to a
+ * directory that is never renamed.
  */
 export async function createCluster(context: Context): Promise<void> {
   const { files, account, log } = context;
@@ -54,7 +54,7 @@ export async function createCluster(context: Context): Promise<void> {
   await bootstrap(context, data);
   await syncDirectory(data);
   await rename(data, files.cluster);
-  await syncDirectory(files.room);
+  await syncDirectory(files.directory);
   await rm(build, { recursive: true, force: true });
 }
 
@@ -69,7 +69,7 @@ async function initialise(context: Context, data: string, passwordFile: string):
   if (result.code !== 0) throw new Error(`The database could not be created. initdb said: ${result.stderr.trim()}`);
 }
 
-/** Roles and database are made in single-user mode: no server is running that could outlive an interrupted start. */
+/** Creates roles and database in single-user mode, so that no server can outlive an interrupted start. */
 async function bootstrap(context: Context, data: string): Promise<void> {
   const { owner, service, database } = names;
   const statements = [
@@ -88,7 +88,7 @@ async function bootstrap(context: Context, data: string): Promise<void> {
   if (result.code !== 0) throw new Error(`The database could not be prepared. postgres said: ${result.stderr.trim()}`);
 }
 
-/** A data directory of another major version is left alone, with a message that says the way out. */
+/** Refuses a data directory of another major version without changing it. The message says what to do. */
 export async function refuseOtherVersion(files: PostgresFiles, majorVersion: string): Promise<void> {
   let found: string;
   try {

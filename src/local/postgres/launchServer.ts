@@ -25,24 +25,24 @@ const readyTimeoutMs = 600_000;
 const probeTimeoutMs = 5_000;
 const attempts = 5;
 
-/** Takes over the server that a killed parent has left, if it proves to be ours by answering; else ends it. */
+/** Takes over a server whose parent was killed, if it answers with our password; otherwise ends it. */
 export async function adoptServer(context: ServerContext): Promise<Postmaster | null> {
   const { files, log, signal } = context;
   const postmaster = await findPostmaster(files.cluster);
   if (postmaster === null) return null;
   const ready = await waitUntilReady(postmaster, files.cluster, { timeoutMs: readyTimeoutMs, signal });
   if (ready && (await answers(context))) {
-    log.info({ pid: postmaster.pid }, 'adopted the PostgreSQL of an earlier start');
+    log.info({ pid: postmaster.pid }, 'took over the PostgreSQL server of an earlier start');
     return postmaster;
   }
-  log.warn({ pid: postmaster.pid }, 'the PostgreSQL of an earlier start does not answer and is ended');
+  log.warn({ pid: postmaster.pid }, 'the PostgreSQL server of an earlier start does not answer; stopping it');
   await endPostmaster(postmaster, files.cluster, log);
   return null;
 }
 
 /**
- * Starts a server and waits until it answers. An attempt can fail for reasons that pass: sessions of a killed server
- * that have not yet noticed its end, or a server that was started a moment before its parent was killed.
+ * Starts a server and waits until it answers. An attempt may fail for a passing reason: sessions of a killed server
+ * have not noticed its end yet, or a parent started a server just before it was killed.
  */
 export async function launchServer(context: ServerContext, isFirst: boolean): Promise<Postmaster> {
   const { files, signal } = context;
@@ -67,7 +67,7 @@ async function tryLaunch(context: ServerContext, isFirst: boolean): Promise<Post
   if ((await ensureSocketDirectory(files)) !== socketDirectory) {
     throw new Error(`The directory ${socketDirectory} of the database's socket was replaced. Start Florin again.`);
   }
-  // One that was started a moment before its parent was killed may have come up meanwhile.
+  // A server that was started just before its parent was killed may have come up meanwhile.
   if ((await findPostmaster(files.cluster)) !== null) return null;
   await endOrphansOf(files.cluster);
   await disarmPostmasterFile(files.cluster, socketDirectory);
@@ -89,7 +89,7 @@ async function tryLaunch(context: ServerContext, isFirst: boolean): Promise<Post
     await serverLog.close();
   }
   const ready = await waitUntilReady(postmaster, files.cluster, { timeoutMs: readyTimeoutMs, signal });
-  // One that is started again on a full disk may answer nobody until there is room; it is ours and stays.
+  // A server restarted on a full disk may not answer until there is room. It is ours, so it stays.
   if (ready && (!isFirst || (await answers(context)))) return postmaster;
   await endPostmaster(postmaster, files.cluster, log);
   return null;

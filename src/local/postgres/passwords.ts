@@ -5,7 +5,7 @@ import { type PostgresFiles, writePrivateFile } from './postgresFiles.ts';
 
 export type Passwords = { readonly superuser: string; readonly owner: string; readonly service: string };
 
-/** The recorded passwords, made on the first start before there is a cluster that knows them. */
+/** The recorded passwords. The first start makes them before it creates the cluster. */
 export async function ensurePasswords(files: PostgresFiles): Promise<Passwords> {
   const recorded = await readPasswords(files);
   if (recorded !== null) return recorded;

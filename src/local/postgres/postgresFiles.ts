@@ -2,7 +2,7 @@ import { chmod, lchown, mkdir, open, realpath, rename, stat } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 
 export type PostgresFiles = {
-  readonly room: string;
+  readonly directory: string;
   readonly cluster: string;
   readonly buildPrefix: string;
   readonly socketDir: string;
@@ -14,46 +14,46 @@ export type PostgresFiles = {
 
 export const isRoot = () => process.geteuid?.() === 0;
 
-/** Where everything of the embedded server lies below the data directory. */
+/** Paths of the embedded server below the data directory. */
 export function postgresFiles(dataDir: string): PostgresFiles {
-  const room = join(dataDir, 'postgres');
+  const directory = join(dataDir, 'postgres');
   return {
-    room,
-    cluster: join(room, 'cluster'),
-    buildPrefix: join(room, 'build-'),
-    socketDir: join(room, 'socket'),
-    socketRecord: join(room, 'socket-directory'),
-    passwords: join(room, 'passwords.json'),
-    serverLog: join(room, 'server.log'),
-    links: join(room, 'lib'),
+    directory,
+    cluster: join(directory, 'cluster'),
+    buildPrefix: join(directory, 'build-'),
+    socketDir: join(directory, 'socket'),
+    socketRecord: join(directory, 'socket-directory'),
+    passwords: join(directory, 'passwords.json'),
+    serverLog: join(directory, 'server.log'),
+    links: join(directory, 'lib'),
   };
 }
 
-/** Makes the directories that Florin itself owns. Those of the server's account are made when the account is known. */
-export async function ensureRoom(dataDir: string): Promise<PostgresFiles> {
+/** Creates the directories that Florin owns. Those of the server's account follow when the account is known. */
+export async function ensurePostgresDirectory(dataDir: string): Promise<PostgresFiles> {
   await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
   const files = postgresFiles(await realpath(dataDir));
-  await mkdir(files.room, { mode: 0o700, recursive: true });
-  await keepOwner(files.room);
-  const { uid } = await stat(files.room);
+  await mkdir(files.directory, { mode: 0o700, recursive: true });
+  await keepOwner(files.directory);
+  const { uid } = await stat(files.directory);
   if (!isRoot() && uid !== process.geteuid?.()) {
     throw new Error(
-      `${files.room} belongs to user ${uid}. Start Florin as that user, or choose another data directory.`,
+      `${files.directory} belongs to user ${uid}. Start Florin as that user, or choose another data directory.`,
     );
   }
-  // Below root's directory the server runs under another account, which must be able to pass but not to look around.
-  await chmod(files.room, isRoot() ? 0o711 : 0o700);
+  // As root, the server runs under another account, which must be able to enter the directory but not to list it.
+  await chmod(files.directory, isRoot() ? 0o711 : 0o700);
   return files;
 }
 
-/** Root may start in a directory of an ordinary user: what it leaves there belongs to the directory's owner. */
+/** Root may start in the directory of an ordinary user: new files then belong to the directory's owner. */
 export async function keepOwner(path: string): Promise<void> {
   if (!isRoot()) return;
   const { uid, gid } = await stat(dirname(path));
   await lchown(path, uid, gid);
 }
 
-/** Writes a file of mode 0600 that is either wholly there after a crash or not at all. */
+/** Writes a file of mode 0600. After a crash it is complete or missing. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   const unfinished = `${path}.new`;
   const file = await open(unfinished, 'w', 0o600);

@@ -6,7 +6,7 @@ import type { PostgresBinaries } from './locatePostgres.ts';
 import { readPostmasterFile } from './postmasterFile.ts';
 import { isPostmasterOf, sendSignal } from './processes.ts';
 
-/** A running server. `exited` resolves when it is gone, however that came about. */
+/** A running server. `exited` resolves when it has ended, for whatever reason. */
 export type Postmaster = { readonly pid: number; readonly exited: Promise<void> };
 
 type Launch = {
@@ -20,7 +20,7 @@ type Launch = {
 const pollMs = 25;
 const adoptedPollMs = 500;
 
-/** Starts a server that survives this process, and whatever a terminal sends to it. */
+/** Starts a server that survives this process and signals from its terminal. */
 export function spawnPostmaster(launch: Launch): Promise<Postmaster> {
   const { cluster, binaries, account, args, logDescriptor } = launch;
   const invocation = invokeAs(account, binaries.postgres, ['-D', cluster, ...args]);
@@ -39,19 +39,19 @@ export function spawnPostmaster(launch: Launch): Promise<Postmaster> {
   });
 }
 
-/** The server that a killed parent has left running on the cluster, if there is one. */
+/** The server that a killed parent left running on the cluster, if any. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
   const file = await readPostmasterFile(cluster);
   if (file === null || !(await isPostmasterOf(file.pid, cluster))) return null;
   return { pid: file.pid, exited: watchUntilGone(file.pid, cluster) };
 }
 
-/** Nobody tells of the end of a process that is not a child, so it is looked for. */
+/** A process that is not a child reports no exit, so it is polled. */
 async function watchUntilGone(pid: number, cluster: string): Promise<void> {
   while (await isPostmasterOf(pid, cluster)) await pause(adoptedPollMs, undefined, { ref: false });
 }
 
-/** Whether the server comes to take connections. Recovery after a crash may take minutes. */
+/** Waits until the server accepts connections; false if it does not. Recovery after a crash may take minutes. */
 export async function waitUntilReady(
   postmaster: Postmaster,
   cluster: string,
@@ -70,7 +70,7 @@ export async function waitUntilReady(
   return false;
 }
 
-/** Ends a server: first as cleanly as is quick, then without a checkpoint, and at last by force. */
+/** Ends a server: first with a fast shutdown, then without a checkpoint, at last by force. */
 export async function endPostmaster(postmaster: Postmaster, cluster: string, log: Log): Promise<void> {
   const steps = [
     { signal: 'SIGINT', patienceMs: 30_000 },
@@ -79,11 +79,12 @@ export async function endPostmaster(postmaster: Postmaster, cluster: string, log
   ] as const;
   for (const { signal, patienceMs } of steps) {
     if (!(await isPostmasterOf(postmaster.pid, cluster))) return;
-    if (signal !== 'SIGINT') log.warn({ pid: postmaster.pid, signal }, 'PostgreSQL does not stop, asking harder');
+    if (signal !== 'SIGINT')
+      log.warn({ pid: postmaster.pid, signal }, 'PostgreSQL does not stop; sending a stronger signal');
     if (!sendSignal(postmaster.pid, signal)) return;
     if (await endsWithin(postmaster, patienceMs)) return;
   }
-  throw new Error(`PostgreSQL (process ${postmaster.pid}) cannot be stopped.`);
+  throw new Error(`PostgreSQL (process ${postmaster.pid}) cannot be stopped. Stop it by hand.`);
 }
 
 async function endsWithin(postmaster: Postmaster, patienceMs: number): Promise<boolean> {

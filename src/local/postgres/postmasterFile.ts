@@ -8,7 +8,7 @@ export type PostmasterFile = { readonly pid: number; readonly status: string };
 
 const pathOf = (cluster: string) => join(cluster, 'postmaster.pid');
 
-/** What the server writes about itself while it runs; after a crash it may describe one that is long gone. */
+/** What the server writes about itself while it runs. After a crash it may describe a server that is gone. */
 export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | null> {
   try {
     const lines = (await readFile(pathOf(cluster), 'utf8')).split('\n');
@@ -21,11 +21,11 @@ export async function readPostmasterFile(cluster: string): Promise<PostmasterFil
 }
 
 /**
- * Makes way for a new server once it is certain that the recorded one does not run.
+ * Prepares for a new server once it is certain that the recorded one does not run.
  *
- * PostgreSQL refuses to start while any process of its user bears the recorded id, and ids are reused. Its file is not
+ * PostgreSQL refuses to start while any process of its user has the recorded id, and ids are reused. The file is not
  * removed, because it also names the shared memory by which a new server notices orphaned sessions of the old one.
- * The id of this process is put in instead: PostgreSQL knows that its own parent cannot be another server.
+ * Instead it gets the id of this process: PostgreSQL knows that its own parent cannot be another server.
  */
 export async function disarmPostmasterFile(cluster: string, socketDirectory: string): Promise<void> {
   for (const name of [`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`])
@@ -33,13 +33,13 @@ export async function disarmPostmasterFile(cluster: string, socketDirectory: str
   try {
     let content = await readFile(pathOf(cluster), 'utf8');
     if (!content.includes('\n')) {
-      // Empty: either the remnant of a crash, or a server that is about to write its id and must not be overtaken.
+      // Empty: left by a crash, or a server is about to write its id and needs a moment.
       await pause(1000);
       content = await readFile(pathOf(cluster), 'utf8');
     }
     const rest = content.indexOf('\n');
     if (rest === -1) return await rm(pathOf(cluster));
-    // In place and padded to the old length, so that it succeeds on a full disk.
+    // Written in place and padded to the old length, so that it works on a full disk.
     const disarmed = `${String(process.pid).padStart(rest)}${content.slice(rest)}`;
     await writeFile(pathOf(cluster), disarmed, { flag: 'r+' });
   } catch (error) {

@@ -5,12 +5,12 @@ import { runCommand } from './runCommand.ts';
 
 const psOptions = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, timeoutMs: 10_000 };
 
-/** Whether the process is the postmaster of this cluster, and not another one that has come by the same id. */
+/** Whether the process is the postmaster of this cluster, not another process with a reused id. */
 export async function isPostmasterOf(pid: number, cluster: string): Promise<boolean> {
   return (await commandOf(pid)).includes(` -D ${cluster} -c `);
 }
 
-/** The command line, arguments separated by spaces; empty for a process that is gone or only waits to be reaped. */
+/** The command line, arguments separated by spaces; empty for a process that has ended. */
 async function commandOf(pid: number): Promise<string> {
   if (process.platform !== 'linux') {
     return (await runCommand('ps', ['-ww', '-o', 'command=', '-p', String(pid)], psOptions)).stdout;
@@ -23,20 +23,20 @@ async function commandOf(pid: number): Promise<string> {
   }
 }
 
-/** Ends every process, with its group, that was started with a data directory whose path begins like this. */
+/** Ends every process, with its group, that was started with a data directory below this path prefix. */
 export async function endProcessesOn(pathPrefix: string): Promise<void> {
   await endAll(`an interrupted start on ${pathPrefix}*`, () => processesOn(pathPrefix));
 }
 
 /**
- * Ends what is left of a server that is gone. Its processes notice that by themselves, but for one that waits for a
- * lock whose holder was killed: it would wait for ever, and no server starts beside it.
+ * Ends the remaining processes of a server that is gone. Most notice its end by themselves, but one that waits for a
+ * lock whose holder was killed would wait for ever, and no new server starts beside it.
  */
 export async function endOrphansOf(cluster: string): Promise<void> {
   await endAll(`an earlier server on ${cluster}`, async () => {
     const found: number[] = [];
     for (const pid of await processesIn(cluster)) {
-      // Somebody may be looking around in there.
+      // Other processes, such as a shell, may have this working directory.
       if ((await commandOf(pid)).startsWith('postgres: ')) found.push(pid);
     }
     return found;
@@ -49,15 +49,15 @@ async function endAll(what: string, find: () => Promise<number[]>): Promise<void
     const found = await find();
     if (found.length === 0) return;
     for (const pid of found) {
-      // They lead a group of their own; what they have started in it goes with them.
+      // Each leads a process group; the processes it started there end with it.
       if (!sendSignal(-pid, 'SIGKILL')) sendSignal(pid, 'SIGKILL');
     }
     await pause(50);
   }
-  throw new Error(`Processes of ${what} cannot be ended.`);
+  throw new Error(`Processes of ${what} cannot be stopped. Stop them by hand.`);
 }
 
-/** The processes whose working directory this is. */
+/** The processes with this working directory. */
 async function processesIn(directory: string): Promise<number[]> {
   if (process.platform !== 'linux') {
     const { stdout } = await runCommand('/usr/sbin/lsof', ['-t', '-a', '-d', 'cwd', '--', directory], psOptions);
@@ -68,7 +68,7 @@ async function processesIn(directory: string): Promise<number[]> {
     try {
       if ((await readlink(`/proc/${pid}/cwd`)) === directory) found.push(pid);
     } catch (error) {
-      // Gone meanwhile, or not ours to look at: then it is none of our server's either.
+      // The process has ended, or we may not read it; then it does not belong to our server.
       if (!hasCode(error, 'ENOENT', 'ESRCH', 'EACCES')) throw error;
     }
   }
@@ -90,7 +90,7 @@ async function processesOn(pathPrefix: string): Promise<number[]> {
 const processIds = async (): Promise<number[]> =>
   (await readdir('/proc')).filter(entry => /^\d+$/.test(entry)).map(Number);
 
-/** False when there is no such process any more. */
+/** False when the process no longer exists. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);

@@ -10,11 +10,11 @@ type CommandOptions = Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'> & {
 
 const outputLimit = 1024 * 1024;
 
-/** Runs a command to its end. One that cannot be started at all has no exit code. */
+/** Runs a command to its end. The exit code is null if it cannot be started. */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
   const { env, input, timeoutMs, ...rest } = options;
   return new Promise(resolve => {
-    // Its own process group, so that a later start can end it together with the processes it has started.
+    // Its own process group, so that a later start can end it together with the processes it started.
     const child = spawn(command, args, { cwd: '/', ...rest, env, detached: true, timeout: timeoutMs, stdio: 'pipe' });
     let stdout = '';
     let stderr = '';

@@ -4,8 +4,8 @@ import { hasCode } from '../../core/errorCode.ts';
 const limitBytes = 8 * 1024 * 1024;
 
 /**
- * Keeps the server's log below a bound, with one predecessor. The server holds the file open for appending, so the
- * content is copied and cut off instead of the file being renamed. On a full disk the copy fails and the cut makes room.
+ * Keeps the server's log small, with one older copy. The server holds the file open for appending, so the content is
+ * copied and cut off; renaming the file would not help. On a full disk the copy fails and the cut makes room.
  */
 export async function boundServerLog(path: string): Promise<void> {
   try {
@@ -19,7 +19,7 @@ export async function boundServerLog(path: string): Promise<void> {
 
 export const openServerLog = (path: string) => open(path, 'a', 0o600);
 
-/** The last lines, for the message of a start that failed. */
+/** The last lines, for the error message of a failed start. */
 export async function tailServerLog(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-8).join('\n');

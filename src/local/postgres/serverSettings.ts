@@ -5,7 +5,7 @@ export type ServerSettings = Readonly<Record<string, string>>;
 
 const gibibyte = 1024 ** 3;
 
-/** What suits a small machine; every one of these may be set otherwise. */
+/** Defaults for a small machine. Each may be overridden. */
 function tuning(): ServerSettings {
   const roomy = totalmem() >= 4 * gibibyte;
   return {
@@ -15,16 +15,16 @@ function tuning(): ServerSettings {
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
     wal_compression: 'on',
-    // Without it the log would repeat the values of rows that break a constraint.
+    // The default would log the values of rows that violate a constraint.
     log_error_verbosity: 'terse',
   };
 }
 
-/** What Florin's promises rest on: no commit is acknowledged before it is on disk, nobody connects but this machine. */
+/** Florin's guarantees rest on these: commits are on disk before they are acknowledged, and nobody else can connect. */
 function fixed(socketDirectory: string): ServerSettings {
   return {
     listen_addresses: '',
-    // The setting is a list; quotes keep a path with a comma in it whole.
+    // The setting is a list; the quotes allow a comma in the path.
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: String(port),
@@ -33,7 +33,7 @@ function fixed(socketDirectory: string): ServerSettings {
     full_page_writes: 'on',
     password_encryption: 'scram-sha-256',
     restart_after_crash: 'on',
-    // The log is a file that the supervisor keeps small; a collector would be one more process to lose.
+    // The supervisor keeps the log file small; a collector would be one more process that can fail.
     logging_collector: 'off',
     log_destination: 'stderr',
     timezone: 'UTC',

@@ -10,7 +10,7 @@ const pathLimitBytes = process.platform === 'darwin' ? 103 : 107;
 
 const fits = (directory: string) => Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= pathLimitBytes;
 
-/** Where the server's socket is to be found; null when nothing has been recorded yet. */
+/** The directory of the server's socket; null when none is recorded yet. */
 export async function findSocketDirectory(files: PostgresFiles): Promise<string | null> {
   if (fits(files.socketDir)) return files.socketDir;
   try {
@@ -21,7 +21,7 @@ export async function findSocketDirectory(files: PostgresFiles): Promise<string 
   }
 }
 
-/** Below the data directory where its path is short enough for a socket, else a recorded directory nobody can guess. */
+/** Below the data directory if its path is short enough for a socket, otherwise a recorded temporary directory. */
 export async function ensureSocketDirectory(files: PostgresFiles): Promise<string> {
   if (fits(files.socketDir)) {
     await mkdir(files.socketDir, { recursive: true, mode: 0o700 });
@@ -35,7 +35,7 @@ export async function ensureSocketDirectory(files: PostgresFiles): Promise<strin
   return directory;
 }
 
-/** After the temporary directory was cleaned, somebody else's directory may bear the recorded name. */
+/** After the temporary directory was cleaned, the recorded name may belong to somebody else's directory. */
 async function makeOrRecognise(directory: string, files: PostgresFiles): Promise<boolean> {
   try {
     await mkdir(directory, { mode: 0o700 });

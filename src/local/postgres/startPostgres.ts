@@ -6,7 +6,7 @@ import { lockDataDirectory } from '../dataDirectoryLock.ts';
 import { clearUnfinished, names } from './createCluster.ts';
 import { adoptServer, launchServer, type ServerContext } from './launchServer.ts';
 import { ensurePasswords, type Passwords, readPasswords } from './passwords.ts';
-import { ensureRoom, postgresFiles } from './postgresFiles.ts';
+import { ensurePostgresDirectory, postgresFiles } from './postgresFiles.ts';
 import { endPostmaster, type Postmaster } from './postmaster.ts';
 import { readPostmasterFile } from './postmasterFile.ts';
 import { boundServerLog } from './serverLog.ts';
@@ -23,13 +23,13 @@ export type PostgresConnection = {
 };
 
 export type EmbeddedPostgres = {
-  /** Owns the database and runs migrations; not a superuser. */
+  /** Owns the database and runs migrations. Not a superuser. */
   owner: PostgresConnection;
   /** May log in and owns nothing. */
   service: PostgresConnection;
-  /** Whether a server that a killed parent had left running was taken over. */
+  /** Whether a running server was taken over from a killed parent. */
   adopted: boolean;
-  /** Ends the server cleanly and at once. May be called again. */
+  /** Stops the server cleanly and quickly. May be called again. */
   stop(): Promise<void>;
 };
 
@@ -43,10 +43,10 @@ const longestDelayMs = 10_000;
 const steadyAfterMs = 60_000;
 const logCheckMs = 30_000;
 
-/** Brings the embedded server up on the data directory, and keeps it up until it is stopped. */
+/** Starts the embedded server on the data directory, and restarts it when it dies, until stopped. */
 export async function startPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
-  const files = await ensureRoom(options.dataDir);
-  const lock = lockDataDirectory({ dataDir: files.room });
+  const files = await ensurePostgresDirectory(options.dataDir);
+  const lock = lockDataDirectory({ dataDir: files.directory });
   try {
     await clearUnfinished(files);
     const passwords = await ensurePasswords(files);
@@ -85,7 +85,7 @@ export async function startPostgres(options: StartOptions): Promise<EmbeddedPost
   }
 }
 
-/** The connections of a server beside which a command runs; null when none is recorded as running. */
+/** Connections to the running server of a data directory, for commands; null when none is recorded as running. */
 export async function findPostgres(options: {
   dataDir: string;
 }): Promise<{ owner: PostgresConnection; service: PostgresConnection } | null> {
@@ -93,7 +93,7 @@ export async function findPostgres(options: {
   return found === null ? null : { owner: found.owner, service: found.service };
 }
 
-/** For tests and repairs only: the service itself never holds these rights. */
+/** For tests and repairs only: the service itself never has these rights. */
 export async function findSuperuser(options: { dataDir: string }): Promise<PostgresConnection | null> {
   return (await readConnections(options.dataDir))?.superuser ?? null;
 }
@@ -126,11 +126,13 @@ function connections(host: string, passwords: Passwords) {
   };
 }
 
-/** Starts the server again whenever it ends by itself, until told to stop; then ends it. */
+/** Restarts the server whenever it ends by itself. Ends it when the signal is aborted. */
 async function supervise(first: Postmaster, context: ServerContext): Promise<void> {
   const { files, log, signal } = context;
   const logCheck = setInterval(() => {
-    boundServerLog(files.serverLog).catch(error => log.warn({ err: error }, 'the log of PostgreSQL cannot be bounded'));
+    boundServerLog(files.serverLog).catch(error =>
+      log.warn({ err: error }, 'the PostgreSQL log could not be truncated'),
+    );
   }, logCheckMs).unref();
   const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }));
   let current: Postmaster | null = first;
@@ -151,7 +153,7 @@ async function supervise(first: Postmaster, context: ServerContext): Promise<voi
   if (current !== null) await endPostmaster(current, files.cluster, log);
 }
 
-/** A full disk may last for hours, so a failure is only logged: the next attempt follows after a bounded delay. */
+/** A disk may be full for hours, so a failure is only logged and the next attempt follows after a bounded delay. */
 async function relaunch(context: ServerContext, nextAttemptMs: number): Promise<Postmaster | null> {
   try {
     const postmaster = await launchServer(context, false);

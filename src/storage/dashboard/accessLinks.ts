@@ -37,7 +37,7 @@ const findStatement = {
   name: 'link-find',
   text: `select ${columns} from access_links where token_hash = $1 and kind = $2 and ${isOpen}`,
 };
-/** Null where it is used up, too old, or never was. */
+/** Null if the link was used, has expired or never existed. */
 export const findAccessLink = async (
   db: Queryable,
   tokenHash: Buffer,
@@ -49,7 +49,7 @@ const useStatement = {
   text: `update access_links set used_at = clock_timestamp() where token_hash = $1 and kind = $2 and ${isOpen}
     returning ${columns}`,
 };
-/** Takes the link: of two that come at the same time, one gets null. */
+/** Uses the link up. Of two concurrent calls, one gets null. */
 export const spendAccessLink = async (
   tx: Queryable,
   tokenHash: Buffer,
@@ -68,7 +68,7 @@ const withdrawStatement = {
   text: `delete from access_links where account_id = $1 and kind = 'invitation' and ${isOpen}
     and (id = $2 or email = $3 or created_by = $4) returning ${columns}`,
 };
-/** By its id, or all for an e-mail address, or all of somebody. */
+/** By id, or all for an e-mail address, or all that a person created. */
 export const withdrawInvitations = (
   tx: Queryable,
   accountId: string,
@@ -80,7 +80,7 @@ const dropStatement = {
   name: 'link-drop-setup',
   text: `delete from access_links where account_id = $1 and kind = 'setup' and expires_at < clock_timestamp()`,
 };
-/** Every start without an owner makes one: those of the past mean nothing any more. */
+/** Every start without an owner makes a setup link, so expired ones would pile up. */
 export const dropOldSetupLinks = async (tx: Queryable, accountId: string): Promise<void> => {
   await tx.query(dropStatement, [accountId]);
 };
@@ -89,7 +89,7 @@ const lockStatement = {
   name: 'team-lock',
   text: `select pg_advisory_xact_lock(hashtextextended('florin team ' || $1, 0))`,
 };
-/** Changes of who owns an account come one after the other: there is no row yet that the first of them could lock. */
+/** Serialises changes of the owners of an account. An advisory lock, because the first change has no row to lock. */
 export const lockTeam = async (tx: Queryable, accountId: string): Promise<void> => {
   await tx.query(lockStatement, [accountId]);
 };

@@ -26,7 +26,7 @@ const lockHeadStatement = {
     on conflict (account_id) do update set account_id = excluded.account_id
     returning sequence, hash, date_trunc('milliseconds', clock_timestamp()) as now`,
 };
-/** The end of the account's chain, ours until the transaction ends; `start` is the hash before the first row. */
+/** Locks the end of the account's chain until the transaction ends. `start` is the hash before the first row. */
 export const lockAuditHead = async (tx: Queryable, accountId: string, start: Buffer): Promise<AuditHead> =>
   (await tx.query<AuditHead>(lockHeadStatement, [accountId, start]))[0]!;
 
@@ -64,7 +64,7 @@ const listStatement = {
     where account_id = $1 and ($2::text is null or action = $2) and ($3::text is null or actor_id = $3)
       and sequence < $4 order by sequence desc limit $5`,
 };
-/** Newest first, those before a sequence. */
+/** Newest first, below the sequence `before`. */
 export const listAuditRows = (
   db: Queryable,
   accountId: string,
@@ -76,7 +76,7 @@ const subjectStatement = {
   name: 'audit-by-subject',
   text: `select ${columns} from audit_log where account_id = $1 and subject = $2 order by sequence desc limit $3`,
 };
-/** What was done to one thing, newest first. */
+/** Rows about one subject, newest first. */
 export const listAuditOfSubject = (
   db: Queryable,
   accountId: string,
@@ -88,7 +88,7 @@ const chainStatement = {
   name: 'audit-chain',
   text: `select ${columns} from audit_log where account_id = $1 and sequence > $2 order by sequence limit $3`,
 };
-/** Oldest first, to be verified one after the other. */
+/** Oldest first, for verification. */
 export const readAuditChain = (
   db: Queryable,
   accountId: string,
@@ -102,7 +102,7 @@ const hashesStatement = {
     join unnest($1::text[], $2::bigint[]) as asked(account_id, sequence)
       on asked.account_id = l.account_id and asked.sequence = l.sequence`,
 };
-/** The hash of one row of each account named. */
+/** The hash of one row per account. */
 export const readAuditHashes = (
   db: Queryable,
   asked: readonly { accountId: string; sequence: string }[],
@@ -118,6 +118,6 @@ const headsStatement = {
     from accounts a left join audit_heads h on h.account_id = a.id where a.id > $1 order by a.id limit $2`,
 };
 export type AuditEnd = { accountId: string; sequence: string; hash: Buffer | null };
-/** Every account's, also of those in which nothing was done yet, a page at a time. */
+/** The end of every account's chain, with sequence 0 for an account without rows, page by page. */
 export const readAuditHeads = (db: Queryable, after: string, limit: number): Promise<AuditEnd[]> =>
   db.query<AuditEnd>(headsStatement, [after, limit]);

@@ -1,8 +1,7 @@
 import type { Queryable, Row } from '../database.ts';
-import { walletsInForce } from '../wallets.ts';
 
 export type Readiness = {
-  /** One that is in force and that somebody has found in a wallet of their own. */
+  /** Whether an owner has an authenticator app or a passkey. */
   readonly hasSecondFactor: boolean;
   readonly hasLiveKey: boolean;
 };
@@ -10,11 +9,6 @@ export type Readiness = {
 const readinessStatement = {
   name: 'go-live-readiness',
   text: `select
-      exists (
-        select from json_to_recordset((${walletsInForce('$1', `'production'`)})::json) as w(network text, version int)
-          join wallet_verifications v on v.account_id = $1 and v.environment = 'production'
-            and v.network = w.network and v.version = w.version
-      ) as "hasWallet",
       exists (
         select from people p where p.account_id = $1 and p.role = 'owner' and p.removed_at is null
           and (p.totp_secret is not null

@@ -20,7 +20,7 @@ const conversionStatement = {
         where ${owned} and hour >= $3::date::timestamp at time zone 'UTC'
     ) c group by day`,
 };
-/** Of the payments made on each day since this one, UTC: how many, and how many of them are completed. */
+/** Payments created on each UTC day since this one, and how many of them are completed. */
 export const conversionSince = (db: Queryable, scope: Scope, day: string): Promise<DayCount[]> =>
   db.query<Row & DayCount>(conversionStatement, [scope.accountId, scope.environment, day]);
 
@@ -42,7 +42,7 @@ const volumesStatement = {
       select day, currency, network, decimals, count, amount from volume_deltas where ${owned} and day >= $3
     ) v group by 1, 2, 3, 4 having sum(count) <> 0 or sum(amount) <> 0 order by currency, network, day`,
 };
-/** What was confirmed for payments that were completed on each day since this one, UTC, and are so still. */
+/** Confirmed amounts of payments that were completed on each UTC day since this one, and still are. */
 export const volumesSince = async (db: Queryable, scope: Scope, day: string): Promise<DayVolume[]> => {
   const values = [scope.accountId, scope.environment, day];
   const rows = await db.query<Row & Omit<DayVolume, 'amount'> & { amount: string }>(volumesStatement, values);
@@ -51,7 +51,7 @@ export const volumesSince = async (db: Queryable, scope: Scope, day: string): Pr
 
 export type StateCount = { readonly status: string; readonly exception: string; readonly count: number };
 
-// Completed payments are most of all, and none of those that wait for somebody.
+// Without completed payments: they are most of the rows, and none of them needs attention.
 const statesStatement = {
   name: 'home-states',
   text: `select status, exception, sum(count)::float8 as count from (
@@ -64,11 +64,11 @@ const statesStatement = {
         where ${owned} and d.status <> 'completed'
     ) s group by status, exception having sum(count) > 0 order by status, exception`,
 };
-/** How many payments stand where, of all times. An exception of '' counts those with and without one. */
+/** Counts payments of all time by status and exception. The exception '' counts payments with and without one. */
 export const statesNow = (db: Queryable, scope: Scope): Promise<StateCount[]> =>
   db.query<Row & StateCount>(statesStatement, [scope.accountId, scope.environment]);
 
-/** So many of the newest: each is looked up by itself, and more would not make the figures truer. */
+/** How many of the newest payments are measured: each costs a lookup, and more would not improve the figures. */
 export const speedSample = 500;
 
 export type Speed = {
@@ -107,7 +107,7 @@ const speedStatement = {
       count(complete)::int as sample
     from timed`,
 };
-/** How fast the newest payments made since then were seen and completed. */
+/** How fast the newest payments created since then were detected and completed. */
 export const speedSince = async (db: Queryable, scope: Scope, sinceMs: number): Promise<Speed> => {
   const values = [scope.accountId, scope.environment, firstIdAt('payment', sinceMs)];
   return (await db.query<Row & Speed>(speedStatement, values))[0]!;

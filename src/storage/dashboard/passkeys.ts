@@ -41,7 +41,7 @@ const lockStatement = {
   name: 'passkey-lock',
   text: `select ${columns} from passkeys where credential_id = $1 for update`,
 };
-/** Locked, so that of two answers with the same counter one is refused. */
+/** Locks the row, so that one of two answers with the same counter is refused. */
 export const lockPasskey = async (tx: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
   (await tx.query<PasskeyRow>(lockStatement, [credentialId]))[0] ?? null;
 
@@ -61,7 +61,7 @@ const deleteStatement = {
   name: 'passkey-delete',
   text: `delete from passkeys where account_id = $1 and person_id = $2 and id = $3 returning name`,
 };
-/** The name it had; null where the person has none with this id. */
+/** Returns the name of the passkey; null if the person has none with this id. */
 export const deletePasskey = async (
   tx: Queryable,
   accountId: string,
@@ -90,7 +90,7 @@ const takeStatement = {
   text: `delete from passkey_challenges where challenge = $1 and purpose = $2 and person_id is not distinct from $3
     returning expires_at > clock_timestamp() as "isFresh"`,
 };
-/** True once, and in time. */
+/** Uses the challenge up. True if it was there and had not expired. */
 export const takeChallenge = async (
   db: Queryable,
   bytes: Buffer,

@@ -77,7 +77,7 @@ const anyOwnerStatement = {
   text: `select exists (select from people where role = 'owner' and removed_at is null
     and ($1::text is null or account_id = $1)) as found`,
 };
-/** Of this account, or of any. */
+/** Whether this account has an owner or, with null, whether any account has one. */
 export const hasOwner = async (db: Queryable, accountId: string | null): Promise<boolean> =>
   (await db.query<{ found: boolean }>(anyOwnerStatement, [accountId]))[0]!.found;
 
@@ -112,7 +112,7 @@ const removeStatement = {
     update people set removed_at = clock_timestamp(), password_hash = null, totp_secret = null, totp_pending = null
     where account_id = $1 and id = $2`,
 };
-/** Takes away everything the person could sign in with. */
+/** Removes the person, with everything they could sign in with. */
 export const removePerson = async (tx: Queryable, accountId: string, id: string): Promise<void> => {
   await tx.query(removeStatement, [accountId, id]);
 };
@@ -122,6 +122,6 @@ const securedStatement = {
   text: `select exists (select from people p where p.account_id = $1 and p.removed_at is null and (p.totp_secret is not null
     or exists (select from passkeys k where k.account_id = p.account_id and k.person_id = p.id))) as found`,
 };
-/** Whether anybody of the account has more than a password. */
+/** Whether anybody in the account has an authenticator app or a passkey. */
 export const hasSecuredPerson = async (db: Queryable, accountId: string): Promise<boolean> =>
   (await db.query<{ found: boolean }>(securedStatement, [accountId]))[0]!.found;

@@ -21,7 +21,7 @@ const stepStatement = {
   name: 'totp-step',
   text: `update people set totp_last_step = $3 where account_id = $1 and id = $2 and totp_last_step < $3 returning id`,
 };
-/** False where a code of this time or a later one was taken before. */
+/** False if a code of this step or a later one was used before. */
 export const takeTotpStep = async (tx: Queryable, accountId: string, id: string, step: bigint): Promise<boolean> =>
   (await tx.query(stepStatement, [accountId, id, step])).length > 0;
 
@@ -42,7 +42,6 @@ const insertCodesStatement = {
   name: 'recovery-insert',
   text: `insert into recovery_codes (account_id, person_id, hash) select $1, $2, hash from unnest($3::bytea[]) as t(hash)`,
 };
-/** In place of all that were there. */
 export const replaceRecoveryCodes = async (
   tx: Queryable,
   accountId: string,

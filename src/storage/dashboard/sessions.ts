@@ -36,12 +36,12 @@ const trimStatement = {
   text: `delete from sessions where account_id = $1 and person_id = $2 and id in (select id from sessions
     where account_id = $1 and person_id = $2 order by last_seen_at desc, id desc offset $3)`,
 };
-/** Ends those that were unused the longest. */
+/** Keeps the `most` sessions that were used last and ends the others. */
 export const trimSessions = async (tx: Queryable, accountId: string, personId: string, most: number): Promise<void> => {
   await tx.query(trimStatement, [accountId, personId, most]);
 };
 
-/** Whom a session belongs to. `isProven` is by the database's clock. */
+/** The person behind a session. `provenUntil` is null once it has passed by the database's clock. */
 export type SessionOwner = {
   sessionId: string;
   personId: string;
@@ -62,7 +62,7 @@ const findStatement = {
     where s.token_hash = $1 and s.expires_at > clock_timestamp() and p.removed_at is null
       and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)`,
 };
-/** Null where it ended, was unused for too long, or never was. */
+/** Null if the session ended, was idle for too long or never existed. */
 export const findSession = async (
   db: Queryable,
   tokenHash: Buffer,
@@ -76,7 +76,7 @@ const roleStatement = {
     where s.account_id = $1 and s.person_id = $2 and s.id = $3
       and s.expires_at > clock_timestamp() and p.removed_at is null`,
 };
-/** Whose session stands, however long it was unused: for what goes on after the request that began it. */
+/** The role behind a session that has not ended, however long it was idle: for work that outlives its request. */
 export const readSessionRole = async (
   db: Queryable,
   session: { accountId: string; personId: string; sessionId: string },
@@ -99,7 +99,7 @@ const proveStatement = {
   text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $4)
     where account_id = $1 and person_id = $2 and id = $3 returning proven_until as "provenUntil"`,
 };
-/** Null where the session is gone. */
+/** Null if the session has ended. */
 export const proveSession = async (
   tx: Queryable,
   session: { accountId: string; personId: string; sessionId: string },
@@ -133,7 +133,7 @@ const endAllStatement = {
   name: 'session-end-all',
   text: `delete from sessions where account_id = $1 and person_id = $2 and ($3::text is null or id <> $3) returning id`,
 };
-/** All of the person's, but for one where one is named; answers how many there were. */
+/** Ends all of the person's sessions except `keptId`. Returns how many. */
 export const endSessions = async (
   tx: Queryable,
   accountId: string,

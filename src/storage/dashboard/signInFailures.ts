@@ -1,30 +1,30 @@
 import type { Queryable } from '../database.ts';
 
 export type Guess = {
-  /** Of whoever is guessed at, or of where it is done. */
+  /** Hash of what is counted: a person, a client address, a session or a pair of them. */
   readonly subject: Buffer;
-  /** From this many on each further one has to wait. */
+  /** Failures before the first wait. */
   readonly free: number;
-  /** For so long at most. */
+  /** The longest wait. */
   readonly mostSeconds: number;
 };
 
 export type TakenGuess = {
   readonly subject: Buffer;
   readonly failures: number;
-  /** As it was before, to be put back where the guess was none. */
+  /** The values before the guess, to be restored if it was not wrong. */
   readonly failuresBefore: number;
   readonly failedAtBefore: Date;
 };
 
-/** Doubles with each failure past the free ones, from a quarter of a minute to the most. */
+/** Doubles with each failure past the free ones, from 15 seconds to the longest wait. */
 const waitSeconds = `least(g.most, 15 * 2 ^ least(f.failures - g.free, 20))`;
-/** Failures this old say nothing of who tries now. */
+/** Older failures no longer count. */
 const forgottenAfter = `interval '24 hours'`;
 
 const given = `select * from unnest($1::bytea[], $2::int[], $3::int[]) as t(subject, free, most)`;
 
-/** By failures first: free ones never wait, even where the clock of the last one was a little ahead. */
+/** Compares failures first: free guesses never wait, even if `failed_at` is slightly in the future. */
 const lockedStatement = {
   name: 'failures-locked',
   text: `with given as (${given})
@@ -50,8 +50,8 @@ const readStatement = {
 };
 
 /**
- * Counts a guess before it is judged, so that many at the same time are as many as one after the other. Answers how many
- * seconds to wait where one of the subjects is locked, and then counts nothing.
+ * Counts a guess before it is checked, so that concurrent guesses count like successive ones. If one of the subjects is
+ * locked, returns the seconds to wait and counts nothing.
  */
 export const takeGuesses = async (
   tx: Queryable,
@@ -61,10 +61,10 @@ export const takeGuesses = async (
   const limits = [subjects, guesses.map(guess => guess.free), guesses.map(guess => guess.mostSeconds)];
   const lockedFor = async (): Promise<number> =>
     (await tx.query<{ seconds: number | null }>(lockedStatement, limits))[0]?.seconds ?? 0;
-  // What is refused leaves no row behind.
+  // A refused guess leaves no row behind.
   const refusedFor = await lockedFor();
   if (refusedFor) return { locked: Math.max(1, refusedFor) };
-  // A row to lock must be there, or many first guesses at the same time would each find none.
+  // The row must exist to be locked: otherwise concurrent first guesses would each find none.
   await tx.query(makeStatement, [subjects]);
   const before = await tx.query<{ subject: Buffer; failures: number; failedAt: Date }>(readStatement, [subjects]);
   const seconds = await lockedFor();
@@ -83,7 +83,7 @@ const undoStatement = {
       failed_at = case when failures = $4 then $3 else failed_at end
     where subject = $1`,
 };
-/** It was none after all. Those that were counted since stay counted. */
+/** Takes back a guess that was not wrong. Guesses counted since then stay counted. */
 export const undoGuess = async (tx: Queryable, guess: TakenGuess): Promise<void> => {
   await tx.query(undoStatement, [guess.subject, guess.failuresBefore, guess.failedAtBefore, guess.failures]);
 };
@@ -106,6 +106,6 @@ const purgeStatement = {
     select greatest((select count(*) from failures), (select count(*) from challenges), (select count(*) from ended),
       (select count(*) from links))::int as most`,
 };
-/** What time has made void; answers how many of the kind that had most. */
+/** Deletes expired failures, challenges, sessions and links. Returns how many of the kind with the most. */
 export const purgeSignIns = async (db: Queryable, limit: number): Promise<number> =>
   (await db.query<{ most: number }>(purgeStatement, [limit]))[0]!.most;

@@ -29,7 +29,7 @@ const insertStatement = {
     )
     select id from written`,
 };
-/** False where a sweep with this transaction is on record already. */
+/** False if a sweep with this transaction is on record already. */
 export const insertSweep = async (tx: Queryable, sweep: NewSweep): Promise<boolean> => {
   const { accountId, environment, id, network, caip2, currency, contract, decimals, txHash, amount } = sweep;
   const rows = await tx.query(insertStatement, [
@@ -64,9 +64,9 @@ export type StoredSweep = {
   readonly decimals: number;
   readonly txHash: string;
   readonly payments: number;
-  /** What was held when it was sent. */
+  /** What its payments held when it was sent. */
   readonly amount: string;
-  /** What its transaction forwarded, as far as blocks stand; null where it did nothing yet. */
+  /** What its transaction forwarded in canonical blocks; null if nothing yet. */
   readonly forwarded: string | null;
   readonly landedAt: Date | null;
   /** Whether any of its payments still holds funds. */
@@ -77,7 +77,7 @@ export type StoredSweep = {
 
 const columns = `s.id, s.network, s.currency, s.decimals, s.tx_hash as "txHash", s.amount, s.created_at as "createdAt",
   person.name as by, listed.payments, done.forwarded, done.at as "landedAt", listed.is_open as "isOpen"`;
-// What became of a sweep is not written down anywhere but in the forwards of its transaction, so that a reorg takes it back.
+// The outcome of a sweep is stored only as the forwards of its transaction, so that a reorg undoes it.
 const derived = `cross join lateral (
       select count(*)::int as payments, bool_or(p.amount_confirmed > p.amount_forwarded) as is_open
       from sweep_payments i join payments p on p.account_id = i.account_id and p.environment = i.environment
@@ -93,21 +93,21 @@ const derived = `cross join lateral (
         and f.account_id = s.account_id and f.environment = s.environment and f.contract is not distinct from s.contract
     ) done
     left join people person on person.account_id = s.account_id and person.id = s.created_by`;
-const mine = 's.account_id = $1 and s.environment = $2';
+const owned = 's.account_id = $1 and s.environment = $2';
 
 const listStatement = {
   name: 'sweep-list',
   text: `select ${columns} from (
-      select * from sweeps s where ${mine} order by s.id desc limit $3
+      select * from sweeps s where ${owned} order by s.id desc limit $3
     ) s ${derived} order by s.id desc`,
 };
-/** The newest first. */
+/** Newest first. */
 export const listSweeps = (db: Queryable, scope: Scope, limit: number): Promise<StoredSweep[]> =>
   db.query<Row & StoredSweep>(listStatement, [scope.accountId, scope.environment, limit]);
 
 const findStatement = {
   name: 'sweep-find',
-  text: `select ${columns} from sweeps s ${derived} where ${mine} and s.caip2 = $3 and s.tx_hash = $4`,
+  text: `select ${columns} from sweeps s ${derived} where ${owned} and s.caip2 = $3 and s.tx_hash = $4`,
 };
 export const findSweep = async (
   db: Queryable,

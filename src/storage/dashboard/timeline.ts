@@ -2,13 +2,13 @@ import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
 import { type AuditLogRow, listAuditOfSubject } from './auditLog.ts';
 
-/** The newest of each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
+/** Limits for each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
 const shownEvents = 300;
 const shownStrays = 100;
 const shownAttempts = 300;
 const shownMoves = 100;
 
-const mine = 'account_id = $1 and environment = $2';
+const owned = 'account_id = $1 and environment = $2';
 
 export type TimelineEvent = {
   readonly id: string;
@@ -18,12 +18,12 @@ export type TimelineEvent = {
   readonly exception: string | null;
   readonly createdAt: Date;
 };
-/** Strays apart from the others: they hide nothing of what became of the payment. */
+/** Strays have their own limit, so that they cannot hide other events of the payment. */
 const newestEvents = (columns: string, more: number): string => {
   const newest = (kind: string, limit: number): string => `(select ${columns} from events
-      where ${mine} and payment_id = $3 and ${kind} order by sequence desc limit ${limit + more})`;
-  const told = newest(`type <> 'payment.stray'`, shownEvents);
-  return `${told} union all ${newest(`type = 'payment.stray'`, shownStrays)}`;
+      where ${owned} and payment_id = $3 and ${kind} order by sequence desc limit ${limit + more})`;
+  const others = newest(`type <> 'payment.stray'`, shownEvents);
+  return `${others} union all ${newest(`type = 'payment.stray'`, shownStrays)}`;
 };
 const eventsStatement = {
   name: 'timeline-events',
@@ -42,7 +42,7 @@ export type TimelineTransfer = {
   readonly firstSeenAt: Date;
 };
 const largest = (stray: boolean): string =>
-  `(select * from transfers where ${mine} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves + 1})`;
+  `(select * from transfers where ${owned} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves + 1})`;
 const transfersStatement = {
   name: 'timeline-transfers',
   text: `select caip2, stray, contract, tx_hash as "txHash", sender, amount, block_number::float8 as "blockNumber",
@@ -60,14 +60,14 @@ export type TimelineAttempt = {
   readonly error: string | null;
   readonly durationMs: number;
 };
-// The ids of deliveries follow from event and receiver, so that none of them has to be looked for.
+// Delivery ids are derived from event and target, so deliveries need no lookup.
 const attemptsStatement = {
   name: 'timeline-attempts',
   text: `select a.delivery_id as "deliveryId", e.id as "eventId", e.type, a.url, a.at, a.status_code as "statusCode",
       a.error, a.duration_ms as "durationMs"
     from (${newestEvents('id, type', 0)}) e
       cross join (
-        select id from webhook_endpoints where ${mine} union all select 'callback'
+        select id from webhook_endpoints where ${owned} union all select 'callback'
       ) target
       join delivery_attempts a on a.account_id = $1 and a.environment = $2 and a.delivery_id = delivery_id(e.id, target.id)
     order by a.at desc limit ${shownAttempts + 1}`,
@@ -85,7 +85,7 @@ const forwardsStatement = {
   name: 'timeline-forwards',
   text: `select f.tx_hash as "txHash", f.contract, f.caip2, f.amount, f.canonical,
       f.first_seen_at as at
-    from forwards f where ${mine} and payment_id = $3 order by block_number desc limit ${shownMoves + 1}`,
+    from forwards f where ${owned} and payment_id = $3 order by block_number desc limit ${shownMoves + 1}`,
 };
 
 export type TimelineSweep = {
@@ -97,7 +97,7 @@ export type TimelineSweep = {
 const sweepsStatement = {
   name: 'timeline-sweeps',
   text: `select s.id, s.tx_hash as "txHash", s.created_at as at, p.name as by
-    from (select * from sweep_payments where ${mine} and payment_id = $3 order by sweep_id desc limit ${shownMoves + 1}) i
+    from (select * from sweep_payments where ${owned} and payment_id = $3 order by sweep_id desc limit ${shownMoves + 1}) i
       join sweeps s on s.account_id = i.account_id and s.environment = i.environment and s.id = i.sweep_id
       left join people p on p.account_id = s.account_id and p.id = s.created_by`,
 };
@@ -108,13 +108,16 @@ export type TimelineFacts = {
   readonly attempts: readonly TimelineAttempt[];
   readonly forwards: readonly TimelineForward[];
   readonly sweeps: readonly TimelineSweep[];
-  /** What people did to it, newest first. */
+  /** What people did to the payment, newest first. */
   readonly actions: readonly AuditLogRow[];
-  /** Of some kind there is more than is told. */
+  /** Whether any kind has more rows than its limit. */
   readonly isCut: boolean;
 };
 
-/** What is known of one payment, each kind by its index. One more is read than is told, to know whether there are more. */
+/**
+ * Everything recorded about one payment, each kind by its index. Reads one row past each limit, to know whether there
+ * are more.
+ */
 export const readTimeline = async (db: Queryable, scope: Scope, id: string): Promise<TimelineFacts> => {
   const values = [scope.accountId, scope.environment, id];
   let isCut = false;

@@ -11,7 +11,7 @@ const pageStatement = {
     where $1::text is null or (account_id, environment, network, version) > ($1, $2, $3, $4)
     order by account_id, environment, network, version limit $5`,
 };
-/** Every version of every wallet, a page at a time. */
+/** Every version of every wallet, page by page. */
 export const readSealedWallets = (
   db: Queryable,
   after: SealedWallet | null,
@@ -21,7 +21,10 @@ export const readSealedWallets = (
   return db.query<SealedWallet>(pageStatement, [...place, limit]);
 };
 
-/** What the audit log tells of changes, against what there is. Both are text, so that no row breaks the reading of others. */
+/**
+ * Compares the changes in the audit log with the wallets and stops. Versions are compared as text, so that a malformed
+ * row cannot fail the query.
+ */
 const historyStatement = {
   name: 'wallet-history',
   text: `with told as (
@@ -43,6 +46,6 @@ const historyStatement = {
     order by account_id, environment, network, version, stopped limit $1`,
 };
 export type HistoryFault = Scope & { network: string; version: string; stopped: boolean; fault: 'gone' | 'untold' };
-/** Wallets and stops that the audit log knows of and that are gone, and stops that it does not know of. */
+/** Wallets and stops that the audit log lists but that are gone, and stops that it does not list. */
 export const readHistoryFaults = (db: Queryable, limit: number): Promise<HistoryFault[]> =>
   db.query<Row & HistoryFault>(historyStatement, [limit]);

@@ -4,7 +4,7 @@ import type { Queryable, Row } from '../database.ts';
 
 export type Health = {
   readonly succeeded: number;
-  /** Tried in vain at least once, and tried again. */
+  /** Failed at least once, and scheduled for a retry. */
   readonly failed: number;
   /** Not tried yet. */
   readonly waiting: number;
@@ -12,7 +12,7 @@ export type Health = {
 };
 export type EndpointHealth = Health & { readonly id: string; readonly url: string; readonly status: string };
 
-/** Counted up to here: a page that says "a thousand" says as much as one that counts a million. */
+/** Counting stops here: "a thousand" tells a reader as much as a million. */
 export const countedDeliveries = 1_000;
 
 const counts = `count(*) filter (where d.status = 'succeeded')::int as succeeded,
@@ -30,7 +30,8 @@ const endpointsStatement = {
     ) h where w.account_id = $1 and w.environment = $2 and w.deleted_at is null order by w.id limit 50`,
 };
 
-// The newest of the account, whomever they go to: no index knows callbacks apart, and each delivery would pay for it.
+// Among the account's newest deliveries to any target: no index has callbacks alone, and every delivery would pay for
+// one.
 const callbacksStatement = {
   name: 'health-callbacks',
   text: `select ${counts} from (
@@ -41,7 +42,7 @@ const callbacksStatement = {
     ) d`,
 };
 
-/** What became of the deliveries of events since then, endpoint by endpoint, and of callbacks among the newest. */
+/** Counts deliveries of events since then by outcome, per endpoint, and callbacks among the newest deliveries. */
 export const webhookHealth = async (
   db: Queryable,
   scope: Scope,
@@ -63,6 +64,6 @@ const answeredStatement = {
             and d.environment = w.environment and d.status = 'succeeded'))
     ) as answered`,
 };
-/** Whether an endpoint in use has ever taken a delivery or a test event. */
+/** Whether an enabled endpoint has ever accepted a delivery or a test event. */
 export const hasAnsweringEndpoint = async (db: Queryable, scope: Scope): Promise<boolean> =>
   (await db.query<{ answered: boolean }>(answeredStatement, [scope.accountId, scope.environment]))[0]!.answered;

@@ -280,7 +280,7 @@ const localChain: Fault[] = [
   {
     name: 'all local chains begin with the same block',
     file: 'src/local/devchain/provider.ts',
-    find: '...(identity === null ? [] : [markOf(identity)]),',
+    find: '...(identity === null ? [] : [identityAccount(identity)]),',
     replace: '',
     tests: local('devchainJournal'),
   },

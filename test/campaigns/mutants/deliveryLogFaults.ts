@@ -61,14 +61,14 @@ const lists: Fault[] = [
   {
     name: 'a list shows deliveries to any endpoint of the account',
     file: 'src/storage/deliveryLog.ts',
-    find: 'where ${mine} and d.endpoint_id = $3 and d.status',
-    replace: 'where ${mine} and d.endpoint_id >= $3 and d.status',
+    find: 'where ${owned} and d.endpoint_id = $3 and d.status',
+    replace: 'where ${owned} and d.endpoint_id >= $3 and d.status',
     tests: api('deliveriesList'),
   },
   {
     name: 'parked deliveries of the account are listed in either environment',
     file: 'src/storage/deliveryLog.ts',
-    find: "where ${mine} and d.status = 'parked' and d.id < $3",
+    find: "where ${owned} and d.status = 'parked' and d.id < $3",
     replace: "where d.account_id = $1 and $2 <> '' and d.status = 'parked' and d.id < $3",
     tests: api('deliveriesList'),
   },
@@ -89,9 +89,9 @@ const lists: Fault[] = [
   {
     name: 'a delivery is shown to whoever knows its id',
     file: 'src/storage/deliveryLog.ts',
-    find: "name: 'delivery-log-read',\n  text: `select ${columns} from deliveries d ${named} where ${mine} and d.id = $3`",
+    find: "name: 'delivery-log-read',\n  text: `select ${columns} from deliveries d ${withEventAndEndpoint} where ${owned} and d.id = $3`",
     replace:
-      "name: 'delivery-log-read',\n  text: `select ${columns} from deliveries d ${named} where $1 <> '' and $2 <> '' and d.id = $3`",
+      "name: 'delivery-log-read',\n  text: `select ${columns} from deliveries d ${withEventAndEndpoint} where $1 <> '' and $2 <> '' and d.id = $3`",
     tests: api('deliveries', 'isolation'),
   },
 ];
@@ -162,14 +162,14 @@ const replaying: Fault[] = [
   {
     name: 'a replay leaves out what is on its way',
     file: 'src/storage/deliveryLog.ts',
-    find: 'do update set ${anew}',
-    replace: 'do update set ${anew} where d.claimed_until is null',
+    find: 'do update set ${asNew}',
+    replace: 'do update set ${asNew} where d.claimed_until is null',
     tests: api('replay'),
   },
   {
     name: 'a replay leaves alone what was delivered',
     file: 'src/storage/deliveryLog.ts',
-    find: 'on conflict (account_id, environment, id) do update set ${anew}',
+    find: 'on conflict (account_id, environment, id) do update set ${asNew}',
     replace: 'on conflict (account_id, environment, id) do nothing',
     tests: api('replay'),
   },

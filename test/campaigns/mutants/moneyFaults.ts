@@ -71,8 +71,8 @@ const files: Fault[] = [
   {
     name: 'a file goes on for somebody who was removed',
     file: 'src/storage/dashboard/sessions.ts',
-    find: '\n      and s.expires_at > clock_timestamp() and p.removed_at is null`,\n};\n/** Whose session stands',
-    replace: '\n      and s.expires_at > clock_timestamp()`,\n};\n/** Whose session stands',
+    find: '\n      and s.expires_at > clock_timestamp() and p.removed_at is null`,\n};\n/** The role behind a session that',
+    replace: '\n      and s.expires_at > clock_timestamp()`,\n};\n/** The role behind a session that',
     tests: dashboard('paymentsCsv'),
   },
   {

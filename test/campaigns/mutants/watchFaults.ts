@@ -33,7 +33,7 @@ const applying: Fault[] = [
   {
     name: 'what the operator asked for is done again and again',
     file: 'src/engine/applyBlocks.ts',
-    find: 'await rolledBack(tx, chain.caip2);',
+    find: 'await clearRollback(tx, chain.caip2);',
     replace: '',
     tests: watch('halts'),
   },
