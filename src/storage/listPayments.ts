@@ -28,9 +28,15 @@ const latestMs = 253_402_300_799_999;
 /** Up to here OFFSET itself is cheaper than looking up where to start. */
 const plainOffset = 1_000;
 
+/** What the dashboard asks for besides. No total is kept for it. */
+export type PaymentSearch = PaymentFilter & {
+  /** Only payments to which another token, or one of another network, came. */
+  readonly strayed?: true;
+};
+
 type Parameters = { text(value: unknown): string; values: unknown[] };
 
-const parameters = (scope: Scope): Parameters => {
+export const parameters = (scope: Scope): Parameters => {
   const values: unknown[] = [scope.accountId, scope.environment];
   return {
     values,
@@ -42,18 +48,19 @@ const parameters = (scope: Scope): Parameters => {
 };
 
 /** Equality filters as SQL over a table that has these columns. */
-const equalities = (filter: PaymentFilter, to: Parameters): string =>
+export const equalities = (filter: PaymentSearch, to: Parameters): string =>
   [
     filter.status === undefined ? '' : ` and status = ${to.text(filter.status)}`,
     filter.exception === undefined ? '' : ` and exception = ${to.text(filter.exception)}`,
     filter.currency === undefined ? '' : ` and currency = ${to.text(filter.currency)}`,
     filter.network === undefined ? '' : ` and network = ${to.text(filter.network)}`,
+    filter.strayed ? ' and strayed' : '',
   ].join('');
 
-const idsBetween = (fromMs: number, toMs: number, to: Parameters): string =>
+export const idsBetween = (fromMs: number, toMs: number, to: Parameters): string =>
   ` and id >= ${to.text(firstIdAt('payment', fromMs))} and id <= ${to.text(lastIdAt('payment', toMs))}`;
 
-const owned = 'account_id = $1 and environment = $2';
+export const owned = 'account_id = $1 and environment = $2';
 
 /** The rows of payment_totals that this filter adds up; '' stands for any. */
 const totalsKey = ({ status, currency, network, exception }: PaymentFilter, to: Parameters): string =>
@@ -85,7 +92,7 @@ const totalSql = (filter: PaymentFilter, fromMs: number, toMs: number, to: Param
     + ${counted(fromMs, startMs - 1)} + ${counted(endMs, toMs)})`;
 };
 
-const named = (name: string, text: string): Statement => {
+export const named = (name: string, text: string): Statement => {
   // The shape of the text decides the plan, so it is also the name: few shapes exist, values are never part of it.
   let hash = 0;
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
@@ -179,14 +186,19 @@ const readSingle = async (db: Queryable, scope: Scope, filter: PaymentFilter, fr
   return db.query<ShownPayment>(named('payments-single', text), to.values);
 };
 
+/** From and to, both inclusive; to is negative where it is before all time. */
+export const timesOf = (filter: PaymentFilter): { fromMs: number; toMs: number } => ({
+  fromMs: Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs),
+  toMs: Math.min(Math.max(filter.toMs ?? latestMs, -1), latestMs),
+});
+
 export const listPayments = async (
   db: Database,
   scope: Scope,
   filter: PaymentFilter,
   page: { limit: number; offset: number },
 ): Promise<PaymentPage> => {
-  const fromMs = Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs);
-  const toMs = Math.min(Math.max(filter.toMs ?? latestMs, -1), latestMs);
+  const { fromMs, toMs } = timesOf(filter);
   if (toMs < 0) return { rows: [], total: 0 };
   if (filter.address !== undefined || filter.externalId !== undefined) {
     const rows = await readSingle(db, scope, filter, fromMs, toMs);
@@ -209,11 +221,10 @@ const afterAll = 'pay_~';
 export const paymentsBelow = async (
   db: Queryable,
   scope: Scope,
-  filter: PaymentFilter,
+  filter: PaymentSearch,
   page: { readonly below: string | null; readonly limit: number },
 ): Promise<PaymentRow[]> => {
-  const fromMs = Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs);
-  const toMs = Math.min(filter.toMs ?? latestMs, latestMs);
+  const { fromMs, toMs } = timesOf(filter);
   if (toMs < 0) return [];
   const to = parameters(scope);
   const range = `${idsBetween(fromMs, toMs, to)} and id < ${to.text(page.below ?? afterAll)}`;
