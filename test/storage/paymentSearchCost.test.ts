@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rows.close());
 
-/** Copies of one payment, one a second. To every second of them another token came. */
+/** Copies of one payment, all told to have got another token. */
 const grow = async (from: number, to: number): Promise<void> => {
   const id = firstIdAt('payment', atMs).slice(0, -8);
   await rows.run(`insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, address,
@@ -25,7 +25,7 @@ const grow = async (from: number, to: number): Promise<void> => {
       metadata, created_at, expires_at, strayed)
     select '${scope.accountId}', 'sandbox', '${id}' || lpad(n::text, 8, '0'), 1, 6, 'USDC', 'base', 'eip155:31337', '0x' || n,
       'forwarder', '0x1', n, decode(repeat('00', 32), 'hex'), '[{"atLeast":"0","kind":"depth","depth":2}]', 0, 'accept', 0,
-      'Chair ' || n, '{"customer":"Grace"}', now(), now() + interval '1 hour', n % 2 = 0
+      'Chair ' || n, '{"customer":"Grace"}', now(), now() + interval '1 hour', true
     from generate_series(${from + 1}, ${to}) n`);
   await rows.run('vacuum analyze');
 };

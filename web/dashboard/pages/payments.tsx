@@ -23,10 +23,13 @@ const columns: readonly Column<ShownPayment>[] = [
   {
     head: 'Amount',
     cell: payment => (
-      // Its area is the whole row. The name tells rows of the same amount apart where nothing is seen.
-      <Link to={`/payments/${payment.id}`} className="row-link">
+      // Its area is the whole row. Read aloud, the name tells payments of the same amount apart.
+      <Link
+        to={`/payments/${payment.id}`}
+        className="row-link"
+        aria-label={`${groupedAmount(payment.amount)} ${payment.currency}, ${nameOf(payment)}`}
+      >
         <Money amount={payment.amount} currency={payment.currency} />
-        <span className="quiet">, {nameOf(payment)}</span>
       </Link>
     ),
   },
