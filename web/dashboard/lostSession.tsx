@@ -21,11 +21,9 @@ const cookieGone = 'Your session ended. It expired, or you signed out in another
 export const LostSession = ({ state }: { state: SessionState | undefined }): ReactElement | null => {
   if (state?.state !== 'signed-out') return null;
   const reason = state.ended ? reasons[state.ended] : wasSessionLost() ? cookieGone : null;
-  return (
-    reason && (
-      <Notice>
-        <p role="status">{reason}</p>
-      </Notice>
-    )
+  return reason === null ? null : (
+    <Notice>
+      <p role="status">{reason}</p>
+    </Notice>
   );
 };

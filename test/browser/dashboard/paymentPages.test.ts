@@ -31,6 +31,7 @@ test('cancel is offered while nothing has arrived, and no longer then', async ()
   await simulate(payment.id, 'underpaid', answer => answer.payment.exception === 'underpaid');
   await page.getByRole('button', { name: 'Accept amount received' }).waitFor();
   await page.getByText('Pending', { exact: true }).waitFor();
+  await page.getByText('The payment completes after 2 confirmations.').waitFor();
   expect(await page.getByRole('button', { name: 'Cancel payment' }).count()).toBe(0);
   await close();
 });

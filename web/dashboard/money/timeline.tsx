@@ -18,6 +18,11 @@ const icons: Readonly<Record<TimelineEntry['kind'], IconName>> = {
   sweep: 'settlement',
 };
 
+const troubles = new Set(
+  ['underpaid', 'overpaid', 'late', 'reverted', 'reversed', 'stray'].map(each => `payment.${each}`),
+);
+const isTrouble = ({ kind, detail }: TimelineEntry): boolean => kind === 'state' && troubles.has(String(detail.type));
+
 const Resend = ({ deliveryId }: { deliveryId: string }): ReactElement => {
   const resend = useAct('POST /deliveries/:id/resend', { refresh: ['GET /payments/:id'] });
   return (
@@ -58,9 +63,9 @@ const Entry = ({ entry, isLatestAttempt }: { entry: TimelineEntry; isLatestAttem
   const { at, kind, title, refs, detail } = entry;
   const mayResend = useMay('deliveries.resend');
   return (
-    <li className={`timeline-entry timeline-${kind}`}>
+    <li className={`timeline-entry timeline-${isTrouble(entry) ? 'stray' : kind}`}>
       <span className="timeline-mark">
-        <Icon name={icons[kind]} />
+        <Icon name={isTrouble(entry) ? 'warning' : icons[kind]} />
       </span>
       <div className="timeline-text">
         <p>{title}</p>

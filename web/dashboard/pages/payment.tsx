@@ -34,11 +34,13 @@ const Hash = ({ hash, explorerUrl }: { hash: string | null; explorerUrl: string 
   );
 };
 
-/** A chain's own finality has no number to reach. */
-const leadOf = ({ confirmations }: ShownPayment): string =>
-  confirmations.required === null
-    ? `${confirmationsText(confirmations)} confirmations. The network decides when the payment is final.`
-    : `${confirmationsText(confirmations)} confirmations.`;
+/** Nothing is counted before the amount is covered: a part of it may well have all its confirmations. */
+const leadOf = ({ confirmations }: ShownPayment): string => {
+  const { current, required } = confirmations;
+  if (required === null) return 'The payment completes when the network finalizes the block.';
+  if (current > 0) return `${confirmationsText(confirmations)} confirmations.`;
+  return `The payment completes after ${required} ${required === 1 ? 'confirmation' : 'confirmations'}.`;
+};
 
 const Transactions = ({ payment }: { payment: ShownPayment }): ReactElement => (
   <Card title="Transactions" lead={leadOf(payment)}>
@@ -119,7 +121,11 @@ const PaymentFacts = ({ payment, answer }: { payment: ShownPayment; answer: Answ
           ...(payment.completedAt ? [['Completed', <Time key="completed" at={payment.completedAt} />] as const] : []),
           ...(payment.canceledAt ? [['Canceled', <Time key="canceled" at={payment.canceledAt} />] as const] : []),
           ...Object.entries(payment.metadata).map(
-            ([name, value]) => [`Metadata: ${name}`, <code key={name}>{JSON.stringify(value)}</code>] as const,
+            ([name, value]) =>
+              [
+                `Metadata: ${name}`,
+                <code key={name}>{typeof value === 'string' ? value : JSON.stringify(value)}</code>,
+              ] as const,
           ),
         ]}
       />
