@@ -1,5 +1,6 @@
 import type { CheckoutView } from '../core/checkoutView.ts';
 import { type Html, html } from '../core/html.ts';
+import { shownConfirmations } from '../core/payment/finality.ts';
 import { decimalText, type Speech } from './speech.ts';
 
 /** A ring with one part per required confirmation. */
@@ -18,10 +19,10 @@ const expected = (speech: Speech, seconds: number): Html =>
 
 /** Confirmations so far. Under a finality tag there is nothing to count. */
 export const progress = (view: CheckoutView, speech: Speech): Html => {
-  const { current, required } = view.confirmations;
+  const { required } = view.confirmations;
   if (required === null)
     return html`<div class="progress">${drawing('ring turning', ring(1, 4))}<p><strong>${speech.say('confirmingFinality')}</strong><span class="hint">${speech.say('expectedFinality')}</span></p></div>`;
-  const done = Math.min(current, required);
+  const done = shownConfirmations(view.confirmations);
   const counts = {
     current: decimalText(speech.language, String(done)),
     required: decimalText(speech.language, String(required)),

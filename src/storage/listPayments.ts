@@ -29,10 +29,16 @@ const latestMs = 253_402_300_799_999;
 /** Up to here OFFSET itself is cheaper than looking up where to start. */
 const plainOffset = 1_000;
 
+/** What the dashboard can also ask for. No total is kept for it. */
+export type PaymentSearch = PaymentFilter & {
+  /** Only payments that received another token, or a token of another network. */
+  readonly strayed?: true;
+};
+
 /** `add` appends a value and returns its placeholder. */
 type Parameters = { add(value: unknown): string; values: unknown[] };
 
-const createParameters = (scope: Scope): Parameters => {
+export const createParameters = (scope: Scope): Parameters => {
   const values: unknown[] = [scope.accountId, scope.environment];
   return {
     values,
@@ -44,18 +50,19 @@ const createParameters = (scope: Scope): Parameters => {
 };
 
 /** The equality filters as SQL. */
-const equalities = (filter: PaymentFilter, parameters: Parameters): string =>
+export const equalities = (filter: PaymentSearch, parameters: Parameters): string =>
   [
     filter.status === undefined ? '' : ` and status = ${parameters.add(filter.status)}`,
     filter.exception === undefined ? '' : ` and exception = ${parameters.add(filter.exception)}`,
     filter.currency === undefined ? '' : ` and currency = ${parameters.add(filter.currency)}`,
     filter.network === undefined ? '' : ` and network = ${parameters.add(filter.network)}`,
+    filter.strayed ? ' and strayed' : '',
   ].join('');
 
-const idsBetween = (fromMs: number, toMs: number, parameters: Parameters): string =>
+export const idsBetween = (fromMs: number, toMs: number, parameters: Parameters): string =>
   ` and id >= ${parameters.add(firstIdAt('payment', fromMs))} and id <= ${parameters.add(lastIdAt('payment', toMs))}`;
 
-const owned = 'account_id = $1 and environment = $2';
+export const owned = 'account_id = $1 and environment = $2';
 
 /** The rows of payment_totals that this filter adds up; '' stands for any. */
 const totalsKey = ({ status, currency, network, exception }: PaymentFilter, parameters: Parameters): string =>
@@ -87,7 +94,7 @@ const totalSql = (filter: PaymentFilter, fromMs: number, toMs: number, parameter
     + ${counted(fromMs, startMs - 1)} + ${counted(endMs, toMs)})`;
 };
 
-const named = (name: string, text: string): Statement => {
+export const named = (name: string, text: string): Statement => {
   // The name is a hash of the text. There are few texts, because values are always parameters.
   let hash = 0;
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
@@ -188,14 +195,19 @@ const readSingle = async (db: Queryable, scope: Scope, filter: PaymentFilter, fr
   return db.query<ShownPayment>(named('payments-single', text), parameters.values);
 };
 
+/** From and to, both inclusive; to is negative where it is before all time. */
+export const timesOf = (filter: PaymentFilter): { fromMs: number; toMs: number } => ({
+  fromMs: Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs),
+  toMs: Math.min(Math.max(filter.toMs ?? latestMs, -1), latestMs),
+});
+
 export const listPayments = async (
   db: Database,
   scope: Scope,
   filter: PaymentFilter,
   page: { limit: number; offset: number },
 ): Promise<PaymentPage> => {
-  const fromMs = Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs);
-  const toMs = Math.min(Math.max(filter.toMs ?? latestMs, -1), latestMs);
+  const { fromMs, toMs } = timesOf(filter);
   if (toMs < 0) return { rows: [], total: 0 };
   if (filter.address !== undefined || filter.externalId !== undefined) {
     const rows = await readSingle(db, scope, filter, fromMs, toMs);
@@ -217,11 +229,10 @@ const aboveAllIds = 'pay_~';
 export const paymentsBelow = async (
   db: Queryable,
   scope: Scope,
-  filter: PaymentFilter,
+  filter: PaymentSearch,
   page: { readonly below: string | null; readonly limit: number },
 ): Promise<PaymentRow[]> => {
-  const fromMs = Math.min(Math.max(filter.fromMs ?? 0, 0), latestMs);
-  const toMs = Math.min(filter.toMs ?? latestMs, latestMs);
+  const { fromMs, toMs } = timesOf(filter);
   if (toMs < 0) return [];
   const parameters = createParameters(scope);
   const range = `${idsBetween(fromMs, toMs, parameters)} and id < ${parameters.add(page.below ?? aboveAllIds)}`;

@@ -23,7 +23,7 @@ describe('the list', () => {
     const { json } = await calls.list('limit=100');
     const shown = await list({ limit: 100 });
     const { hasMore: _, ...pagination } = json.pagination;
-    expect(shown).toEqual({ data: json.data, pagination });
+    expect(shown).toEqual({ data: json.data, pagination, searched: null });
     expect(shown.data.map(({ id }) => id)).toEqual([named.id, plain.id, over.id, under.id]);
     expect((await list({ limit: 1, offset: 3 })).data.map(({ id }) => id)).toEqual([under.id]);
   });
@@ -97,7 +97,7 @@ describe('the search', () => {
       expect(await idsOf({ search }), search).toEqual([plain.id]);
     }
     expect(await idsOf({ search: 'order "7", gold' })).toEqual([named.id]);
-    for (const search of ['order', plain.id.slice(0, -1), '%', `${address}0`, "' or 1=1 --"]) {
+    for (const search of [plain.id.slice(0, -1), '%', `${address}0`, "' or 1=1 --"]) {
       expect(await list({ search })).toMatchObject({ data: [], pagination: { total: 0 } });
     }
   });

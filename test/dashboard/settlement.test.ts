@@ -99,7 +99,7 @@ test('only what is final and lies at forwarders is planned, by token and network
   // This sweep was not recorded in the dashboard, but its funds count as swept and the timeline shows it.
   await until(settlement, ({ unswept }) => unswept.every(({ network }) => network === 'polygon'));
   const { timeline } = await owner.do('GET /payments/:id', { params: { id: coin.id } });
-  expect(timeline.at(-1)).toMatchObject({ kind: 'sweep', title: '0.50 ETH went to the treasury.' });
+  expect(timeline.at(-1)).toMatchObject({ kind: 'sweep', title: '0.50 ETH was swept to the treasury.' });
   expect(await chain.coinBalance(unswept[0]!.treasury)).toBe(5n * 10n ** 17n);
 });
 

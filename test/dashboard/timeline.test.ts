@@ -50,7 +50,9 @@ test('one payment, one story: made, paid, told, stray, swept, and what people di
     refs: { deliveryId: expect.stringMatching(/^dlv_/), eventId: expect.stringMatching(/^evt_/) },
   });
   one('delivery', { detail: expect.objectContaining({ outcome: 'succeeded', statusCode: 200 }) });
-  one('stray', { title: expect.stringMatching(/^1\.00 \w+ arrived, which was not asked for\.$/) });
+  one('stray', {
+    title: expect.stringMatching(/^1\.00 \w+ arrived\. It is not the token and network of this payment\.$/),
+  });
   one('transfer', {
     title: '12.50 USDC arrived.',
     refs: { txHash: expect.stringMatching(/^0x/), explorerUrl: null },
@@ -59,7 +61,7 @@ test('one payment, one story: made, paid, told, stray, swept, and what people di
   one('state', { title: 'The payment was completed.', refs: { eventId: expect.stringMatching(/^evt_/) } });
   one('action', { title: 'Owner 1 simulated a payer on the local chain.', refs: { actor: 'Owner 1' } });
   one('sweep', {
-    title: '12.50 USDC went to the treasury.',
+    title: '12.50 USDC was swept to the treasury.',
     refs: { txHash: transactionHash, explorerUrl: null, actor: 'Owner 1' },
   });
   expect(kindsOf(story).lastIndexOf('sweep')).toBeGreaterThan(kindsOf(story).indexOf('transfer'));
@@ -74,11 +76,11 @@ test('funds that a reorg took stay in the story, as such', async () => {
   expect(story).toContainEqual(
     expect.objectContaining({
       kind: 'transfer',
-      title: '4.00 USDC arrived in a block that the chain has left since.',
+      title: '4.00 USDC arrived, and a chain reorganization removed it.',
       detail: expect.objectContaining({ canonical: false, confirmations: null }),
     }),
   );
-  expect(story.at(-1)).toMatchObject({ title: expect.stringMatching(/took back/) });
+  expect(story.at(-1)).toMatchObject({ title: 'A chain reorganization reversed the payment.' });
 });
 
 test('dust hides nothing of what became of a payment, and the story says that it is cut', async () => {

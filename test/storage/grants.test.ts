@@ -35,7 +35,16 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
   expect(readable).toContain('schema_migrations');
   expect(await tablesThatAllow('insert')).toEqual(readable.filter(name => name !== 'schema_migrations'));
   expect(await tablesThatAllow('delete')).toEqual([
-    ...['access_links', 'blocks', 'deliveries', 'holding_deltas', 'idempotency_keys', 'passkey_challenges', 'passkeys'],
+    ...[
+      'access_links',
+      'blocks',
+      'deliveries',
+      'ended_sessions',
+      'holding_deltas',
+      'idempotency_keys',
+      'passkey_challenges',
+      'passkeys',
+    ],
     ...['payment_deltas', 'recovery_codes', 'sessions', 'sign_in_failures', 'volume_deltas'],
   ]);
   expect(await tablesThatAllow('truncate')).toEqual([]);

@@ -1,6 +1,7 @@
 import { Component, type ReactElement, type ReactNode, Suspense, useEffect } from 'react';
 import type { SignedIn } from '../../src/core/dashboard/sessionApi.ts';
 import { CallError } from './client.ts';
+import { ConnectionNotice } from './connectionNotice.tsx';
 import { Toasts } from './kit/announce.tsx';
 import { ButtonLink } from './kit/button.tsx';
 import { Page } from './kit/page.tsx';
@@ -88,6 +89,7 @@ const Content = (): ReactElement => {
 export const App = (): ReactElement => (
   <>
     <Content />
+    <ConnectionNotice />
     <Toasts />
   </>
 );

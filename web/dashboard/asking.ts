@@ -15,11 +15,24 @@ import { useEnvironment } from './place.ts';
 /** Reading and writing from components. What was read is kept apart by environment. */
 
 const isNoAnswer = (error: unknown): boolean => error instanceof CallError && error.status === null;
+/** It may be over soon: what failed so is read again by itself. */
+const isOutage = (error: CallError | null): boolean => error !== null && (error.status === null || error.status >= 500);
+const outageMs = 3_000;
+
+/** How long until what was read is read again, where an outage keeps it away. */
+export const outagePause = ({ state: { error } }: { state: { error: CallError | null } }): number | false =>
+  isOutage(error) && outageMs;
 
 export const queries = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: 2_000, retry: (count, error) => isNoAnswer(error) && count < 1, refetchOnWindowFocus: true },
-    mutations: { retry: false },
+    queries: {
+      staleTime: 2_000,
+      retry: (count, error) => isNoAnswer(error) && count < 1,
+      refetchOnWindowFocus: true,
+      // Whether there is an answer shows by asking: the browser's own word for being online is about other networks.
+      networkMode: 'always',
+    },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });
 
@@ -45,7 +58,7 @@ export const useAnswer = <Name extends DashboardCallName>(
     queryKey: [name, environment, params ?? null, query ?? null],
     queryFn: ({ signal }) => ask(name, { ...given, environment, signal }),
     enabled: isEnabled,
-    refetchInterval: everyMs ? ({ state }) => isAttended() && everyMs(state.data) : false,
+    refetchInterval: asked => isAttended() && (outagePause(asked) || (everyMs?.(asked.state.data) ?? false)),
     ...(keepsPrevious ? { placeholderData: keepPreviousData as never } : {}),
   }) as UseQueryResult<AnswerOf<Name>, CallError>;
 };

@@ -1,5 +1,6 @@
 import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/dashboard/dashboardApi.ts';
 import type { Environment } from '../../src/core/environment.ts';
+import { isGatewayFault, noteAnswer, noteNoAnswer } from './connection.ts';
 import { environmentHere, here, navigate, outsideHref } from './place.ts';
 import { isSomebodyThere } from './presence.ts';
 
@@ -60,7 +61,7 @@ export const callPath = (path: string, { params = {}, query = {}, environment }:
   return `${apiBase}${filled}?${search}`;
 };
 
-const noAnswer = { code: 'no_answer', message: 'Florin did not answer. Look at your connection and try again.' };
+const noAnswer = { code: 'no_answer', message: 'Florin did not answer. Check your connection and try again.' };
 
 const errorIn = async (answer: Response): Promise<CallError> => {
   const unreadable = {
@@ -71,7 +72,7 @@ const errorIn = async (answer: Response): Promise<CallError> => {
     const { error } = (await answer.json()) as { error?: ConstructorParameters<typeof CallError>[1] };
     return new CallError(answer.status, error ?? unreadable);
   } catch {
-    return new CallError(answer.status, unreadable);
+    return isGatewayFault(answer.status) ? new CallError(null, noAnswer) : new CallError(answer.status, unreadable);
   }
 };
 
@@ -81,7 +82,7 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
   // A session that nobody uses ends, however often an open page looks for news.
   const isBackground = method === 'GET' && !isSomebodyThere();
   try {
-    return await fetch(callPath(path, options), {
+    const answer = await fetch(callPath(path, options), {
       method,
       credentials: 'same-origin',
       headers: {
@@ -92,8 +93,13 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
       ...(hasBody ? { body: JSON.stringify(options.body) } : {}),
       ...(options.signal ? { signal: options.signal } : {}),
     });
+    // Florin's own 503 is an answer; without its words it is a proxy's.
+    const isFlorin = !isGatewayFault(answer.status) || (answer.headers.get('content-type') ?? '').includes('json');
+    (isFlorin ? noteAnswer : noteNoAnswer)();
+    return answer;
   } catch (error) {
     if (options.signal?.aborted) throw error;
+    noteNoAnswer();
     throw new CallError(null, noAnswer);
   }
 };
@@ -109,6 +115,10 @@ let forget: () => void = () => {};
 export const onSignedOut = (handler: () => void): void => {
   forget = handler;
 };
+
+let isLost = false;
+/** Whether a session ended while somebody used it here. */
+export const wasSessionLost = (): boolean => isLost;
 
 const wayBack = (): string => {
   const { environment } = here();
@@ -144,6 +154,8 @@ export const call = async <Name extends DashboardCallName>(
   }
   if (error.status === 401 && !isSigningIn(name)) {
     const next = wayBack();
+    // Outside, somebody has just signed out, and this answers what was asked before.
+    isLost ||= here().environment !== null;
     forget();
     navigate(outsideHref(`/sign-in${next}`), { isReplacing: true });
   }

@@ -5,8 +5,12 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { queries } from './asking.ts';
 import { onSignedOut } from './client.ts';
+import { forgetLists } from './money/lastList.ts';
 
-onSignedOut(() => queries.clear());
+onSignedOut(() => {
+  queries.clear();
+  forgetLists();
+});
 
 createRoot(document.getElementById('app')!).render(
   <StrictMode>

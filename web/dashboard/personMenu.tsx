@@ -4,6 +4,7 @@ import { call } from './client.ts';
 import { say } from './kit/announce.tsx';
 import { Icon } from './kit/icon.tsx';
 import { Link } from './link.tsx';
+import { forgetLists } from './money/lastList.ts';
 import { navigate, outsideHref, usePlace } from './place.ts';
 import { roleNames } from './roleNames.ts';
 import { useSession } from './session.tsx';
@@ -61,6 +62,7 @@ export const PersonMenu = (): ReactElement => {
       return say('Florin did not answer: you are still signed in. Try again.', 'bad');
     }
     client.clear();
+    forgetLists();
     navigate(outsideHref('/sign-in'));
   };
   return (

@@ -1,5 +1,6 @@
 import { type ComponentType, lazy } from 'react';
 import type { Action } from '../../src/core/dashboard/roles.ts';
+import { untilLoaded } from './connection.ts';
 import type { IconName } from './kit/icon.tsx';
 
 type Params = Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ export type Route = {
   } | null;
 };
 
-const page = (load: () => Promise<{ default: PageOf }>): PageOf => lazy(load) as unknown as PageOf;
+const page = (load: () => Promise<{ default: PageOf }>): PageOf => lazy(() => untilLoaded(load)) as unknown as PageOf;
 
 export const routes: readonly Route[] = [
   {

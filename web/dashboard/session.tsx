@@ -2,16 +2,22 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import type { Action } from '../../src/core/dashboard/roles.ts';
 import type { SessionState, SignedIn } from '../../src/core/dashboard/sessionApi.ts';
+import { outagePause } from './asking.ts';
 import { type CallError, call } from './client.ts';
 
 export const sessionKey = ['GET /session'] as const;
 
 export const useSessionState = () =>
-  useQuery<SessionState, CallError>({ queryKey: sessionKey, queryFn: () => call('GET /session'), staleTime: 30_000 });
+  useQuery<SessionState, CallError>({
+    queryKey: sessionKey,
+    queryFn: () => call('GET /session'),
+    staleTime: 30_000,
+    refetchInterval: outagePause,
+  });
 
 export const SessionContext = createContext<SignedIn | null>(null);
 
-/** Of who is signed in. Only below the shell. */
+/** The signed-in person. Only below the shell. */
 export const useSession = (): SignedIn => {
   const session = use(SessionContext);
   if (session === null) throw new Error('this page is shown to people who are signed in');

@@ -3,6 +3,26 @@
 /** A payment as the API shows it. */
 export type PaymentObject = Record<string, unknown> & { id: string; status: string };
 
+/**
+ * As a value of `exception` here: money of another token, or of another network, came to the payment's address. It is no
+ * exception of the payment itself, whose state goes by what was asked for.
+ */
+export const wrongToken = 'wrong_token';
+
+/** Money that came to a payment's address and does not count towards it. */
+export type StrayMoney = {
+  /** With its unit where the token is known, otherwise in base units. */
+  amount: string;
+  /** As people call it; the chain's id where Florin does not know it. */
+  network: string;
+  /** Whether it came on another network than the payment's. */
+  isOtherNetwork: boolean;
+  /** Null for a coin. */
+  contract: string | null;
+  txHash: string | null;
+  explorerUrl: string | null;
+};
+
 export type TimelineEntry = {
   at: string;
   kind: 'created' | 'state' | 'transfer' | 'stray' | 'delivery' | 'action' | 'sweep';
@@ -57,7 +77,10 @@ export type Home = {
     checkedAt: string | null;
   }[];
   openNow: number;
-  /** Payments that a person should look at: underpaid, late, reversed. */
+  /**
+   * Payments that a person should look at: underpaid, late, reversed, and those that are not completed and got another
+   * token (`wrong_token`, counted among the newest 1,000 that ever got one).
+   */
   attention: { status: string; exception: string; count: number }[];
 };
 
@@ -132,21 +155,38 @@ export type MoneyApi = {
       exception?: string;
       from?: string;
       to?: string;
-      /** An id, address, transaction or externalId, exactly. */
+      /**
+       * An id, address, transaction or externalId of any payment, or a part of externalId, description or a value of the
+       * metadata among the newest payments.
+       */
       search?: string;
       limit?: number;
       offset?: number;
     };
-    answer: { data: PaymentObject[]; pagination: { limit: number; offset: number; total: number } };
+    /** `searched`: only so many of the newest payments were looked at; null where none were left out. */
+    answer: {
+      data: PaymentObject[];
+      pagination: { limit: number; offset: number; total: number };
+      searched: number | null;
+    };
   };
   /** A file, not JSON; same filters. */
   'GET /payments.csv': { query: Record<string, string>; answer: never };
   'GET /payments/:id': {
     /**
      * The treasury is where a sweep brings the money; null where the address is in a wallet of one's own already.
+     * `isSwept`: some of it has gone there. `allows`: what can be done to the payment now, whoever asks.
      * `isCut`: more happened than the timeline tells. Of each kind it has the newest, of transfers the largest.
      */
-    answer: { payment: PaymentObject; treasury: string | null; timeline: TimelineEntry[]; isCut: boolean };
+    answer: {
+      payment: PaymentObject;
+      treasury: string | null;
+      isSwept: boolean;
+      allows: { cancel: boolean; resolve: boolean };
+      strays: StrayMoney[];
+      timeline: TimelineEntry[];
+      isCut: boolean;
+    };
   };
   'POST /payments': {
     body: { amount: string; currency: string; network: string; description?: string };

@@ -24,7 +24,19 @@ export type SignedIn = {
   /** No person of this account has a second factor or passkey yet, and so on: shown as hints. */
   needsSecondFactor: boolean;
 };
-export type SessionState = { state: 'no-owner' } | { state: 'signed-out' } | SignedIn;
+/** Why a browser's session is over. `unknown`: Florin has no record of it, for example after its database was replaced. */
+export type SessionEnd =
+  | 'expired'
+  | 'idle'
+  | 'signed_out'
+  | 'ended'
+  | 'password_changed'
+  | 'role_changed'
+  | 'removed'
+  | 'too_many'
+  | 'unknown';
+/** `ended` is there where the browser still has the cookie of a session that is over. */
+export type SessionState = { state: 'no-owner' } | { state: 'signed-out'; ended?: SessionEnd } | SignedIn;
 
 /** What is still asked for after a right password. */
 export type SignInAnswer = SignedIn | { state: 'code-needed' };

@@ -39,6 +39,10 @@ export type Confirmations = {
   readonly rule: ConfirmationRule['kind'];
 };
 
+/** Blocks go on coming after the last one that was needed, and nobody wants to read "39 of 2". */
+export const shownConfirmations = ({ current, required }: Pick<Confirmations, 'current' | 'required'>): number =>
+  required === null ? current : Math.min(current, required);
+
 /** The block in which these transfers, the oldest first, reach the target; null while they miss it. */
 export const coveringBlock = (
   target: bigint,

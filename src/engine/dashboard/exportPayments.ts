@@ -1,7 +1,7 @@
 import { csvLine } from '../../core/dashboard/csv.ts';
 import type { Scope } from '../../core/environment.ts';
 import { formatAmount } from '../../core/money.ts';
-import { type PaymentFilter, paymentsBelow } from '../../storage/listPayments.ts';
+import { type PaymentSearch, paymentsBelow } from '../../storage/listPayments.ts';
 import type { PaymentRow } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
 import { carriesSeal } from '../paymentAddress.ts';
@@ -61,7 +61,7 @@ const verifiedLine = (context: Context, row: PaymentRow): string => {
 };
 
 /** Page by page, each of its own moment: no transaction stays open as long as somebody downloads. */
-export async function* csvOfPayments(context: Context, scope: Scope, filter: PaymentFilter): AsyncGenerator<string> {
+export async function* csvOfPayments(context: Context, scope: Scope, filter: PaymentSearch): AsyncGenerator<string> {
   yield csvLine(columns);
   for (let below: string | null = null; ; ) {
     const rows: PaymentRow[] = await paymentsBelow(context.listDb, scope, filter, { below, limit: pageRows });
@@ -72,7 +72,7 @@ export async function* csvOfPayments(context: Context, scope: Scope, filter: Pay
 }
 
 /** Before the first byte: who took how much of what is known as soon as it is possible. */
-export const recordExport = (context: Context, scope: Scope, filter: PaymentFilter, by: By): Promise<void> => {
+export const recordExport = (context: Context, scope: Scope, filter: PaymentSearch, by: By): Promise<void> => {
   const done = { action: 'payments.exported', subject: null, detail: { ...filter } };
   return context.db.transaction(tx => recordAudit(context, tx, entryBy(by, scope.environment, done)));
 };

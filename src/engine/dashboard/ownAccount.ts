@@ -19,7 +19,7 @@ export const changePassword = async (
   await context.db.transaction(async tx => {
     await lockSelf(tx, person);
     await updatePassword(tx, accountId, personId, hash);
-    const ended = await endSessions(tx, accountId, personId, person.sessionId);
+    const ended = await endSessions(tx, accountId, personId, person.sessionId, 'password_changed');
     const entry = { accountId, environment: null, actor: personActor(person), subject: personId, address };
     await recordAudit(context, tx, { ...entry, action: 'person.password_changed', detail: { sessionsEnded: ended } });
   });

@@ -1,33 +1,34 @@
-import type { MoneyApi, PaymentObject, TimelineEntry } from '../../core/dashboard/moneyApi.ts';
+import type { MoneyApi, PaymentObject, StrayMoney, TimelineEntry } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { isId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
 import { confirmationsOf } from '../../core/payment/finality.ts';
+import { cancelRefusal, resolveRefusal } from '../../core/payment/refusals.ts';
 import { readTimeline, type TimelineFacts } from '../../storage/dashboard/timeline.ts';
 import { readPayments, type ShownPayment } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
-import { fundsOf } from '../paymentFacts.ts';
+import { factsOf, fundsOf } from '../paymentFacts.ts';
 import { noSuchPayment, presentShown } from '../readPayment.ts';
 
 const eventTitles: Readonly<Record<string, string>> = {
   'payment.created': 'The payment was created.',
-  'payment.detected': 'The first funds were seen.',
-  'payment.underpaid': 'Less than the amount has arrived.',
-  'payment.confirming': 'The funds cover the amount and wait for confirmations.',
+  'payment.detected': 'The first funds arrived.',
+  'payment.underpaid': 'The payment is underpaid.',
+  'payment.confirming': 'The payment is paid and waits for confirmations.',
   'payment.completed': 'The payment was completed.',
-  'payment.overpaid': 'More than the amount has arrived.',
+  'payment.overpaid': 'The payment is overpaid.',
   'payment.expired': 'The payment expired.',
-  'payment.late': 'Funds arrived after its time.',
+  'payment.late': 'Funds arrived late.',
   'payment.canceled': 'The payment was canceled.',
-  'payment.reverted': 'The funds are gone from the chain, and the payment waits again.',
-  'payment.reversed': 'The chain took back funds of the completed payment.',
-  'payment.stray': 'Funds arrived that were not asked for.',
+  'payment.reverted': 'A chain reorganization removed the funds.',
+  'payment.reversed': 'A chain reorganization reversed the payment.',
+  'payment.stray': 'A different token arrived. It does not count.',
 };
 
 const actionTitles: Readonly<Record<string, string>> = {
   'payment.created': 'created the payment.',
   'payment.canceled': 'canceled the payment.',
-  'payment.resolved': 'accepted the sum received as the whole payment.',
+  'payment.resolved': 'accepted the amount received as full payment.',
   'payment.simulated': 'simulated a payer on the local chain.',
 };
 
@@ -43,9 +44,9 @@ const sumOf = ({ context, row }: Show, caip2: string, contract: string | null, a
   if (caip2 === row.caip2 && contract === row.contract) {
     return `${formatAmount(BigInt(amount), row.decimals)} ${row.currency}`;
   }
-  const known = context.networks.all().find(network => network.caip2 === caip2);
-  const currency = known?.currencies.find(each => each.contractAddress === contract);
-  if (!currency) return `${amount} base units of ${contract ?? 'a coin'}`;
+  const known = context.networks.all().filter(network => network.caip2 === caip2);
+  const currency = known.flatMap(({ currencies }) => currencies).find(each => each.contractAddress === contract);
+  if (!currency) return `${amount} base units of ${contract ?? 'an unknown coin'}`;
   return `${formatAmount(BigInt(amount), currency.decimals)} ${currency.symbol}`;
 };
 
@@ -63,17 +64,17 @@ const transferEntries = (show: Show, { transfers }: TimelineFacts): Entry[] =>
     const { caip2, contract, txHash, sender, blockNumber, canonical } = transfer;
     const sum = sumOf(show, caip2, contract, transfer.amount);
     const confirmations = transfer.stray ? null : confirmationsOf({ number: blockNumber }, fundsOf(show.row).heights);
-    const arrived = canonical ? `${sum} arrived` : `${sum} arrived in a block that the chain has left since`;
+    const arrived = canonical ? `${sum} arrived.` : `${sum} arrived, and a chain reorganization removed it.`;
     return {
       at: transfer.firstSeenAt,
       kind: transfer.stray ? 'stray' : 'transfer',
-      title: transfer.stray ? `${arrived}, which was not asked for.` : `${arrived}.`,
+      title: transfer.stray ? `${arrived} It is not the token and network of this payment.` : arrived,
       refs: linkOf(show, caip2, txHash),
       detail: { amount: sum, from: sender, blockNumber, canonical, confirmations: canonical ? confirmations : null },
     };
   });
 
-const hostOf = (url: string): string => URL.parse(url)?.host ?? 'its receiver';
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'the endpoint';
 
 const attemptEntries = ({ attempts }: TimelineFacts): Entry[] =>
   attempts.map(({ deliveryId, eventId, type, url, at, statusCode, error, durationMs }) => {
@@ -109,8 +110,8 @@ const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] 
       at,
       kind: 'sweep',
       title: canonical
-        ? `${sum} went to the treasury.`
-        : `${sum} went to the treasury in a block that the chain has left.`,
+        ? `${sum} was swept to the treasury.`
+        : `${sum} was swept to the treasury, and a chain reorganization undid it.`,
       refs: { ...linkOf(show, caip2, txHash), ...(by ? { actor: by } : {}) },
       detail: { amount: sum, treasury: show.row.treasury, canonical },
     };
@@ -122,12 +123,36 @@ const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] 
       ({ id, txHash, at, by }): Entry => ({
         at,
         kind: 'sweep',
-        title: 'A sweep was sent and has not been seen on the chain.',
+        title: 'A sweep was sent. It is not on the chain yet.',
         refs: { ...linkOf(show, show.row.caip2, txHash), ...(by ? { actor: by } : {}) },
         detail: { sweepId: id },
       }),
     ),
   ];
+};
+
+/** Several networks may share a chain: the payment's own is the one meant on its own chain. */
+const networkName = ({ context, row }: Show, caip2: string): string => {
+  const own = context.networks.configured(row.environment, row.network);
+  return (own?.caip2 === caip2 ? own : context.networks.all().find(each => each.caip2 === caip2))?.name ?? caip2;
+};
+
+const straysOf = (show: Show): StrayMoney[] =>
+  (show.row.transfers ?? [])
+    .filter(({ stray, canonical }) => stray && canonical)
+    .map(({ caip2, contract, amount, txHash }) => ({
+      amount: sumOf(show, caip2, contract, amount),
+      network: networkName(show, caip2),
+      isOtherNetwork: caip2 !== show.row.caip2,
+      contract,
+      txHash,
+      explorerUrl: linkOf(show, caip2, txHash).explorerUrl ?? null,
+    }));
+
+/** By the rules that the acts themselves are refused by. */
+const allowsOf = (row: ShownPayment): { cancel: boolean; resolve: boolean } => {
+  const facts = factsOf(row, fundsOf(row), null, 0);
+  return { cancel: cancelRefusal(facts) === null, resolve: resolveRefusal(facts) === null };
 };
 
 /** A payment and its story, oldest first. The row is held against its seal as everywhere. */
@@ -153,6 +178,9 @@ export const readPaymentTimeline = async (
   return {
     payment,
     treasury: row.walletKind === 'forwarder' ? row.treasury : null,
+    isSwept: BigInt(row.amountForwarded) > 0n,
+    allows: allowsOf(row),
+    strays: straysOf(show),
     timeline: timeline.map(entry => ({ ...entry, at: entry.at.toISOString() })),
     isCut: facts.isCut,
   };

@@ -1,4 +1,4 @@
-import type { Home } from '../../core/dashboard/moneyApi.ts';
+import { type Home, wrongToken } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { formatAmount } from '../../core/money.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type StateCount,
   speedSince,
   statesNow,
+  strayedNow,
   volumesSince,
 } from '../../storage/dashboard/homeFigures.ts';
 import { webhookHealth } from '../../storage/dashboard/webhookHealth.ts';
@@ -77,6 +78,9 @@ export const readHome = async (context: Context, scope: Scope, dayCount: number)
     webhooks: await webhookHealth(db, scope, nowMs - healthDays * dayMs),
     networks: await networksOf(context, scope),
     openNow: openNow(states),
-    attention: states.filter(needsAttention),
+    attention: [
+      ...states.filter(needsAttention),
+      ...(await strayedNow(db, scope)).map(row => ({ ...row, exception: wrongToken })),
+    ],
   };
 };

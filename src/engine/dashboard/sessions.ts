@@ -1,4 +1,5 @@
 import { type Action, mayDo, type Role } from '../../core/dashboard/roles.ts';
+import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
 import {
   endSession,
@@ -11,6 +12,7 @@ import {
   type SessionRow,
   touchSession,
   trimSessions,
+  whySessionEnded,
 } from '../../storage/dashboard/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
@@ -77,6 +79,12 @@ export const findSignedIn = async (
   return { sessionId, personId, accountId, role, name, email, provenUntil };
 };
 
+/** Why this token opens nothing any more. */
+export const whyEnded = async (context: Pick<Context, 'db'>, token: string): Promise<SessionEnd> => {
+  const hash = hashToken(token);
+  return hash === null ? 'unknown' : whySessionEnded(context.db, hash);
+};
+
 /** False as soon as the session has ended, the person was removed, or their role does not allow it any more. */
 export const mayStill = async (
   context: Pick<Context, 'db'>,
@@ -106,8 +114,10 @@ export const endOwnSession = (
   address: string,
 ): Promise<void> =>
   context.db.transaction(async tx => {
-    if (!(await endSession(tx, person.accountId, person.personId, id))) throw noSuchSession();
-    const action = id === person.sessionId ? 'session.signed_out' : 'session.ended';
+    const isThis = id === person.sessionId;
+    const reason = isThis ? 'signed_out' : 'ended';
+    if (!(await endSession(tx, person.accountId, person.personId, id, reason))) throw noSuchSession();
+    const action = isThis ? 'session.signed_out' : 'session.ended';
     await recordAudit(context, tx, entryBy({ person, address }, null, { action, subject: id, detail: {} }));
   });
 
@@ -118,7 +128,7 @@ export const endReplacedSession = (
   address: string,
 ): Promise<void> =>
   context.db.transaction(async tx => {
-    if (!(await endSession(tx, person.accountId, person.personId, person.sessionId))) return;
+    if (!(await endSession(tx, person.accountId, person.personId, person.sessionId, 'signed_out'))) return;
     const done = { action: 'session.replaced', subject: person.sessionId, detail: {} };
     await recordAudit(context, tx, entryBy({ person, address }, null, done));
   });
@@ -129,7 +139,7 @@ export const endOtherSessions = (
   address: string,
 ): Promise<void> =>
   context.db.transaction(async tx => {
-    const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId);
+    const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId, 'ended');
     const done = { action: 'session.others_ended', subject: person.personId, detail: { sessions: ended } };
     await recordAudit(context, tx, entryBy({ person, address }, null, done));
   });

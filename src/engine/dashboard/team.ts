@@ -155,7 +155,8 @@ export const changeRole = (
     if (member.role === role) return member;
     await updateRole(tx, accountId, id, role);
     // One's own session goes on: it is what the next call is made with, and its role is read anew.
-    await endSessions(tx, accountId, id, id === person.personId ? person.sessionId : null);
+    const kept = id === person.personId ? person.sessionId : null;
+    await endSessions(tx, accountId, id, kept, 'role_changed');
     // What they could not invite to any more must not be open in their name.
     if (role !== 'owner') await withdraw(context, tx, person, { createdBy: id }, address);
     const detail = { email: member.email, from: member.role, to: role };
@@ -166,7 +167,7 @@ export const changeRole = (
 export const removeMember = (context: Context, person: SignedInPerson, id: string, address: string): Promise<void> =>
   context.db.transaction(async tx => {
     const member = await lockMember(tx, person, id, 'nobody');
-    await endSessions(tx, person.accountId, id, null);
+    await endSessions(tx, person.accountId, id, null, 'removed');
     await removePerson(tx, person.accountId, id);
     await withdraw(context, tx, person, { createdBy: id }, address);
     const detail = { email: member.email, role: member.role };

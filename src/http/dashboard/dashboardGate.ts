@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { mayDo } from '../../core/dashboard/roles.ts';
+import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
 import type { RateLimit } from '../../core/plans.ts';
 import type { Context } from '../../engine/context.ts';
-import { findSignedIn, type SignedInPerson } from '../../engine/dashboard/sessions.ts';
+import { findSignedIn, type SignedInPerson, whyEnded } from '../../engine/dashboard/sessions.ts';
 import type { RateLimiter } from '../../engine/rateLimiter.ts';
 import { limitSubject } from '../clientAddress.ts';
 import type { Admission } from '../route.ts';
@@ -22,6 +23,8 @@ export type Gate = {
   admission(row: DashboardRoute | PublicRoute): Admission;
   /** Whom the checks found. */
   personOf(request: FastifyRequest): SignedInPerson | null;
+  /** Why the session of the request's cookie is over; null where it has no cookie. */
+  endOf(request: FastifyRequest): Promise<SessionEnd | null>;
 };
 
 const foreign = (): FlorinError =>
@@ -85,5 +88,9 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
         }
       },
     personOf: request => people.get(request) ?? null,
+    async endOf(request) {
+      const token = tokenOf(request);
+      return token === null ? null : whyEnded(context, token);
+    },
   };
 };

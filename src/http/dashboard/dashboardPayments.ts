@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { PaymentObject } from '../../core/dashboard/moneyApi.ts';
+import { type MoneyApi, type PaymentObject, wrongToken } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { exceptions, paymentStatuses } from '../../core/payment/states.ts';
 import { slugs } from '../../core/registry/backings.ts';
@@ -12,9 +12,9 @@ import { createDerivationIndexes } from '../../engine/derivationIndexes.ts';
 import { canonicalAddress } from '../../engine/paymentAddress.ts';
 import { presentShown } from '../../engine/readPayment.ts';
 import { simulatedOutcomes } from '../../engine/simulatePayment.ts';
-import { searchPayments } from '../../storage/dashboard/searchPayments.ts';
-import { listPayments, type PaymentFilter } from '../../storage/listPayments.ts';
-import { readPayments, type ShownPayment } from '../../storage/payments.ts';
+import { searchedPayments, searchPayments } from '../../storage/dashboard/searchPayments.ts';
+import { listPayments, type PaymentSearch } from '../../storage/listPayments.ts';
+import { readPayments } from '../../storage/payments.ts';
 import { defaultPageLimit, timeRange } from '../paymentRoutes.ts';
 import type { Reply } from '../route.ts';
 import { choice, paymentRequest, storable, strict } from '../schemas.ts';
@@ -23,7 +23,7 @@ import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute
 
 const filters = {
   status: Type.Optional(choice(paymentStatuses, 'Only payments that stand here.')),
-  exception: Type.Optional(choice(exceptions, 'Only payments with this exception.')),
+  exception: Type.Optional(choice([...exceptions, wrongToken] as const, 'Only payments with this exception.')),
   currency: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 20 })),
   network: Type.Optional(choice(slugs, 'Only payments on this network.')),
   from: Type.Optional(Type.String({ maxLength: 64 })),
@@ -42,49 +42,49 @@ const listQuery = Type.Object(
 const { amount, currency, network, description } = paymentRequest.properties;
 const newPayment = Type.Object({ amount, currency, network, description }, strict);
 
-const filterOf = (query: Static<typeof fileQuery>): PaymentFilter => {
+const filterOf = (query: Static<typeof fileQuery>): PaymentSearch => {
   const { status, exception, network, currency } = query;
   return {
     ...(status === undefined ? {} : { status }),
-    ...(exception === undefined ? {} : { exception }),
+    ...(exception === undefined ? {} : exception === wrongToken ? { strayed: true } : { exception }),
     ...(network === undefined ? {} : { network }),
     ...(currency === undefined ? {} : { currency: /^\w*$/.test(currency) ? currency.toUpperCase() : currency }),
     ...timeRange(query),
   };
 };
 
-const isWithin = (row: ShownPayment, { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER, ...same }: PaymentFilter): boolean =>
-  row.createdAt.getTime() >= fromMs &&
-  row.createdAt.getTime() <= toMs &&
-  (Object.keys(same) as (keyof typeof same)[]).every(key => row[key] === same[key]);
+type Listed = MoneyApi['GET /payments']['answer'];
 
-/** The few payments that a text names, as far as the filters let them through. */
+/** By a text, or of those with strays: among the newest payments, and any by its exact id, address or transaction. */
 const found = async (
   context: Context,
   scope: Scope,
-  search: string,
-  filter: PaymentFilter,
-): Promise<ShownPayment[]> => {
-  const text = search.trim();
-  const wanted = { text, address: canonicalAddress(text), txHash: text.toLowerCase() };
-  const ids = await searchPayments(context.listDb, scope, wanted);
+  filter: PaymentSearch,
+  { search, limit, offset }: { search: string | undefined; limit: number; offset: number },
+): Promise<Listed> => {
+  const text = search?.trim() ?? '';
+  const wanted = text === '' ? null : { text, address: canonicalAddress(text), txHash: text.toLowerCase() };
+  const page = await searchPayments(context.listDb, scope, filter, wanted, { limit, offset });
   const rows = await readPayments(
     context.listDb,
-    ids.map(id => ({ scope, id })),
+    page.ids.map(id => ({ scope, id })),
   );
-  return rows.filter(row => row !== null).filter(row => isWithin(row, filter));
+  return {
+    data: rows.flatMap(row => (row === null ? [] : (JSON.parse(presentShown(context, row)) as PaymentObject))),
+    pagination: { limit, offset, total: page.total },
+    searched: page.isCut ? searchedPayments : null,
+  };
 };
 
-const list = async (context: Context, scope: Scope, query: Static<typeof listQuery>) => {
+const list = async (context: Context, scope: Scope, query: Static<typeof listQuery>): Promise<Listed> => {
   const { limit = defaultPageLimit, offset = 0, search, ...rest } = query;
-  const filter = filterOf(rest);
-  const hits = search === undefined ? null : await found(context, scope, search, filter);
-  const { rows, total } =
-    hits === null
-      ? await listPayments(context.listDb, scope, filter, { limit, offset })
-      : { rows: hits.slice(offset, offset + limit), total: hits.length };
+  const { strayed, ...filter } = filterOf(rest);
+  if (search !== undefined || strayed) {
+    return found(context, scope, { ...filter, ...(strayed ? { strayed } : {}) }, { search, limit, offset });
+  }
+  const { rows, total } = await listPayments(context.listDb, scope, filter, { limit, offset });
   const data = rows.map(row => JSON.parse(presentShown(context, row)) as PaymentObject);
-  return { data, pagination: { limit, offset, total } };
+  return { data, pagination: { limit, offset, total }, searched: null };
 };
 
 const byOf = ({ person, address }: Pick<DashboardCall, 'person' | 'address'>) => ({ person, address });

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../core/dashboard/dashboardApi.ts';
 import type { Action } from '../../core/dashboard/roles.ts';
+import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
 import type { SignedInPerson, Visit } from '../../engine/dashboard/sessions.ts';
 import type { Reply } from '../route.ts';
@@ -27,6 +28,8 @@ export type DashboardCall<Name extends DashboardCallName = DashboardCallName> = 
 /** One of somebody who may not have signed in yet. */
 export type PublicCall<Name extends DashboardCallName = DashboardCallName> = Common<Name> & {
   readonly person: SignedInPerson | null;
+  /** For somebody without a session: why the one of their cookie is over; null without a cookie. */
+  readonly sessionEnd: () => Promise<SessionEnd | null>;
 };
 
 type Answering<Name extends DashboardCallName> = Promise<AnswerOf<Name> | { readonly reply: Reply }>;

@@ -75,7 +75,7 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
     };
     const person = gate.personOf(call.request);
     const answering = (): Promise<unknown> => {
-      if (row.action === 'public') return row.handle({ ...shared, person });
+      if (row.action === 'public') return row.handle({ ...shared, person, sessionEnd: () => gate.endOf(call.request) });
       if (!person) throw new Error('this call has nobody behind it');
       return row.handle({ ...shared, person, environment, scope: { accountId: person.accountId, environment } });
     };

@@ -73,9 +73,11 @@ const signInRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'GET /session',
     action: 'public',
-    async handle({ person }): Promise<SessionState> {
+    async handle({ person, sessionEnd }): Promise<SessionState> {
       if (person) return describeSignedIn(context, person);
-      return (await hasOwner(context.db, null)) ? { state: 'signed-out' } : { state: 'no-owner' };
+      if (!(await hasOwner(context.db, null))) return { state: 'no-owner' };
+      const ended = await sessionEnd();
+      return ended === null ? { state: 'signed-out' } : { state: 'signed-out', ended };
     },
   }),
   publicRoute({

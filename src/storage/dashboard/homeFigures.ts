@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/environment.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import type { Queryable, Row } from '../database.ts';
+import { hasStray } from './searchPayments.ts';
 
 const owned = 'account_id = $1 and environment = $2';
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
@@ -68,7 +69,20 @@ const statesStatement = {
 export const statesNow = (db: Queryable, scope: Scope): Promise<StateCount[]> =>
   db.query<Row & StateCount>(statesStatement, [scope.accountId, scope.environment]);
 
-/** How many of the newest payments are measured: each costs a lookup, and more would not improve the figures. */
+/** Anybody can send tokens to any address; more than so many would say no more. */
+const strayedSample = 1_000;
+
+const strayedStatement = {
+  name: 'home-strayed',
+  text: `select status::text as status, count(*)::float8 as count from (
+      select * from payments where ${owned} and strayed order by id desc limit ${strayedSample}
+    ) p where status <> 'completed' and ${hasStray} group by status order by status`,
+};
+/** How many payments that are not completed got money of another token or network, by where they stand. */
+export const strayedNow = (db: Queryable, scope: Scope): Promise<Omit<StateCount, 'exception'>[]> =>
+  db.query<Row & Omit<StateCount, 'exception'>>(strayedStatement, [scope.accountId, scope.environment]);
+
+/** So many of the newest: each is looked up by itself, and more would not make the figures truer. */
 export const speedSample = 500;
 
 export type Speed = {

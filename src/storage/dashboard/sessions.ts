@@ -1,4 +1,5 @@
 import type { Role } from '../../core/dashboard/roles.ts';
+import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
 import type { Queryable } from '../database.ts';
 
 export type SessionRow = {
@@ -31,10 +32,22 @@ export const insertSession = async (
   await tx.query(insertStatement, [accountId, personId, id, tokenHash, livesSeconds, address, device]);
 };
 
+/** Why a session is deleted. That time ended it is known from its own row. */
+export type EndReason = Exclude<SessionEnd, 'expired' | 'idle' | 'unknown'>;
+
+/** Deletes sessions and keeps the reason for the browser that has the token. `reason` is a parameter. */
+const endingText = (where: string, reason: string): string => `with gone as (
+      delete from sessions where account_id = $1 and person_id = $2 and ${where} returning token_hash
+    )
+    insert into ended_sessions (token_hash, reason) select token_hash, ${reason}::text from gone returning token_hash`;
+
 const trimStatement = {
   name: 'session-trim',
-  text: `delete from sessions where account_id = $1 and person_id = $2 and id in (select id from sessions
-    where account_id = $1 and person_id = $2 order by last_seen_at desc, id desc offset $3)`,
+  text: endingText(
+    `id in (select id from sessions where account_id = $1 and person_id = $2
+      order by last_seen_at desc, id desc offset $3)`,
+    `'too_many'`,
+  ),
 };
 /** Keeps the `most` sessions that were used last and ends the others. */
 export const trimSessions = async (tx: Queryable, accountId: string, personId: string, most: number): Promise<void> => {
@@ -122,21 +135,34 @@ export const listSessions = (
   idleSeconds: number,
 ): Promise<SessionRow[]> => db.query<SessionRow>(listStatement, [accountId, personId, idleSeconds]);
 
-const endStatement = {
-  name: 'session-end',
-  text: `delete from sessions where account_id = $1 and person_id = $2 and id = $3 returning id`,
-};
-export const endSession = async (tx: Queryable, accountId: string, personId: string, id: string): Promise<boolean> =>
-  (await tx.query(endStatement, [accountId, personId, id])).length > 0;
+const endStatement = { name: 'session-end', text: endingText('id = $3', '$4') };
+export const endSession = async (
+  tx: Queryable,
+  accountId: string,
+  personId: string,
+  id: string,
+  reason: EndReason,
+): Promise<boolean> => (await tx.query(endStatement, [accountId, personId, id, reason])).length > 0;
 
-const endAllStatement = {
-  name: 'session-end-all',
-  text: `delete from sessions where account_id = $1 and person_id = $2 and ($3::text is null or id <> $3) returning id`,
-};
-/** Ends all of the person's sessions except `keptId`. Returns how many. */
+const endAllStatement = { name: 'session-end-all', text: endingText('($3::text is null or id <> $3)', '$4') };
+/** All of the person's, but for one where one is named; answers how many there were. */
 export const endSessions = async (
   tx: Queryable,
   accountId: string,
   personId: string,
   keptId: string | null,
-): Promise<number> => (await tx.query(endAllStatement, [accountId, personId, keptId])).length;
+  reason: EndReason,
+): Promise<number> => (await tx.query(endAllStatement, [accountId, personId, keptId, reason])).length;
+
+const whyStatement = {
+  name: 'session-why-ended',
+  text: `select coalesce(
+      (select reason from ended_sessions where token_hash = $1),
+      (select case when p.removed_at is not null then 'removed' when s.expires_at <= clock_timestamp() then 'expired'
+          else 'idle' end
+        from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id where s.token_hash = $1),
+      'unknown') as reason`,
+};
+/** Of a token that finds no session any more. */
+export const whySessionEnded = async (db: Queryable, tokenHash: Buffer): Promise<SessionEnd> =>
+  (await db.query<{ reason: SessionEnd }>(whyStatement, [tokenHash]))[0]!.reason;

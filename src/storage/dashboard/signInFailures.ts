@@ -101,10 +101,12 @@ const purgeStatement = {
         select challenge from passkey_challenges where expires_at < clock_timestamp() limit $1) returning 1),
       ended as (delete from sessions where (account_id, person_id, id) in (
         select account_id, person_id, id from sessions where expires_at < clock_timestamp() limit $1) returning 1),
+      known as (delete from ended_sessions where token_hash in (
+        select token_hash from ended_sessions where ended_at < clock_timestamp() - ${forgottenAfter} limit $1) returning 1),
       links as (delete from access_links where (account_id, id) in (
         select account_id, id from access_links where expires_at < clock_timestamp() - ${forgottenAfter} limit $1) returning 1)
     select greatest((select count(*) from failures), (select count(*) from challenges), (select count(*) from ended),
-      (select count(*) from links))::int as most`,
+      (select count(*) from known), (select count(*) from links))::int as most`,
 };
 /** Deletes expired failures, challenges, sessions and links. Returns how many of the kind with the most. */
 export const purgeSignIns = async (db: Queryable, limit: number): Promise<number> =>

@@ -5,7 +5,7 @@ import { eventually } from '../checkoutScene.ts';
 import { prove } from './dashboardPages.ts';
 
 const treasuries = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D'];
-type Filled = { readonly underpaidId: string; readonly endpointId: string };
+type Filled = { readonly openId: string; readonly underpaidId: string; readonly endpointId: string };
 /** How each dialog is opened, by its title. */
 type Dialogs = Readonly<Record<string, (page: Page) => Promise<void>>>;
 
@@ -25,7 +25,8 @@ export const fillForDialogs = async ({ scene, keys }: TestDashboard, owner: Dash
   const { endpoint } = await owner.do('POST /webhooks', { body: { url, events: ['*'] } });
   for (const each of treasuries)
     await owner.do('POST /wallets', { environment: 'production', body: { network: 'base', treasury: each } });
-  const made = await scene.client.call('POST', '/v1/payments', { key: keys.sandbox, body: ordinary });
+  const make = () => scene.client.call('POST', '/v1/payments', { key: keys.sandbox, body: ordinary });
+  const [made, open] = [await make(), await make()];
   const params = { id: made.json.id as string };
   await owner.do('POST /payments/:id/simulate', { params, body: { outcome: 'underpaid' } });
   await eventually(async () => {
@@ -33,11 +34,11 @@ export const fillForDialogs = async ({ scene, keys }: TestDashboard, owner: Dash
     if (payment.exception !== 'underpaid') throw new Error('nothing was seen yet');
   });
   await owner.unprove();
-  return { underpaidId: params.id, endpointId: endpoint.id };
+  return { openId: open.json.id as string, underpaidId: params.id, endpointId: endpoint.id };
 };
 
 /** By the page they are on, in an order in which the proof of the first is good for all. */
-export const dialogsOf = ({ underpaidId, endpointId }: Filled): Readonly<Record<string, Dialogs>> => ({
+export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly<Record<string, Dialogs>> => ({
   '/test/settings': { 'Confirm that it is you': press('Reveal the secret') },
   '/test/keys': {
     'Create a key': press('Create a key'),
@@ -92,10 +93,8 @@ export const dialogsOf = ({ underpaidId, endpointId }: Filled): Readonly<Record<
     'Remove Owner 1?': press('Remove Owner 1'),
   },
   '/test/payments': { 'New payment': press('New payment') },
-  [`/test/payments/${underpaidId}`]: {
-    'Accept what was received?': press('Accept what was received'),
-    'Cancel this payment?': press('Cancel payment'),
-  },
+  [`/test/payments/${openId}`]: { 'Cancel this payment?': press('Cancel payment') },
+  [`/test/payments/${underpaidId}`]: { 'Accept the amount received?': press('Accept amount received') },
   '/test/settlement': { Sweep: press(/^Sweep USDC/) },
   '/test/account': {
     'Add a passkey': press('Add a passkey'),

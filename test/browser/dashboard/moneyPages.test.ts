@@ -42,14 +42,14 @@ test('payments are found by filters and by search, which the address keeps', asy
   const exported = new URL((await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href'))!, page.url());
   expect(Object.fromEntries(exported.searchParams)).toEqual({ environment: 'sandbox', status: 'canceled' });
 
-  await page.getByRole('button', { name: 'Clear all filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('searchbox', { name: 'Search' }).fill(first.address);
   await page.keyboard.press('Enter');
   await page.getByText('The blue one').waitFor({ state: 'detached' });
   await page.getByText('The red one').waitFor();
   await page.getByRole('searchbox', { name: 'Search' }).fill('nothing-like-this');
   await page.getByRole('button', { name: 'Search' }).click();
-  await page.getByText('No payment matches').waitFor();
+  await page.getByText('No matching payments').waitFor();
   expectNoFaults(watched);
   await watched.close();
 });
@@ -67,9 +67,9 @@ test('a file of payments is saved', async () => {
 
 test('a search says why there is no file of it', async () => {
   const { page, close } = await pages.open('/test/payments?search=nothing', await pages.dashboard.as('owner'));
-  await page.getByText('A search is not exported.').waitFor();
+  await page.getByText('Search results cannot be exported.').waitFor();
   expect(await page.getByRole('link', { name: 'Export CSV' }).count()).toBe(0);
-  await page.getByRole('button', { name: 'Clear all filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name: 'Export CSV' }).waitFor();
   await close();
 });
@@ -87,11 +87,11 @@ test('a payment is made, half paid, and accepted as it is', async () => {
   await dialog.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', heading).waitFor();
   await page.getByText('Two chairs').waitFor();
-  await page.getByLabel('What happens').selectOption('underpaid');
-  await page.getByRole('button', { name: 'Simulate' }).click();
-  await page.getByRole('button', { name: 'Accept what was received' }).click();
-  await page.getByRole('button', { name: 'Accept it' }).click();
-  await page.getByText(/accepted the sum received as the whole payment/).waitFor();
+  await page.getByLabel('Simulate a payer').selectOption('underpaid');
+  await page.getByRole('button', { name: 'Simulate', exact: true }).click();
+  await page.getByRole('button', { name: 'Accept amount received' }).click();
+  await page.getByRole('button', { name: 'Accept as full payment' }).click();
+  await page.getByText(/accepted the amount received as full payment/).waitFor();
   await page.getByText('The payment was completed.').waitFor();
   await close();
 });
@@ -104,9 +104,9 @@ test('a payment is cancelled after a question, and whoever may not is not asked'
   await viewer.close();
   const { page, close } = await pages.open(`/test/payments/${payment.id}`, await pages.dashboard.as('support'));
   await page.getByRole('button', { name: 'Cancel payment' }).click();
-  await page.getByRole('button', { name: 'Keep it' }).click();
+  await page.getByRole('button', { name: 'Keep payment' }).click();
   await page.getByRole('button', { name: 'Cancel payment' }).click();
-  await page.getByRole('button', { name: 'Cancel the payment' }).click();
+  await page.getByRole('button', { name: 'Yes, cancel payment' }).click();
   await page.getByText('The payment was canceled.').waitFor();
   await page.getByRole('button', { name: 'Cancel payment' }).waitFor({ state: 'detached' });
   await close();

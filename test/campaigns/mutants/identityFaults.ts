@@ -107,8 +107,8 @@ const signingIn: Fault[] = [
   {
     name: 'a new password leaves old sessions open',
     file: 'src/engine/dashboard/ownAccount.ts',
-    find: 'const ended = await endSessions(tx, accountId, personId, person.sessionId);',
-    replace: 'const ended = 0 * (await endSessions(tx, accountId, person.sessionId, null));',
+    find: "const ended = await endSessions(tx, accountId, personId, person.sessionId, 'password_changed');",
+    replace: "const ended = 0 * (await endSessions(tx, accountId, person.sessionId, null, 'password_changed'));",
     tests: dashboard('sessions'),
   },
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide, historyAfter, type Outcome } from '../../../src/core/payment/decide.ts';
 import type { Facts } from '../../../src/core/payment/facts.ts';
+import { shownConfirmations } from '../../../src/core/payment/finality.ts';
 import { createdAt, expiresAt, sampleFacts, sampleTransfer } from './sample.ts';
 
 const soon = createdAt + 5000;
@@ -138,4 +139,10 @@ describe('strays', () => {
     const third = { ...apply(facts, soon), strays: [{ key: 'a' }, { key: 'c' }, { key: 'b' }] };
     expect(decide(third, soon).steps.map(({ stray }) => stray)).toEqual(['c']);
   });
+});
+
+test('more confirmations than are needed are shown as all that are needed', () => {
+  expect(shownConfirmations({ current: 39, required: 2 })).toBe(2);
+  expect(shownConfirmations({ current: 1, required: 2 })).toBe(1);
+  expect(shownConfirmations({ current: 39, required: null })).toBe(39);
 });

@@ -4,11 +4,14 @@ import { hasNavigated } from '../place.ts';
 /** A page's heading gets the focus when somebody comes from another page: that is how it is read aloud. */
 export const Page = ({
   title,
+  tabTitle = `${title} · Florin`,
   lead,
   actions,
   children,
 }: {
   title: string;
+  /** Of the browser's tab, where the heading would not tell several open ones apart. */
+  tabTitle?: string | undefined;
   lead?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -18,8 +21,8 @@ export const Page = ({
     if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
-    document.title = `${title} · Florin`;
-  }, [title]);
+    document.title = tabTitle;
+  }, [tabTitle]);
   return (
     <>
       <div className="page-head">

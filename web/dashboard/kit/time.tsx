@@ -1,13 +1,16 @@
 import type { ReactElement } from 'react';
 
-const absolute = new Intl.DateTimeFormat('en-GB', {
+const parts = {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-});
+  timeZoneName: 'short',
+} as const;
+const absolute = new Intl.DateTimeFormat('en-GB', parts);
+const universal = new Intl.DateTimeFormat('en-GB', { ...parts, timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const units = [
   ['day', 86_400_000],
@@ -22,12 +25,12 @@ export const relativeTo = (atMs: number, nowMs: number): string => {
   return relative.format(Math.round(differenceMs / size), unit);
 };
 
-/** The person's own clock, to the second; how long ago it was on hovering. */
+/** In the viewer's time zone, which is named; on hovering how long ago it was, and the time in UTC. */
 export const Time = ({ at, none = '—' }: { at: string | null; none?: string }): ReactElement => {
   if (at === null) return <span>{none}</span>;
   const atMs = Date.parse(at);
   return (
-    <time dateTime={at} title={relativeTo(atMs, Date.now())}>
+    <time dateTime={at} title={`${relativeTo(atMs, Date.now())} · ${universal.format(atMs)}`}>
       {absolute.format(atMs)}
     </time>
   );

@@ -49,7 +49,7 @@ export const NewPaymentForm = ({
           options={currencies.map(({ symbol }) => ({ value: symbol, label: symbol }))}
         />
       </div>
-      <Field label="Description (optional)" name="description" maxLength={500} hint="The payer sees it." />
+      <Field label="Description (optional)" name="description" maxLength={500} hint="Shown to the payer." />
       <FormError />
       {children}
     </Form>
@@ -72,7 +72,7 @@ export const NewPaymentDialog = ({
         {({ data }) => (
           <NewPaymentForm networks={data} onMade={onMade}>
             <Buttons>
-              <Submit>Create</Submit>
+              <Submit>Create payment</Submit>
               <Button onClick={onClose}>Cancel</Button>
             </Buttons>
           </NewPaymentForm>

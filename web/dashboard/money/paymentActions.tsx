@@ -1,4 +1,5 @@
 import { type ReactElement, useState } from 'react';
+import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
@@ -6,15 +7,15 @@ import { Confirm } from '../kit/confirm.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { Money } from '../kit/money.tsx';
 import { useMay } from '../session.tsx';
-import { isResolvable, type ShownPayment } from './shownPayment.ts';
+import type { ShownPayment } from './shownPayment.ts';
 
 const outcomes = [
   ['paid', 'Paid in full'],
-  ['underpaid', 'Half of it paid'],
-  ['overpaid', 'Too much paid'],
-  ['late', 'Paid too late'],
-  ['reorg', 'Undone by a reorg'],
-  ['wrong_token', 'Paid in another token'],
+  ['underpaid', 'Underpaid'],
+  ['overpaid', 'Overpaid'],
+  ['late', 'Paid late'],
+  ['reorg', 'Reversed by a reorganization'],
+  ['wrong_token', 'Paid in the wrong token'],
 ] as const;
 
 const shownBy = ['GET /payments/:id', 'GET /payments', 'GET /home'] as const;
@@ -26,7 +27,7 @@ export const Simulate = ({ payment }: { payment: ShownPayment }): ReactElement =
   return (
     <div className="simulate">
       <label>
-        <span>What happens</span>
+        <span>Simulate a payer</span>
         <select value={outcome} onChange={event => setOutcome(event.target.value)}>
           {outcomes.map(([value, label]) => (
             <option key={value} value={value}>
@@ -41,7 +42,7 @@ export const Simulate = ({ payment }: { payment: ShownPayment }): ReactElement =
           simulate.mutate(
             { params: { id: payment.id }, body: { outcome } },
             {
-              onSuccess: () => say('Done. The timeline follows within seconds.'),
+              onSuccess: () => say('Transaction sent. The timeline updates in a few seconds.'),
               onError: error => say(error.message, 'bad'),
             },
           )
@@ -53,7 +54,14 @@ export const Simulate = ({ payment }: { payment: ShownPayment }): ReactElement =
   );
 };
 
-export const PaymentActions = ({ payment }: { payment: ShownPayment }): ReactElement => {
+/** What the server would refuse is not offered. */
+export const PaymentActions = ({
+  payment,
+  allows,
+}: {
+  payment: ShownPayment;
+  allows: AnswerOf<'GET /payments/:id'>['allows'];
+}): ReactElement => {
   const [asked, setAsked] = useState<'cancel' | 'resolve' | null>(null);
   const [mayCancel, mayResolve] = [useMay('payments.cancel'), useMay('payments.resolve')];
   const cancel = useAct('POST /payments/:id/cancel', { refresh: shownBy });
@@ -63,37 +71,35 @@ export const PaymentActions = ({ payment }: { payment: ShownPayment }): ReactEle
     <>
       <a className="button button-plain" href={payment.checkoutUrl} target="_blank" rel="noreferrer">
         <Icon name="external" />
-        Checkout
+        Open checkout
       </a>
-      {mayResolve && isResolvable(payment) && (
-        <Button onClick={() => setAsked('resolve')}>Accept what was received</Button>
-      )}
-      {mayCancel && payment.status === 'pending' && <Button onClick={() => setAsked('cancel')}>Cancel payment</Button>}
+      {mayResolve && allows.resolve && <Button onClick={() => setAsked('resolve')}>Accept amount received</Button>}
+      {mayCancel && allows.cancel && <Button onClick={() => setAsked('cancel')}>Cancel payment</Button>}
       <Confirm
         isOpen={asked === 'cancel'}
         onClose={() => setAsked(null)}
         title="Cancel this payment?"
-        verb="Cancel the payment"
+        verb="Yes, cancel payment"
+        refusal="Keep payment"
         act={() => cancel.mutateAsync({ params })}
       >
         <p>
-          The payer can no longer pay it. Money that is sent to its address anyway is shown, and you can still accept
-          it.
+          The checkout stops asking for money. If the payer sends money anyway, it appears here, and you can accept it.
         </p>
       </Confirm>
       <Confirm
         isOpen={asked === 'resolve'}
         onClose={() => setAsked(null)}
-        title="Accept what was received?"
-        verb="Accept it"
+        title="Accept the amount received?"
+        verb="Accept as full payment"
         refusal="Not now"
         kind="primary"
         act={() => resolve.mutateAsync({ params })}
       >
         <p>
           <Money amount={payment.amountReceived} currency={payment.currency} /> of{' '}
-          <Money amount={payment.amount} currency={payment.currency} /> then count as the whole payment. It completes
-          once they are confirmed. This cannot be taken back.
+          <Money amount={payment.amount} currency={payment.currency} /> counts as full payment. The payment completes
+          once the funds are confirmed. You cannot undo this.
         </p>
       </Confirm>
     </>

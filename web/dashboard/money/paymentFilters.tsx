@@ -1,23 +1,24 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useId, useState } from 'react';
 import type { QueryOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { PayableNetwork } from '../../../src/core/dashboard/moneyApi.ts';
-import { exceptions, paymentStatuses } from '../../../src/core/payment/states.ts';
+import { paymentStatuses } from '../../../src/core/payment/states.ts';
 import { Button } from '../kit/button.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, Submit } from '../kit/form.tsx';
 import { replaceQuery, usePlace } from '../place.ts';
+import { issues } from './paymentBadges.tsx';
 
 export type Filters = NonNullable<QueryOf<'GET /payments'>>;
 export const pageSize = 25;
 const names = ['search', 'status', 'exception', 'currency', 'network', 'from', 'to'] as const;
 
-/** A day of the person's own calendar; both ends belong to it. */
+/** A day in the viewer's time zone; both ends belong to it. */
 const timeOf = (day: string, clock: string): string | undefined => {
   const atMs = Date.parse(`${day}T${clock}`);
   return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString();
 };
 
-/** The address is where they are kept: a link shows the same list, and going back goes back. */
+/** Kept in the address, so that a link shows the same list and Back returns to it. */
 export const filtersIn = (query: URLSearchParams): { filters: Filters; offset: number } => {
   const given = Object.fromEntries(names.flatMap(name => (query.get(name) ? [[name, query.get(name)!]] : [])));
   const { from, to, ...rest } = given as Record<string, string>;
@@ -42,64 +43,80 @@ export const useSetFilter = (): ((name: string, value: string) => void) => {
 };
 
 const spoken = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-const anyOf = (words: readonly string[], unfiltered: string): { value: string; label: string }[] => [
-  { value: '', label: unfiltered },
-  ...words.map(value => ({ value, label: spoken(value) })),
+const anyOr = (options: readonly { value: string; label: string }[]): { value: string; label: string }[] => [
+  { value: '', label: 'Any' },
+  ...options,
 ];
 
+const Search = ({ text, onSearch }: { text: string; onSearch: (text: string) => void }): ReactElement => (
+  <Form className="filter-search" label="Search" onSubmit={values => onSearch(values.text('search'))}>
+    <Field
+      key={text}
+      label="Search"
+      isLabelHidden
+      name="search"
+      type="search"
+      defaultValue={text}
+      maxLength={255}
+      placeholder="Order, description, ID, address or transaction"
+      spellCheck={false}
+    />
+    <Submit kind="plain">Search</Submit>
+  </Form>
+);
+
+/** On a phone the choices are behind a button: the payments come first there. */
 export const PaymentFilters = ({ networks }: { networks: readonly PayableNetwork[] }): ReactElement => {
   const { query } = usePlace();
   const set = useSetFilter();
+  const choicesId = useId();
+  const [isOpen, setOpen] = useState(false);
   const currencies = [...new Set(networks.flatMap(each => each.currencies.map(({ symbol }) => symbol)))].sort();
   const choice = (name: string, label: string, options: { value: string; label: string }[]): ReactElement => (
     <Select
       label={label}
       value={query.get(name) ?? ''}
       onChange={event => set(name, event.target.value)}
-      options={options}
+      options={anyOr(options)}
     />
   );
   const day = (name: string, label: string): ReactElement => (
     <Field label={label} type="date" value={query.get(name) ?? ''} onChange={event => set(name, event.target.value)} />
   );
-  const isFiltered = names.some(name => query.get(name));
+  const active = names.filter(name => name !== 'search' && query.get(name)).length;
   return (
     <div className="filters">
-      <Form
-        className="filter-search"
-        label="Search"
-        onSubmit={values => {
-          set('search', values.text('search'));
-        }}
-      >
-        <Field
-          key={query.get('search') ?? ''}
-          label="Search"
-          name="search"
-          type="search"
-          defaultValue={query.get('search') ?? ''}
-          placeholder="Id, address, transaction or externalId"
-          spellCheck={false}
-        />
-        <Submit kind="plain">Search</Submit>
-      </Form>
-      <div className="filter-choices">
-        {choice('status', 'Status', anyOf(paymentStatuses, 'Any'))}
-        {choice('exception', 'Exception', anyOf(exceptions, 'Any or none'))}
-        {choice('network', 'Network', [
-          { value: '', label: 'Any' },
-          ...networks.map(({ slug, name }) => ({ value: slug, label: name })),
-        ])}
-        {choice('currency', 'Currency', [
-          { value: '', label: 'Any' },
-          ...currencies.map(value => ({ value, label: value })),
-        ])}
-        {day('from', 'From')}
-        {day('to', 'To')}
+      <div className="filter-line">
+        <Search text={query.get('search') ?? ''} onSearch={text => set('search', text)} />
+        <div className="filter-toggle">
+          <Button aria-expanded={isOpen} aria-controls={choicesId} onClick={() => setOpen(!isOpen)}>
+            {active === 0 ? 'Filters' : `Filters (${active})`}
+          </Button>
+        </div>
       </div>
-      {isFiltered && (
+      <div id={choicesId} className={isOpen ? 'filter-choices is-open' : 'filter-choices'}>
+        {choice(
+          'status',
+          'Status',
+          paymentStatuses.map(value => ({ value, label: spoken(value) })),
+        )}
+        {choice('exception', 'Issue', [...issues])}
+        {choice(
+          'network',
+          'Network',
+          networks.map(({ slug, name }) => ({ value: slug, label: name })),
+        )}
+        {choice(
+          'currency',
+          'Currency',
+          currencies.map(value => ({ value, label: value })),
+        )}
+        {day('from', 'Created from')}
+        {day('to', 'Created to')}
+      </div>
+      {names.some(name => query.get(name)) && (
         <Button isSmall onClick={() => replaceQuery(new URLSearchParams())}>
-          Clear all filters
+          Clear filters
         </Button>
       )}
     </div>

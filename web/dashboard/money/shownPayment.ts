@@ -38,14 +38,8 @@ export type ShownPayment = {
 
 export const shown = (payment: PaymentObject): ShownPayment => payment as unknown as ShownPayment;
 
-/** It will change by itself: who looks at it is told when it does. */
+/** It may change at any moment, so it is read often. */
 export const isOpen = ({ status }: ShownPayment): boolean => status === 'pending' || status === 'confirming';
-
-const isZero = (amount: string): boolean => /^0(?:\.0*)?$/.test(amount);
-
-/** Money has come that does not complete it by itself: a person may say that it is enough. */
-export const isResolvable = ({ status, amountReceived, exception }: ShownPayment): boolean =>
-  !isZero(amountReceived) && status !== 'completed' && (exception !== null || status === 'canceled');
 
 export const openMs = 2_000;
 export const restMs = 15_000;

@@ -18,6 +18,11 @@ const icons: Readonly<Record<TimelineEntry['kind'], IconName>> = {
   sweep: 'settlement',
 };
 
+const troubles = new Set(
+  ['underpaid', 'overpaid', 'late', 'reverted', 'reversed', 'stray'].map(each => `payment.${each}`),
+);
+const isTrouble = ({ kind, detail }: TimelineEntry): boolean => kind === 'state' && troubles.has(String(detail.type));
+
 const Resend = ({ deliveryId }: { deliveryId: string }): ReactElement => {
   const resend = useAct('POST /deliveries/:id/resend', { refresh: ['GET /payments/:id'] });
   return (
@@ -27,7 +32,7 @@ const Resend = ({ deliveryId }: { deliveryId: string }): ReactElement => {
       onClick={() =>
         resend.mutate(
           { params: { id: deliveryId } },
-          { onSuccess: () => say('It is sent again.'), onError: error => say(error.message, 'bad') },
+          { onSuccess: () => say('The webhook is being sent again.'), onError: error => say(error.message, 'bad') },
         )
       }
     >
@@ -36,7 +41,7 @@ const Resend = ({ deliveryId }: { deliveryId: string }): ReactElement => {
   );
 };
 
-/** Exact, for who has to find out why; most people never open it. */
+/** The exact values, for debugging. */
 const Detail = ({ detail }: { detail: TimelineEntry['detail'] }): ReactElement | null =>
   Object.keys(detail).length === 0 ? null : (
     <details>
@@ -58,9 +63,9 @@ const Entry = ({ entry, isLatestAttempt }: { entry: TimelineEntry; isLatestAttem
   const { at, kind, title, refs, detail } = entry;
   const mayResend = useMay('deliveries.resend');
   return (
-    <li className={`timeline-entry timeline-${kind}`}>
+    <li className={`timeline-entry timeline-${isTrouble(entry) ? 'stray' : kind}`}>
       <span className="timeline-mark">
-        <Icon name={icons[kind]} />
+        <Icon name={isTrouble(entry) ? 'warning' : icons[kind]} />
       </span>
       <div className="timeline-text">
         <p>{title}</p>
@@ -71,10 +76,10 @@ const Entry = ({ entry, isLatestAttempt }: { entry: TimelineEntry; isLatestAttem
         <div className="row">
           {refs.txHash && refs.explorerUrl && (
             <a href={refs.explorerUrl} target="_blank" rel="noreferrer">
-              Show the transaction
+              View transaction
             </a>
           )}
-          {refs.deliveryId && <Link to={`/deliveries/${refs.deliveryId}`}>Show the delivery</Link>}
+          {refs.deliveryId && <Link to={`/deliveries/${refs.deliveryId}`}>View delivery</Link>}
           {refs.deliveryId && mayResend && isLatestAttempt && <Resend deliveryId={refs.deliveryId} />}
         </div>
         <Detail detail={detail} />
@@ -85,7 +90,7 @@ const Entry = ({ entry, isLatestAttempt }: { entry: TimelineEntry; isLatestAttem
 
 const keyOf = ({ at, kind, title, refs }: TimelineEntry): string => `${at} ${kind} ${title} ${JSON.stringify(refs)}`;
 
-/** What happened, the latest first: states, money, deliveries and people in one list. */
+/** States, money, deliveries and people's actions in one list, the latest first. */
 export const Timeline = ({ entries }: { entries: readonly TimelineEntry[] }): ReactElement => {
   const latest = new Map(entries.map(entry => [entry.refs.deliveryId, entry]));
   return (

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import { useAnswer } from '../asking.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
@@ -8,11 +9,16 @@ import { Answer, Empty } from '../kit/states.tsx';
 import { Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
+import { keptList } from '../money/lastList.ts';
 import { PaymentActions, Simulate } from '../money/paymentActions.tsx';
+import { PaymentBadges } from '../money/paymentBadges.tsx';
+import { confirmationsText, tabTitleOf } from '../money/paymentText.ts';
 import { isOpen, openMs, restMs, type ShownPayment, shown } from '../money/shownPayment.ts';
 import { Timeline } from '../money/timeline.tsx';
 import { useEnvironment } from '../place.ts';
 import { useMay } from '../session.tsx';
+
+type Answered = AnswerOf<'GET /payments/:id'>;
 
 const Hash = ({ hash, explorerUrl }: { hash: string | null; explorerUrl: string | null }): ReactElement => {
   if (hash === null) return <span>—</span>;
@@ -21,22 +27,25 @@ const Hash = ({ hash, explorerUrl }: { hash: string | null; explorerUrl: string 
       <Copyable text={hash} what="transaction" isShort />
       {explorerUrl && (
         <a href={explorerUrl} target="_blank" rel="noreferrer">
-          Explorer
+          View
         </a>
       )}
     </span>
   );
 };
 
-const confirmationsText = ({ confirmations: { current, required } }: ShownPayment): string =>
-  required === null
-    ? `${current} confirmations. It completes once the network calls the block final.`
-    : `${current} of ${required} confirmations of what was asked for.`;
+/** Nothing is counted before the amount is covered: a part of it may well have all its confirmations. */
+const leadOf = ({ confirmations }: ShownPayment): string => {
+  const { current, required } = confirmations;
+  if (required === null) return 'The payment completes when the network finalizes the block.';
+  if (current > 0) return `${confirmationsText(confirmations)} confirmations.`;
+  return `The payment completes after ${required} ${required === 1 ? 'confirmation' : 'confirmations'}.`;
+};
 
 const Transactions = ({ payment }: { payment: ShownPayment }): ReactElement => (
-  <Card title="Transactions" lead={confirmationsText(payment)}>
+  <Card title="Transactions" lead={leadOf(payment)}>
     {payment.transactions.length === 0 ? (
-      <Empty title="Nothing has arrived yet" />
+      <Empty title="No transactions yet" />
     ) : (
       <Table
         caption="Transactions"
@@ -48,69 +57,83 @@ const Transactions = ({ payment }: { payment: ShownPayment }): ReactElement => (
           { head: 'Transaction', cell: ({ hash, explorerUrl }) => <Hash hash={hash} explorerUrl={explorerUrl} /> },
           {
             head: 'From',
-            cell: ({ from }) => (from === null ? '—' : <Copyable text={from} what="sender's address" isShort />),
+            cell: ({ from }) => (from === null ? '—' : <Copyable text={from} what="sender address" isShort />),
           },
           { head: 'Block', cell: ({ blockNumber }) => groupedAmount(String(blockNumber)), align: 'end' },
-          { head: 'Confirmations', cell: ({ confirmations }) => groupedAmount(String(confirmations)), align: 'end' },
+          {
+            head: 'Confirmations',
+            cell: ({ confirmations: current }) =>
+              confirmationsText({ current, required: payment.confirmations.required }),
+            align: 'end',
+          },
         ]}
       />
     )}
-    {payment.strays.length > 0 && (
-      <Notice tone="care">
-        <p>
-          <strong>Something else arrived at this address.</strong> It does not count towards the payment.
-        </p>
-        <ul>
-          {payment.strays.map(({ hash, contract, caip2, amount }) => (
-            <li key={`${hash} ${contract} ${amount}`}>
-              {amount} of {contract === null ? `the coin of ${caip2}` : <code>{contract}</code>}{' '}
-              {hash && <Copyable text={hash} what="transaction" isShort />}
-            </li>
-          ))}
-        </ul>
-      </Notice>
-    )}
   </Card>
 );
 
-const PaymentFacts = ({ payment, treasury }: { payment: ShownPayment; treasury: string | null }): ReactElement => (
-  <Card title="Payment">
-    <Facts
-      facts={[
-        ['Id', <Copyable key="id" text={payment.id} what="payment's id" />],
-        ['Asked for', <Money key="amount" amount={payment.amount} currency={payment.currency} />],
-        ['Received', <Money key="received" amount={payment.amountReceived} currency={payment.currency} />],
-        ['Confirmed', <Money key="confirmed" amount={payment.amountConfirmed} currency={payment.currency} />],
-        ['Network', payment.network],
-        ['Paid to', <Copyable key="address" text={payment.address} what="address" />],
-        ...(treasury
-          ? [['Swept to', <Copyable key="treasury" text={treasury} what="treasury address" />] as const]
-          : []),
-        ['Checkout', <Copyable key="checkout" text={payment.checkoutUrl} what="checkout link" />],
-        ['Description', payment.description ?? '—'],
-        ['External id', payment.externalId ?? '—'],
-        ['Callback', payment.callbackUrl ?? '—'],
-        ['Created', <Time key="created" at={payment.createdAt} />],
-        ['Expires', <Time key="expires" at={payment.expiresAt} />],
-        ...(payment.completedAt ? [['Completed', <Time key="completed" at={payment.completedAt} />] as const] : []),
-        ...(payment.canceledAt ? [['Canceled', <Time key="canceled" at={payment.canceledAt} />] as const] : []),
-        ...Object.entries(payment.metadata).map(
-          ([name, value]) => [`Metadata: ${name}`, <code key={name}>{JSON.stringify(value)}</code>] as const,
-        ),
-      ]}
-    />
-  </Card>
+const Strays = ({ strays }: { strays: Answered['strays'] }): ReactElement => (
+  <Notice tone="care">
+    <p>
+      <strong>Wrong token received.</strong> This money does not count towards the payment.
+    </p>
+    <ul className="strays">
+      {strays.map(({ amount, network, isOtherNetwork, txHash, explorerUrl }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a transaction may bring the same amount twice.
+        <li key={`${txHash} ${index}`} className="row">
+          <span>
+            {amount} on {network}
+            {isOtherNetwork && ', a different network'}
+          </span>
+          <Hash hash={txHash} explorerUrl={explorerUrl} />
+        </li>
+      ))}
+    </ul>
+  </Notice>
 );
 
-const Loaded = ({
-  payment,
-  treasury,
-  children,
-}: {
-  payment: ShownPayment;
-  treasury: string | null;
-  children: ReactElement;
-}): ReactElement => {
+const PaymentFacts = ({ payment, answer }: { payment: ShownPayment; answer: Answered }): ReactElement => {
+  const { treasury, isSwept } = answer;
+  return (
+    <Card title="Details">
+      <Facts
+        facts={[
+          ['Payment ID', <Copyable key="id" text={payment.id} what="payment ID" />],
+          ['Order ID', payment.externalId ?? '—'],
+          ['Description', payment.description ?? '—'],
+          ['Amount', <Money key="amount" amount={payment.amount} currency={payment.currency} />],
+          ['Received', <Money key="received" amount={payment.amountReceived} currency={payment.currency} />],
+          ['Confirmed', <Money key="confirmed" amount={payment.amountConfirmed} currency={payment.currency} />],
+          ['Network', payment.network],
+          ['Payment address', <Copyable key="address" text={payment.address} what="payment address" />],
+          ...(treasury
+            ? ([
+                [
+                  isSwept ? 'Swept to' : 'Treasury',
+                  <Copyable key="treasury" text={treasury} what="treasury address" />,
+                ],
+              ] as const)
+            : []),
+          ['Checkout link', <Copyable key="checkout" text={payment.checkoutUrl} what="checkout link" />],
+          ['Callback URL', payment.callbackUrl ?? '—'],
+          ['Created', <Time key="created" at={payment.createdAt} />],
+          ['Expires', <Time key="expires" at={payment.expiresAt} />],
+          ...(payment.completedAt ? [['Completed', <Time key="completed" at={payment.completedAt} />] as const] : []),
+          ...(payment.canceledAt ? [['Canceled', <Time key="canceled" at={payment.canceledAt} />] as const] : []),
+          ...Object.entries(payment.metadata).map(
+            ([name, value]) =>
+              [
+                `Metadata: ${name}`,
+                <code key={name}>{typeof value === 'string' ? value : JSON.stringify(value)}</code>,
+              ] as const,
+          ),
+        ]}
+      />
+    </Card>
+  );
+};
+
+const Loaded = ({ payment, answer }: { payment: ShownPayment; answer: Answered }): ReactElement => {
   const environment = useEnvironment();
   const networks = useAnswer('GET /networks');
   const maySimulate = useMay('payments.create');
@@ -118,19 +141,22 @@ const Loaded = ({
   return (
     <>
       <div className="payment-head">
-        <p className="payment-amount" aria-live="polite">
+        <div className="payment-amount" aria-live="polite">
           <Money amount={payment.amount} currency={payment.currency} />
-          <StatusBadge status={payment.status} />
-          {payment.exception && <StatusBadge status={payment.exception} />}
-        </p>
+          <PaymentBadges payment={payment} />
+        </div>
         <div className="page-actions">
-          <PaymentActions payment={payment} />
+          <PaymentActions payment={payment} allows={answer.allows} />
         </div>
       </div>
+      {answer.strays.length > 0 && <Strays strays={answer.strays} />}
       {environment === 'sandbox' && isLocal && maySimulate && <Simulate payment={payment} />}
       <div className="payment-columns">
-        {children}
-        <PaymentFacts payment={payment} treasury={treasury} />
+        <Card title="Timeline">
+          {answer.isCut && <p className="muted">Only the newest entries of each kind are shown.</p>}
+          <Timeline entries={answer.timeline} />
+        </Card>
+        <PaymentFacts payment={payment} answer={answer} />
       </div>
       <Transactions payment={payment} />
     </>
@@ -138,24 +164,20 @@ const Loaded = ({
 };
 
 export default function Payment({ params }: { params: Readonly<Record<string, string>> }): ReactElement {
+  const environment = useEnvironment();
   const answer = useAnswer(
     'GET /payments/:id',
     { params: { id: params.id! } },
     { everyMs: known => (known && !isOpen(shown(known.payment)) ? restMs : openMs) },
   );
   return (
-    <Page title="Payment" lead={<Link to="/payments">All payments</Link>}>
+    <Page
+      title="Payment"
+      tabTitle={answer.data && tabTitleOf(shown(answer.data.payment))}
+      lead={<Link to={keptList(environment)}>Payments</Link>}
+    >
       <Answer of={answer} lines={14}>
-        {({ payment, treasury, timeline, isCut }) => (
-          <Loaded payment={shown(payment)} treasury={treasury}>
-            <Card title="Timeline">
-              {isCut && (
-                <p className="muted">More has happened than is shown here: of each kind, only the newest is.</p>
-              )}
-              <Timeline entries={timeline} />
-            </Card>
-          </Loaded>
-        )}
+        {known => <Loaded payment={shown(known.payment)} answer={known} />}
       </Answer>
     </Page>
   );

@@ -1,18 +1,20 @@
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { useAnswer } from '../asking.ts';
 import { callPath } from '../client.ts';
-import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Icon } from '../kit/icon.tsx';
-import { Money } from '../kit/money.tsx';
+import { groupedAmount, Money } from '../kit/money.tsx';
 import { Card, Page } from '../kit/page.tsx';
 import { Pagination } from '../kit/pagination.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
+import { keepList } from '../money/lastList.ts';
 import { NewPaymentDialog } from '../money/newPayment.tsx';
+import { PaymentBadges } from '../money/paymentBadges.tsx';
 import { type Filters, filtersIn, PaymentFilters, pageSize, useSetFilter } from '../money/paymentFilters.tsx';
+import { nameOf } from '../money/paymentText.ts';
 import { restMs, type ShownPayment, shown } from '../money/shownPayment.ts';
 import { hrefIn, navigate, useEnvironment, usePlace } from '../place.ts';
 import { useMay } from '../session.tsx';
@@ -20,31 +22,29 @@ import { useMay } from '../session.tsx';
 const columns: readonly Column<ShownPayment>[] = [
   {
     head: 'Amount',
-    cell: ({ id, amount, currency }) => (
-      <Link to={`/payments/${id}`} className="row-link">
-        <Money amount={amount} currency={currency} />
+    cell: payment => (
+      // Its area is the whole row. Read aloud, the name tells payments of the same amount apart.
+      <Link
+        to={`/payments/${payment.id}`}
+        className="row-link"
+        aria-label={`${groupedAmount(payment.amount)} ${payment.currency}, ${nameOf(payment)}`}
+      >
+        <Money amount={payment.amount} currency={payment.currency} />
       </Link>
     ),
   },
+  { head: 'Status', cell: payment => <PaymentBadges payment={payment} /> },
+  { head: 'Order', cell: ({ externalId }) => <span className="clamped">{externalId ?? '—'}</span> },
   {
-    head: 'Status',
-    cell: ({ status, exception }) => (
-      <span className="row">
-        <StatusBadge status={status} />
-        {exception && <StatusBadge status={exception} />}
+    head: 'Description',
+    cell: ({ id, description }) => (
+      <span className="two-lines">
+        {description !== null && <span className="clamped">{description}</span>}
+        <code className="muted">{id}</code>
       </span>
     ),
   },
   { head: 'Network', cell: ({ network }) => network },
-  {
-    head: 'Payment',
-    cell: ({ id, description, externalId }) => (
-      <span className="two-lines">
-        <span>{description ?? externalId ?? <code>{id}</code>}</span>
-        {(description ?? externalId) && <code className="muted">{id}</code>}
-      </span>
-    ),
-  },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, align: 'end' },
 ];
 
@@ -62,20 +62,57 @@ const CsvLink = ({ filters }: { filters: Filters }): ReactElement => {
   );
 };
 
-export default function Payments(): ReactElement {
-  const { query } = usePlace();
-  const environment = useEnvironment();
-  const [isCreating, setCreating] = useState(false);
-  const [mayCreate, mayExport] = [useMay('payments.create'), useMay('payments.export')];
+const NoPayments = ({ filters }: { filters: Filters }): ReactElement => {
+  if (Object.keys(filters).length === 0)
+    return <Empty title="No payments yet">Payments appear here when your server creates them.</Empty>;
+  return (
+    <Empty title="No matching payments">
+      {filters.search === undefined
+        ? 'Change or clear the filters.'
+        : 'Search looks for part of an order ID, description or metadata value in the newest 10,000 payments. IDs, addresses and transactions must be complete.'}
+    </Empty>
+  );
+};
+
+const List = ({ filters, offset }: { filters: Filters; offset: number }): ReactElement => {
   const set = useSetFilter();
-  const { filters, offset } = filtersIn(query);
-  const networks = useAnswer('GET /networks');
   const page = useAnswer(
     'GET /payments',
     { query: { ...filters, limit: pageSize, offset } },
     { keepsPrevious: true, everyMs: () => restMs },
   );
-  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <Answer of={page} lines={12}>
+      {({ data, pagination, searched }) => (
+        <>
+          {data.length === 0 && pagination.total === 0 ? (
+            <NoPayments filters={filters} />
+          ) : (
+            <>
+              <Table caption="Payments" rows={data.map(shown)} keyOf={({ id }) => id} columns={columns} />
+              <Pagination {...pagination} what="payments" onMove={to => set('offset', to === 0 ? '' : String(to))} />
+            </>
+          )}
+          {searched !== null && (
+            <p className="muted">
+              Searched the newest {groupedAmount(String(searched))} payments. Choose dates to search older ones.
+            </p>
+          )}
+        </>
+      )}
+    </Answer>
+  );
+};
+
+export default function Payments(): ReactElement {
+  const { query } = usePlace();
+  const environment = useEnvironment();
+  const [isCreating, setCreating] = useState(false);
+  const [mayCreate, mayExport] = [useMay('payments.create'), useMay('payments.export')];
+  const { filters, offset } = filtersIn(query);
+  const networks = useAnswer('GET /networks');
+  const kept = query.toString();
+  useEffect(() => keepList(environment, new URLSearchParams(kept)), [environment, kept]);
   return (
     <Page
       title="Payments"
@@ -85,7 +122,7 @@ export default function Payments(): ReactElement {
             (filters.search === undefined ? (
               <CsvLink filters={filters} />
             ) : (
-              <p className="actions-note">A search is not exported. Clear it to export by the other filters.</p>
+              <p className="actions-note">Search results cannot be exported. Clear the search to export.</p>
             ))}
           {mayCreate && (
             <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -99,22 +136,7 @@ export default function Payments(): ReactElement {
         <PaymentFilters networks={networks.data?.data ?? []} />
       </Card>
       <Card>
-        <Answer of={page} lines={12}>
-          {({ data, pagination }) =>
-            data.length === 0 && pagination.total === 0 ? (
-              <Empty title={isFiltered ? 'No payment matches' : 'No payments yet'}>
-                {isFiltered
-                  ? 'Search finds whole ids, addresses, transactions and externalIds.'
-                  : 'They appear here as soon as your server asks for one.'}
-              </Empty>
-            ) : (
-              <>
-                <Table caption="Payments" rows={data.map(shown)} keyOf={({ id }) => id} columns={columns} />
-                <Pagination {...pagination} what="payments" onMove={to => set('offset', to === 0 ? '' : String(to))} />
-              </>
-            )
-          }
-        </Answer>
+        <List filters={filters} offset={offset} />
       </Card>
       <NewPaymentDialog
         isOpen={isCreating}

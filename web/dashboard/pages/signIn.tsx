@@ -6,6 +6,7 @@ import { Button } from '../kit/button.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { OutsidePage } from '../kit/page.tsx';
+import { LostSession } from '../lostSession.tsx';
 import { askPasskey, canUsePasskeys } from '../passkeys.ts';
 import { base, navigate, usePlace } from '../place.ts';
 import { useKeepSession, useSessionState } from '../session.tsx';
@@ -144,6 +145,7 @@ export default function SignIn(): ReactElement {
     );
   return (
     <OutsidePage title="Sign in">
+      <LostSession state={session.data} />
       {canUsePasskeys() && (
         <>
           <Form label="Passkey" onSubmit={async () => onSignedIn(await byPasskey(false))}>

@@ -1,0 +1,1 @@
+var e=t=>`florin.payments.${t}`,o=(t,n)=>{try{sessionStorage.setItem(e(t),n.toString())}catch{}},r=t=>{try{let n=sessionStorage.getItem(e(t))??"";return n===""?"/payments":`/payments?${n}`}catch{return"/payments"}},s=()=>{try{for(let t of["sandbox","production"])sessionStorage.removeItem(e(t))}catch{}};export{o as a,r as b,s as c};

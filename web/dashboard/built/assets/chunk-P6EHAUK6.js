@@ -1,1 +1,0 @@
-var s=n=>n,o=({status:n})=>n==="pending"||n==="confirming",r=n=>/^0(?:\.0*)?$/.test(n),i=({status:n,amountReceived:t,exception:e})=>!r(t)&&n!=="completed"&&(e!==null||n==="canceled");export{s as a,o as b,i as c};

@@ -1,0 +1,73 @@
+import { useSyncExternalStore } from 'react';
+import { base } from './place.ts';
+
+/** Whether Florin answers. After a request without an answer it is asked until it answers; what waits for it goes on. */
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 10_000;
+
+let isLost = false;
+let isProbing = false;
+const waiting: (() => void)[] = [];
+const watchers = new Set<() => void>();
+
+const set = (next: boolean): void => {
+  if (isLost === next) return;
+  isLost = next;
+  if (!isLost) for (const goOn of waiting.splice(0)) goOn();
+  for (const notify of watchers) notify();
+};
+
+/** What a proxy answers in place of a server that is down. */
+export const isGatewayFault = (status: number): boolean => status >= 502 && status <= 504;
+
+/** By the page itself: it needs no session and keeps none alive. */
+const isAnswered = async (): Promise<boolean> => {
+  try {
+    return !isGatewayFault((await fetch(base, { method: 'HEAD', cache: 'no-store' })).status);
+  } catch {
+    return false;
+  }
+};
+
+const probe = async (): Promise<void> => {
+  isProbing = true;
+  for (let pauseMs = firstPauseMs; isLost; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    await new Promise(resolve => setTimeout(resolve, pauseMs));
+    if (isLost && (await isAnswered())) set(false);
+  }
+  isProbing = false;
+};
+
+export const noteAnswer = (): void => set(false);
+
+export const noteNoAnswer = (): void => {
+  set(true);
+  if (!isProbing) void probe();
+};
+
+const untilFound = (): Promise<void> =>
+  isLost ? new Promise(resolve => void waiting.push(resolve)) : Promise.resolve();
+
+/** Loads a file of the app, again and again while Florin does not answer. A file that is gone is an error. */
+export const untilLoaded = async <T>(load: () => Promise<T>): Promise<T> => {
+  let wasAnswered = false;
+  for (;;) {
+    try {
+      return await load();
+    } catch (error) {
+      if (wasAnswered) throw error;
+      wasAnswered = await isAnswered();
+      if (wasAnswered) continue;
+      noteNoAnswer();
+      await untilFound();
+    }
+  }
+};
+
+const watch = (notify: () => void): (() => void) => {
+  watchers.add(notify);
+  return () => watchers.delete(notify);
+};
+
+export const useIsConnectionLost = (): boolean => useSyncExternalStore(watch, () => isLost);
