@@ -30,9 +30,9 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
     if (after === '') [roundBegunAt, roundHash] = [begunAt, head.hash];
     else if (head.hash !== roundHash) roundHash = '';
     const page = await openCoinPayments(context.db, caip2, after, pageSize);
-    const find = (payments: readonly CoinPayment[], voices: 'one' | 'quorum') =>
+    const find = (payments: readonly CoinPayment[], sources: 'one' | 'quorum') =>
       findCoins(payments, head, {
-        balances: (block, holders) => driver.coinBalances(block, holders, voices, signal),
+        balances: (block, holders) => driver.coinBalances(block, holders, sources, signal),
         stored: number => storedBlock(context.db, caip2, number),
       });
     // Few addresses have received anything, and nothing but a balance speaks for them: those are asked about again.

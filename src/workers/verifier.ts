@@ -1,4 +1,4 @@
-import type { Driver, Surroundings } from '../chains/driver.ts';
+import type { Driver, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 import { advanceWithin } from '../engine/advanceWithin.ts';
@@ -73,14 +73,14 @@ export const createVerifier = (context: Context, driver: Driver, lease: Lease, i
     context.log.error({ caip2, block: number, left, absent }, 'transfers could not be verified');
   };
 
-  return async (surroundings: Surroundings, signal: AbortSignal): Promise<void> => {
+  return async (host: DriverHost, signal: AbortSignal): Promise<void> => {
     if (performance.now() - lastTurnMs < intervalMs) return;
     lastTurnMs = performance.now();
     const due = await unverifiedBlocks(context.db, caip2, after, blocksATurn);
     after = due.length < blocksATurn ? -1 : due.at(-1)!.number;
     let isAnyVerified = false;
     for (const unverified of due) {
-      const block = await driver.reread(unverified.number, surroundings, signal);
+      const block = await driver.reread(unverified.number, host, signal);
       if (block?.hash !== unverified.hash) continue;
       tell(unverified, block);
       const verified = [...block.movements, ...block.forwards].filter(each => each.verified);

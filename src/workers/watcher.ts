@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ChainHealth, Driver, Surroundings } from '../chains/driver.ts';
+import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { applyBlocks, LeaseLost, rollBackByHand } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
@@ -58,13 +58,13 @@ const advanceReached = async (context: Context, caip2: string, signal: AbortSign
   }
 };
 
-const surroundingsOf = (context: Context, row: ChainRow): Surroundings & { finalize(height: number | null): void } => {
+const driverHost = (context: Context, row: ChainRow): DriverHost & { finalize(height: number | null): void } => {
   let finalized = row.finalizedNumber;
   return {
-    known: addresses => knownAddresses(context.db, addresses),
-    stored: number => storedBlock(context.db, row.caip2, number),
+    paymentAddresses: addresses => knownAddresses(context.db, addresses),
+    storedBlock: number => storedBlock(context.db, row.caip2, number),
     now: () => readNow(context.db),
-    finalized: () => finalized,
+    finalizedHeight: () => finalized,
     finalize: height => {
       finalized = height;
     },
@@ -82,10 +82,10 @@ const follow = async (
   const { caip2, driver } = chain;
   const lease: Lease = { caip2, fence: row.fence };
   const cursor = row.latestNumber === null ? null : await storedBlock(context.db, caip2, row.latestNumber);
-  const surroundings = surroundingsOf(context, row);
+  const host = driverHost(context, row);
   const verify = createVerifier(context, driver, lease, verifyMs);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
-  for await (const step of driver.follow(cursor, surroundings, signal)) {
+  for await (const step of driver.follow(cursor, host, signal)) {
     if (step.kind === 'halt') {
       context.log.error({ caip2, reason: step.reason }, 'a chain is halted until an operator decides');
       await haltChain(context.db, lease, step.reason);
@@ -94,14 +94,14 @@ const follow = async (
     if (step.kind === 'blocks') {
       await applyBlocks(context, lease, step);
       const latest = step.blocks.at(-1)!.number;
-      if (step.tags.finalized !== null) surroundings.finalize(Math.min(step.tags.finalized, latest));
+      if (step.tags.finalized !== null) host.finalize(Math.min(step.tags.finalized, latest));
       if (step.rollbackTo) {
         context.log.warn({ caip2, to: step.rollbackTo.number, latest }, 'a chain was reorganised');
       }
     } else {
-      await writeIdle(context.db, lease, step.tags, step.caughtUpSince);
-      if (step.caughtUpSince !== null) await scanCoins(step.at, step.caughtUpSince, signal);
-      await verify(surroundings, signal);
+      await writeIdle(context.db, lease, step.tags, step.caughtUpAt);
+      if (step.caughtUpAt !== null) await scanCoins(step.at, step.caughtUpAt, signal);
+      await verify(host, signal);
       await onIdle();
     }
     await advanceReached(context, caip2, signal);

@@ -165,7 +165,7 @@ describe('verified', () => {
     const [movement] = await told();
     expect(movement).toMatchObject({ amount: large, verified: false });
     proxy.set({});
-    const block = await follower.driver.reread(await chain.head(), follower.surroundings, AbortSignal.timeout(10_000));
+    const block = await follower.driver.reread(await chain.head(), follower.host, AbortSignal.timeout(10_000));
     expect(block!.movements).toEqual([{ ...movement, verified: true }]);
   });
 
@@ -183,7 +183,7 @@ describe('verified', () => {
   test('a block that no node has any more is not read again', async () => {
     const { follower } = await watch();
     const next = (await chain.head()) + 1;
-    expect(await follower.driver.reread(next, follower.surroundings, AbortSignal.timeout(10_000))).toBeNull();
+    expect(await follower.driver.reread(next, follower.host, AbortSignal.timeout(10_000))).toBeNull();
   });
 });
 
@@ -194,7 +194,7 @@ test('a token with other decimals than listed, or none, is told of by its contra
   const { follower } = await watch({ tokens: [chain.token, rejecting, finer] });
   const { unfitTokens } = follower.driver.health()!;
   expect([...unfitTokens.keys()]).toEqual([rejecting, finer]);
-  expect(unfitTokens.get(finer)).toContain('has 18 decimals and not 6');
+  expect(unfitTokens.get(finer)).toContain('has 18 decimals instead of 6');
 });
 
 test('a node that has no time for the question does not disable a token', async () => {

@@ -124,7 +124,7 @@ test('a block that is read again is read from one node', async () => {
   wakeFirst = () => {
     nowMs += 60_000;
   };
-  const block = await follower.driver.reread(await chain.head(), follower.surroundings, AbortSignal.timeout(10_000));
+  const block = await follower.driver.reread(await chain.head(), follower.host, AbortSignal.timeout(10_000));
   expect(block!.movements).toMatchObject([{ amount: 5n, verified: true }]);
   expect(asked()).toEqual(before);
 });
@@ -138,7 +138,7 @@ test('a node that is left alone for a moment does not make the network down', as
   // It says where it stands, and fails at what is read next; by the clock of pauses it is left alone from then on.
   proxy.set({ nullReceipt: 1 });
   let polls = 0;
-  follower.surroundings.now = async () => {
+  follower.host.now = async () => {
     polls += 1;
     return new Date();
   };

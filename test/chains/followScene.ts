@@ -200,13 +200,13 @@ export const startFollower = (options: FollowerOptions) => {
     },
     nowMs: options.nowMs ?? (() => performance.now() * haste),
   });
-  const surroundings = {
-    known: async (addresses: readonly string[]) => new Set(addresses.filter(address => known.has(address))),
-    stored: async (number: number) => stored.get(number) ?? (cursor?.number === number ? cursor : null),
-    finalized: () => finalized,
+  const host = {
+    paymentAddresses: async (addresses: readonly string[]) => new Set(addresses.filter(address => known.has(address))),
+    storedBlock: async (number: number) => stored.get(number) ?? (cursor?.number === number ? cursor : null),
+    finalizedHeight: () => finalized,
     now: async () => new Date(),
   };
-  const steps = driver.follow(cursor, surroundings, stopping.signal);
+  const steps = driver.follow(cursor, host, stopping.signal);
 
   const apply = (step: ChainStep): void => {
     if (step.kind !== 'blocks') return;
@@ -231,7 +231,7 @@ export const startFollower = (options: FollowerOptions) => {
 
   return {
     driver,
-    surroundings,
+    host,
     next,
     taken,
     complaints,
@@ -250,7 +250,7 @@ export const startFollower = (options: FollowerOptions) => {
       for (;;) {
         const step = await next();
         if (step.kind === 'halt') throw new Error(step.reason);
-        if (step.kind === 'idle' && step.at.hash === hash && step.caughtUpSince !== null) return step;
+        if (step.kind === 'idle' && step.at.hash === hash && step.caughtUpAt !== null) return step;
       }
     },
     movements: (): Told[] =>

@@ -59,8 +59,8 @@ test('what one node puts into a block that two name is not verified', async () =
     { to: alice, contract: null, amount: 77n, verified: false },
   ];
   expect(follower.detailed()).toMatchObject(forged);
-  const { driver, surroundings } = follower;
-  const again = await driver.reread(Number(number), surroundings, AbortSignal.timeout(10_000));
+  const { driver, host } = follower;
+  const again = await driver.reread(Number(number), host, AbortSignal.timeout(10_000));
   expect(again).toMatchObject({ hash, movements: forged });
 });
 
@@ -86,8 +86,8 @@ test('where nobody else can tell, it is not verified until the block is read aga
   await follower.catchUp();
   expect(follower.detailed()).toMatchObject([{ verified: false }, { verified: false }]);
   isBehind = false;
-  const { driver, surroundings } = follower;
-  const again = await driver.reread(await chain.head(), surroundings, AbortSignal.timeout(10_000));
+  const { driver, host } = follower;
+  const again = await driver.reread(await chain.head(), host, AbortSignal.timeout(10_000));
   expect(again!.movements).toMatchObject([{ verified: true }, { verified: true }]);
 });
 
@@ -113,6 +113,6 @@ test('where one of two nodes does not tell what is final, nothing is, and the st
   expect(follower.taken.at(-1)).toMatchObject({ tags: { finalized: null } });
   expect(follower.driver.health()).toMatchObject({
     status: 'degraded',
-    reason: 'Only one node tells what is final; two have to.',
+    reason: 'Only one node reports the finalized block; payments complete once two do.',
   });
 });

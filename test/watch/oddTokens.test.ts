@@ -112,7 +112,7 @@ describe('decimals wrong in config', () => {
     const answer = await scene.calls.create({ ...ordinary, currency: 'EURC' });
     expectError(answer, 503, 'network_unavailable');
     const { message } = answer.json.error;
-    for (const part of ['EURC', 'avalanche', avalanche.token('EURC'), '18 decimals and not 6']) {
+    for (const part of ['EURC', 'avalanche', avalanche.token('EURC'), '18 decimals instead of 6']) {
       expect(message).toContain(part);
     }
     expect(await symbolsOf('avalanche')).toEqual(['AVAX', 'USDC']);
@@ -125,7 +125,7 @@ describe('decimals wrong in config', () => {
   test('a token that is not there is disabled as well', async () => {
     const answer = await scene.calls.create({ ...ordinary, network: 'base' });
     expectError(answer, 503, 'network_unavailable');
-    expect(answer.json.error.message).toContain(`No token answers at ${base.token('USDC')}`);
+    expect(answer.json.error.message).toContain(`There is no token at ${base.token('USDC')}`);
     expect(await symbolsOf('base')).toEqual(['ETH', 'EURC']);
   });
 

@@ -85,7 +85,7 @@ describe('a token of the configuration file', () => {
 
   test('is disabled where the chain says other decimals, or nothing', async () => {
     for (const [symbol, problem] of [
-      ['BAD', 'has 8 decimals and not 6'],
+      ['BAD', 'has 8 decimals instead of 6'],
       ['NONE', 'No token answers'],
     ] as const) {
       expect(await currency('arbitrum', symbol)).toBeUndefined();

@@ -51,14 +51,14 @@ const prepare = async () => {
     };
   const watched = await startWatchedChain(quiet, { nodes: [lying] });
   ends.push(watched.stop);
-  const { chain, context, driver, lease, surroundings, signal } = watched;
+  const { chain, context, driver, lease, host, signal } = watched;
   await chain.block(chain.mint(accounts[0], 10n ** 12n));
   await chain.mine(20);
   await watched.read();
   const verify = createVerifier(context, driver, lease, 0);
   return {
     ...watched,
-    turn: () => verify(surroundings, signal),
+    turn: () => verify(host, signal),
     tell(told: Lie): void {
       lie = told;
     },
@@ -204,7 +204,7 @@ test('blocks that can never be verified do not crowd out newer ones', async () =
 });
 
 test('as long as whole turns help, they follow at once', async () => {
-  const { chain, payments, tell, read, transfers, context, driver, lease, surroundings, signal } = await prepare();
+  const { chain, payments, tell, read, transfers, context, driver, lease, host, signal } = await prepare();
   const intervalMs = 3_600_000;
   const verify = createVerifier(context, driver, lease, intervalMs);
   const payment = (await payments(1_000, 'USDC')).at(-1)!;
@@ -215,12 +215,12 @@ test('as long as whole turns help, they follow at once', async () => {
   await read();
   tell({});
   const whole = async () => (await transfers(payment)).filter(({ verified }) => verified).length;
-  await verify(surroundings, signal);
+  await verify(host, signal);
   expect(await whole(), 'its time has not come').toBe(0);
   vi.spyOn(performance, 'now').mockReturnValue(performance.now() + intervalMs);
   ends.push(() => vi.restoreAllMocks());
-  await verify(surroundings, signal);
+  await verify(host, signal);
   expect(await whole()).toBe(40);
-  await verify(surroundings, signal);
+  await verify(host, signal);
   expect(await whole()).toBe(60);
 });

@@ -67,13 +67,13 @@ export const startWatchedChain = async (
   const lease: Lease = { caip2, fence };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const surroundings = {
-    known: (addresses: readonly string[]) => knownAddresses(db, addresses),
-    stored: (number: number) => storedBlock(db, caip2, number),
+  const host = {
+    paymentAddresses: (addresses: readonly string[]) => knownAddresses(db, addresses),
+    storedBlock: (number: number) => storedBlock(db, caip2, number),
     now: () => readNow(db),
-    finalized: () => null,
+    finalizedHeight: () => null,
   };
-  const steps = driver.follow(null, surroundings, signal);
+  const steps = driver.follow(null, host, signal);
 
   return {
     chain,
@@ -83,7 +83,7 @@ export const startWatchedChain = async (
     context,
     lease,
     signal,
-    surroundings,
+    host,
     logged,
     said: (message: string): LogLine[] => logged.filter(line => line.message === message),
     /** Takes what the chain has, as the watcher does. Answers its head, and when the poll began that found it. */
@@ -93,8 +93,8 @@ export const startWatchedChain = async (
         const { value: step, done } = await steps.next();
         if (done || step.kind === 'halt') throw new Error('the driver has stopped');
         if (step.kind === 'blocks') await applyBlocks(context, lease, step);
-        else if (step.at.hash === hash && step.caughtUpSince !== null) {
-          return { head: step.at, begunAt: step.caughtUpSince };
+        else if (step.at.hash === hash && step.caughtUpAt !== null) {
+          return { head: step.at, begunAt: step.caughtUpAt };
         }
       }
     },
