@@ -2,7 +2,7 @@ import type { Driver, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 import { advanceWithin } from '../engine/advanceWithin.ts';
-import { LeaseLost, uncountedIn } from '../engine/applyBlocks.ts';
+import { LeaseLost, unrecordedMovements } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import { insertForwards, verifyForwards } from '../storage/forwards.ts';
@@ -29,7 +29,7 @@ const writeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promis
     const verified = block.movements.filter(movement => movement.verified);
     const forwards = block.forwards.filter(forward => forward.verified);
     const position = { blockHash: block.hash, blockNumber: block.number };
-    const countable = await uncountedIn(tx, caip2, { number: block.number, movements: verified });
+    const countable = await unrecordedMovements(tx, caip2, { number: block.number, movements: verified });
     await insertTransfers(
       tx,
       caip2,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Network } from '../core/registry/networks.ts';
-import { applyBlocks, LeaseLost, rollBackByHand } from '../engine/applyBlocks.ts';
+import { applyBlocks, LeaseLost, rollBackAsDecided } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { storedBlock } from '../storage/blocks.ts';
 import {
@@ -189,7 +189,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     try {
       while (!signal.aborted) {
         const [now] = await readChains(context.db, [caip2]);
-        if (now && now.rollbackTo !== null) await rollBackByHand(context, lease, now.rollbackTo);
+        if (now && now.rollbackTo !== null) await rollBackAsDecided(context, lease, now.rollbackTo);
         else if (now?.haltReason === null) await follow(context, chain, now, writeFirstStatus, signal);
         else await pause(heartbeatMs, undefined, { signal }).catch(() => undefined);
       }

@@ -51,7 +51,7 @@ test('one payment, one story: made, paid, told, stray, swept, and what people di
     refs: { deliveryId: expect.stringMatching(/^dlv_/), eventId: expect.stringMatching(/^evt_/) },
   });
   one('delivery', { detail: expect.objectContaining({ outcome: 'succeeded', statusCode: 200 }) });
-  one('stray', { title: expect.stringMatching(/^1\.00 \w+ arrived, which was not asked for\.$/) });
+  one('stray', { title: expect.stringMatching(/^1\.00 \w+ arrived, which is another token or network\.$/) });
   one('transfer', {
     title: '12.50 USDC arrived.',
     refs: { txHash: expect.stringMatching(/^0x/), explorerUrl: null },
@@ -75,7 +75,7 @@ test('funds that a reorg took stay in the story, as such', async () => {
   expect(story).toContainEqual(
     expect.objectContaining({
       kind: 'transfer',
-      title: '4.00 USDC arrived in a block that the chain has left since.',
+      title: '4.00 USDC arrived in a block that a reorg removed.',
       detail: expect.objectContaining({ canonical: false, confirmations: null }),
     }),
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Block, WatchedBlock } from '../../src/core/chain.ts';
-import { applyBlocks, LeaseLost, rollBackByHand } from '../../src/engine/applyBlocks.ts';
+import { applyBlocks, LeaseLost, rollBackAsDecided } from '../../src/engine/applyBlocks.ts';
 import { type Lease, takeLease } from '../../src/storage/chains.ts';
 import type { Written } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -76,7 +76,7 @@ describe('what does not follow is refused, and nothing is written', () => {
     const before = await state();
     const blocks = makeBlocks(at(9), 'a', 1);
     await expect(applyBlocks(quiet.context, lost, stepOf(blocks))).rejects.toBeInstanceOf(LeaseLost);
-    await expect(rollBackByHand(quiet.context, lost, 8)).rejects.toBeInstanceOf(LeaseLost);
+    await expect(rollBackAsDecided(quiet.context, lost, 8)).rejects.toBeInstanceOf(LeaseLost);
     expect(await state()).toEqual(before);
   });
 });

@@ -12,7 +12,7 @@ import { noSuchPayment, presentShown } from '../readPayment.ts';
 import { type SimulatedOutcome, simulatePayment } from '../simulatePayment.ts';
 import { type By, entryBy, recordAudit } from './audit.ts';
 
-/** As the API creates one, in one transaction with the word of who did. */
+/** Creates a payment as the API does, with an audit row in the same transaction. */
 export const createPaymentAs = async (
   context: Context,
   indexes: DerivationIndexes,
@@ -54,7 +54,7 @@ export const actOnPaymentAs = (
     return JSON.parse(body) as PaymentObject;
   });
 
-/** On the local chain alone. It is told before it is done: the chain takes part in no transaction. */
+/** Only on the local chain. The audit row is written first, because the chain takes part in no transaction. */
 export const simulatePaymentAs = async (
   context: Context,
   scope: Scope,

@@ -13,15 +13,15 @@ const eventTitles: Readonly<Record<string, string>> = {
   'payment.created': 'The payment was created.',
   'payment.detected': 'The first funds were seen.',
   'payment.underpaid': 'Less than the amount has arrived.',
-  'payment.confirming': 'The funds cover the amount and wait for confirmations.',
+  'payment.confirming': 'The full amount has arrived and waits for confirmations.',
   'payment.completed': 'The payment was completed.',
   'payment.overpaid': 'More than the amount has arrived.',
   'payment.expired': 'The payment expired.',
-  'payment.late': 'Funds arrived after its time.',
+  'payment.late': 'Funds arrived late.',
   'payment.canceled': 'The payment was canceled.',
-  'payment.reverted': 'The funds are gone from the chain, and the payment waits again.',
-  'payment.reversed': 'The chain took back funds of the completed payment.',
-  'payment.stray': 'Funds arrived that were not asked for.',
+  'payment.reverted': 'A reorg removed funds from the chain.',
+  'payment.reversed': 'A reorg removed funds of the completed payment.',
+  'payment.stray': 'Funds arrived in another token or on another network.',
 };
 
 const actionTitles: Readonly<Record<string, string>> = {
@@ -63,17 +63,17 @@ const transferEntries = (show: Show, { transfers }: TimelineFacts): Entry[] =>
     const { caip2, contract, txHash, sender, blockNumber, canonical } = transfer;
     const sum = sumOf(show, caip2, contract, transfer.amount);
     const confirmations = transfer.stray ? null : confirmationsOf({ number: blockNumber }, fundsOf(show.row).heights);
-    const arrived = canonical ? `${sum} arrived` : `${sum} arrived in a block that the chain has left since`;
+    const arrived = canonical ? `${sum} arrived` : `${sum} arrived in a block that a reorg removed`;
     return {
       at: transfer.firstSeenAt,
       kind: transfer.stray ? 'stray' : 'transfer',
-      title: transfer.stray ? `${arrived}, which was not asked for.` : `${arrived}.`,
+      title: transfer.stray ? `${arrived}, which is another token or network.` : `${arrived}.`,
       refs: linkOf(show, caip2, txHash),
       detail: { amount: sum, from: sender, blockNumber, canonical, confirmations: canonical ? confirmations : null },
     };
   });
 
-const hostOf = (url: string): string => URL.parse(url)?.host ?? 'its receiver';
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'the receiver';
 
 const attemptEntries = ({ attempts }: TimelineFacts): Entry[] =>
   attempts.map(({ deliveryId, eventId, type, url, at, statusCode, error, durationMs }) => {
@@ -99,7 +99,7 @@ const actionEntries = ({ actions }: TimelineFacts): Entry[] =>
     detail: { action, ...(JSON.parse(detail) as object) },
   }));
 
-/** What left the address, whoever sent it, and what somebody sent that is not seen yet. */
+/** Funds that left the address, by any sender, and sweeps that are not on the chain yet. */
 const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] => {
   const seen = new Set(forwards.filter(({ canonical }) => canonical).map(({ txHash }) => txHash));
   const moved = forwards.map(({ txHash, contract, caip2, amount, canonical, at }): Entry => {
@@ -110,7 +110,7 @@ const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] 
       kind: 'sweep',
       title: canonical
         ? `${sum} went to the treasury.`
-        : `${sum} went to the treasury in a block that the chain has left.`,
+        : `${sum} went to the treasury in a block that a reorg removed.`,
       refs: { ...linkOf(show, caip2, txHash), ...(by ? { actor: by } : {}) },
       detail: { amount: sum, treasury: show.row.treasury, canonical },
     };
@@ -122,7 +122,7 @@ const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] 
       ({ id, txHash, at, by }): Entry => ({
         at,
         kind: 'sweep',
-        title: 'A sweep was sent and has not been seen on the chain.',
+        title: 'A sweep was sent but has not been seen on the chain.',
         refs: { ...linkOf(show, show.row.caip2, txHash), ...(by ? { actor: by } : {}) },
         detail: { sweepId: id },
       }),
@@ -130,7 +130,7 @@ const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] 
   ];
 };
 
-/** A payment and its story, oldest first. The row is held against its seal as everywhere. */
+/** A payment and its timeline, oldest first. The row is checked against its seal. */
 export const readPaymentTimeline = async (
   context: Context,
   scope: Scope,
@@ -148,7 +148,7 @@ export const readPaymentTimeline = async (
     ...attemptEntries(facts),
     ...actionEntries(facts),
   ];
-  // Sorting keeps the order of those of one instant: what was created comes first, and a cause before what it led to.
+  // The sort is stable: of entries at the same time, the creation comes first, and a cause before its effect.
   const timeline = entries.sort((a, b) => a.at.getTime() - b.at.getTime());
   return {
     payment,
