@@ -7,7 +7,7 @@ import type { Queryable } from '../storage/database.ts';
 import { type Act, advancePayment } from './advancePayment.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently } from './idempotency.ts';
-import { noSuchPayment, presentPayment } from './readPayment.ts';
+import { noSuchPayment, paymentBody } from './readPayment.ts';
 
 /** Cancels a payment. Only while it is pending and nothing has arrived. */
 const cancel: Act = (facts, nowMs) => {
@@ -36,7 +36,7 @@ export const actOnPayment = async (
 ): Promise<string> => {
   const advanced = isId('payment', id) ? await advancePayment(context, tx, scope, id, merchantActs[act]) : null;
   if (!advanced) throw noSuchPayment();
-  return presentPayment(context, advanced.row, advanced.funds);
+  return paymentBody(context, advanced.row, advanced.funds);
 };
 
 const perform = (

@@ -17,8 +17,8 @@ import { viewOfRow } from './paymentObject.ts';
  */
 const remainingOf = ({ status, amount, amountAccepted, amountReceived }: PaymentRow): bigint => {
   if (status === 'confirming' || status === 'completed') return 0n;
-  const [asked, accepted] = [BigInt(amount), BigInt(amountAccepted ?? amount)];
-  const missing = (accepted < asked ? accepted : asked) - BigInt(amountReceived);
+  const [requested, accepted] = [BigInt(amount), BigInt(amountAccepted ?? amount)];
+  const missing = (accepted < requested ? accepted : requested) - BigInt(amountReceived);
   return missing > 0n ? missing : 0n;
 };
 

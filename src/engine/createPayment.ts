@@ -51,8 +51,8 @@ const amountOf = (text: string, currency: Currency): bigint => {
     throw invalid('amount', why);
   }
   if (parsed.units < currency.minAmount) {
-    const least = formatAmount(currency.minAmount, currency.decimals);
-    throw invalid('amount', `amount is below the minimum of ${least} ${currency.symbol}.`);
+    const minimum = formatAmount(currency.minAmount, currency.decimals);
+    throw invalid('amount', `amount is below the minimum of ${minimum} ${currency.symbol}.`);
   }
   return parsed.units;
 };
@@ -104,8 +104,8 @@ const termsOf = async (
   const configured = context.networks.configured(environment, request.network);
   const currency = configured && findCurrency(configured, request.currency);
   if (configured && !currency) {
-    const known = configured.currencies.map(c => c.symbol).join(', ');
-    throw invalid('currency', `${configured.slug} does not support this currency. It supports ${known}.`);
+    const symbols = configured.currencies.map(c => c.symbol).join(', ');
+    throw invalid('currency', `${configured.slug} does not support this currency. It supports ${symbols}.`);
   }
   const amount = currency ? amountOf(request.amount, currency) : 0n;
   // Throws if the network is not configured, so there is a currency from here on.

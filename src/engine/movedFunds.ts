@@ -34,9 +34,9 @@ export const heldBy = (row: Pick<PaymentRow, 'walletKind' | 'amountConfirmed' | 
 };
 
 export const movedHolding = ({ before, after }: Change): HoldingMove[] => {
-  const [was, is] = [heldBy(before), heldBy(after)];
-  if (was === is) return [];
+  const [heldBefore, heldAfter] = [heldBy(before), heldBy(after)];
+  if (heldBefore === heldAfter) return [];
   const { caip2, contract, treasury } = after;
-  const count = Number(is > 0n) - Number(was > 0n);
-  return [{ ...tokenOf(after), caip2, contract, treasury, count, amount: is - was }];
+  const count = Number(heldAfter > 0n) - Number(heldBefore > 0n);
+  return [{ ...tokenOf(after), caip2, contract, treasury, count, amount: heldAfter - heldBefore }];
 };

@@ -106,8 +106,8 @@ export const watchedNetwork = async (
 ): Promise<Network> => {
   const found = await directory.find(environment, slug);
   if (!found) {
-    const known = directory.all().filter(n => n.environment === environment);
-    throw invalid('network', `The network is unknown. Use one of: ${known.map(n => n.slug).join(', ')}.`);
+    const choices = directory.all().filter(n => n.environment === environment);
+    throw invalid('network', `The network is unknown. Use one of: ${choices.map(n => n.slug).join(', ')}.`);
   }
   if (found.status === 'down' || found.status === 'maintenance') {
     const remedy = isUnconfigured(found.network)

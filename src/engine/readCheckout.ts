@@ -99,14 +99,14 @@ const readBatch = async (
 ): Promise<(Checkout | Error)[]> => {
   const circumstancesOf = await readCircumstances(context);
   const answers: (Checkout | Error | null)[] = [];
-  const [checked, knownCheckout, changed]: [number[], Checkout[], number[]] = [[], [], []];
+  const [checked, checkouts, changed]: [number[], Checkout[], number[]] = [[], [], []];
   for (let at = 0; at < wanted.length; at++) {
     answers.push(null);
     const checkout = cache.get(wanted[at]!.id) ?? wanted[at]!.known;
     if (!checkout) changed.push(at);
     else {
       checked.push(at);
-      knownCheckout.push(checkout);
+      checkouts.push(checkout);
     }
   }
   const versions = await readCheckoutVersions(
@@ -114,11 +114,11 @@ const readBatch = async (
     checked.map(at => wanted[at]!),
   );
   for (let i = 0; i < checked.length; i++) {
-    const { basis, view } = knownCheckout[i]!;
+    const { basis, view } = checkouts[i]!;
     if (versions[i] === null) continue;
     const now = circumstancesOf(inputOfView(view));
     const isSame = versions[i] === basis.version && now.isSlow === basis.isSlow && now.isOver === basis.isOver;
-    if (isSame) answers[checked[i]!] = knownCheckout[i]!;
+    if (isSame) answers[checked[i]!] = checkouts[i]!;
     else changed.push(checked[i]!);
   }
   for (let from = 0; from < changed.length; from += maxItems) {

@@ -18,12 +18,13 @@ import { renderPayment, viewOfRow } from './paymentObject.ts';
 export const noSuchPayment = (): FlorinError => new FlorinError('not_found', 'No payment has this id.');
 
 /** The payment object of a stored row. Throws if the row was tampered with. */
-export const presentPayment = (context: Context, row: PaymentRow, funds: Funds): string => {
+export const paymentBody = (context: Context, row: PaymentRow, funds: Funds): string => {
   assertAuthentic(context, row);
   return renderPayment(viewOfRow(context, row, funds), context.environments[row.environment]);
 };
 
-export const presentShown = (context: Context, row: ShownPayment): string => presentPayment(context, row, fundsOf(row));
+export const shownPaymentBody = (context: Context, row: ShownPayment): string =>
+  paymentBody(context, row, fundsOf(row));
 
 /** Larger payments are read each time instead of filling the cache. */
 const maxCachedBytes = 8_192;
@@ -73,7 +74,7 @@ const readBatch = async (
 /** A tampered row fails its own request only. */
 const present = (context: Context, cache: RecentMap<KeptPayment>, row: VersionedPayment): Buffer | Error => {
   try {
-    const body = Buffer.from(presentShown(context, row));
+    const body = Buffer.from(shownPaymentBody(context, row));
     if (body.length <= maxCachedBytes) cache.set(row.id, { version: row.version, body });
     else cache.delete(row.id);
     return body;

@@ -57,16 +57,16 @@ export const startTargetPoll = (
   const run = async (): Promise<void> => {
     let previousMs = 0;
     while (!isStopping) {
-      let restMs = pollMs;
+      let waitMs = pollMs;
       try {
         const tookMs = await pollOnce();
         // A single slow poll says more about that moment than about the number of targets.
-        restMs = Math.max(pollMs, Math.min(costFactor * Math.min(tookMs, previousMs), maxPollMs));
+        waitMs = Math.max(pollMs, Math.min(costFactor * Math.min(tookMs, previousMs), maxPollMs));
         previousMs = tookMs;
       } catch (error) {
         warn(error);
       }
-      await wake.next(restMs);
+      await wake.next(waitMs);
     }
   };
   const running = run();

@@ -86,10 +86,10 @@ export const limitOf = (state: TargetState<unknown>, kind: Kind): number => {
  * left.
  */
 export const wantedOf = (state: TargetState<unknown>, kind: Kind): number => {
-  const { waiting, active: flying, hasMore } = state.queues[kind];
+  const { waiting, active, hasMore } = state.queues[kind];
   if (!hasMore) return 0;
   const limit = limitOf(state, kind);
-  const free = limit - flying - waiting.length;
+  const free = limit - active - waiting.length;
   if (state.lane !== 'fast') return Math.max(0, free);
   return waiting.length <= limit ? free + 3 * limit : 0;
 };

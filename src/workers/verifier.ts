@@ -65,11 +65,11 @@ export const createVerifier = (context: Context, driver: Driver, lease: Lease, i
   const loggedBlocks = createRecentMap<true>(rememberedBlocks);
 
   const logUnverified = ({ number, hash, keys }: UnverifiedBlock, { movements, forwards }: WatchedBlock): void => {
-    const there = new Map([...movements, ...forwards].map(({ key, verified }) => [key, verified]));
-    const left = keys.filter(key => there.get(key) !== true).length;
+    const verifiedByKey = new Map([...movements, ...forwards].map(({ key, verified }) => [key, verified]));
+    const left = keys.filter(key => verifiedByKey.get(key) !== true).length;
     if (left === 0 || loggedBlocks.get(hash)) return;
     loggedBlocks.set(hash, true);
-    const absent = keys.filter(key => !there.has(key)).length;
+    const absent = keys.filter(key => !verifiedByKey.has(key)).length;
     context.log.error({ caip2, block: number, left, absent }, 'transfers could not be verified');
   };
 

@@ -41,7 +41,7 @@ const blocksBehind = 20;
 const minScanMs = 5_000;
 /** Interval for checking unverified transfers again. */
 const verifyMs = 30_000;
-const [shortestRestMs, longestRestMs] = [250, 10_000];
+const [minRetryMs, maxRetryMs] = [250, 10_000];
 
 const coinScanMs = ({ networks }: WatchedChain): number => {
   const [{ backing, blockTimeSeconds }] = networks as [Network];
@@ -153,12 +153,12 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     if (!isRead && health.status !== 'down') return;
     const { status, reason } = smooth(measure(networks[0]!, health, row));
     // Without the lag, which grows by itself while no block comes.
-    const news = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
+    const content = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
     const nowMs = performance.now();
-    if (written?.content === news && nowMs - written.atMs < rewriteMs) return;
+    if (written?.content === content && nowMs - written.atMs < rewriteMs) return;
     const all = networks.map(network => ({ ...measure(network, health, row), status, reason }));
     await writeNetworkStatus(context.db, all);
-    written = { content: news, atMs: nowMs };
+    written = { content, atMs: nowMs };
     measured.resolve();
   };
   /** The heartbeat writes the later ones. */
@@ -201,7 +201,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   };
 
   const run = async (): Promise<void> => {
-    let restMs = shortestRestMs;
+    let retryMs = minRetryMs;
     while (!stopping.signal.aborted) {
       try {
         const row = await takeLease(context.db, { caip2, holder, seconds: leaseSeconds });
@@ -210,13 +210,13 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
           measured.resolve();
         } else {
           await readWithLease(row);
-          restMs = shortestRestMs;
+          retryMs = minRetryMs;
         }
       } catch (error) {
         if (!stopping.signal.aborted) context.log.error({ caip2, err: error }, 'the watcher of a chain failed');
       }
-      await pause(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      restMs = Math.min(restMs * 2, longestRestMs);
+      await pause(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      retryMs = Math.min(retryMs * 2, maxRetryMs);
     }
   };
   const running = run();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatAmount } from '../../src/core/money.ts';
-import { presentShown } from '../../src/engine/readPayment.ts';
+import { shownPaymentBody } from '../../src/engine/readPayment.ts';
 import { readPayments } from '../../src/storage/payments.ts';
 import { createSequence, writePayments } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -35,7 +35,7 @@ type Made = Awaited<ReturnType<typeof newPayment>>;
 /** As GET shows it, and as the newest event does. */
 const shown = async ({ id, scope }: Made) => {
   const [row] = await readPayments(quiet.context.db, [{ scope, id }]);
-  return JSON.parse(presentShown(quiet.context, row!));
+  return JSON.parse(shownPaymentBody(quiet.context, row!));
 };
 const told = async ({ id }: Made) => {
   const [event] = await quiet.read<{ body: string }>(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { presentShown } from '../../src/engine/readPayment.ts';
+import { shownPaymentBody } from '../../src/engine/readPayment.ts';
 import { readPayments, readPaymentVersions } from '../../src/storage/payments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import { type Written, writePayments } from '../api/listingScene.ts';
@@ -36,7 +36,7 @@ const strays = ({ address }: Made, count: number): Sent[] =>
 
 const shown = async ({ scope, id }: Made) => {
   const [row] = await readPayments(quiet.context.db, [{ scope, id }]);
-  return JSON.parse(presentShown(quiet.context, row!));
+  return JSON.parse(shownPaymentBody(quiet.context, row!));
 };
 
 type Told = { sequence: number; type: string; body: string };

@@ -32,9 +32,10 @@ export const readBalances = async (
   const balances = new Map<string, bigint>();
   answers.forEach((answer, part) => {
     const bytes = readBytes(answer, 'balances');
-    const asked = parts[part]!;
-    if (bytes.length !== asked.length * 32) throw new RpcFault('malformed', undefined, 'The node left out a balance.');
-    asked.forEach((holder, at) => {
+    const requested = parts[part]!;
+    if (bytes.length !== requested.length * 32)
+      throw new RpcFault('malformed', undefined, 'The node left out a balance.');
+    requested.forEach((holder, at) => {
       balances.set(holder, BigInt(`0x${bytes.subarray(at * 32, at * 32 + 32).toString('hex')}`));
     });
   });

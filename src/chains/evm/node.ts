@@ -17,10 +17,10 @@ export type EvmNode = {
   markSuccess(): void;
 };
 
-const shortestRestMs = 500;
-const longestRestMs = 60_000;
+const minBackOffMs = 500;
+const maxBackOffMs = 60_000;
 /** Providers with rate limits need a longer back-off than one failure does. */
-const limitedRestMs = 5_000;
+const limitedBackOffMs = 5_000;
 const batchSize = 20;
 
 /** Rate limited, by HTTP or by the codes of several providers. */
@@ -37,7 +37,7 @@ const isUnsupported = (fault: unknown): boolean => fault instanceof RpcFault && 
 
 export const createNode = (url: string, index: number, options: RpcOptions, nowMs: () => number): EvmNode => {
   let faultsInRow = 0;
-  let restUntilMs = Number.NEGATIVE_INFINITY;
+  let backOffUntilMs = Number.NEGATIVE_INFINITY;
   let takesBatches = true;
 
   const call: EvmNode['call'] = (method, params, signal) => callRpc(url, method, params, { ...options, signal });
@@ -77,11 +77,12 @@ export const createNode = (url: string, index: number, options: RpcOptions, nowM
       if (fault !== undefined) throw fault;
       return results;
     },
-    isBackingOff: () => nowMs() < restUntilMs,
+    isBackingOff: () => nowMs() < backOffUntilMs,
     backOff(fault) {
-      const backOffMs = Math.min(shortestRestMs * 2 ** faultsInRow, longestRestMs);
-      const requestedMs = (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedRestMs : 0);
-      restUntilMs = nowMs() + Math.min(Math.max(backOffMs, requestedMs), longestRestMs);
+      const backOffMs = Math.min(minBackOffMs * 2 ** faultsInRow, maxBackOffMs);
+      const requestedMs =
+        (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedBackOffMs : 0);
+      backOffUntilMs = nowMs() + Math.min(Math.max(backOffMs, requestedMs), maxBackOffMs);
       faultsInRow++;
     },
     markSuccess() {

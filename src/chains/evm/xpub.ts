@@ -44,7 +44,7 @@ const receivingNode = (xpub: string): HDKey => {
   return node;
 };
 
-const deriveAnew = (xpub: string, index: number): string => {
+const deriveUncached = (xpub: string, index: number): string => {
   const publicKey = receivingNode(xpub).deriveChild(index).publicKey!;
   const point = ECDH.convertKey(publicKey, 'secp256k1', undefined, undefined, 'uncompressed');
   // The first byte marks the point as uncompressed. The address is made from the two coordinates after it.
@@ -59,7 +59,7 @@ export const deriveXpubAddress = (xpub: string, index: number): string => {
   const cacheKey = `${index}/${xpub}`;
   const cached = derivedAddresses.get(cacheKey);
   if (cached !== undefined) return cached;
-  const address = deriveAnew(xpub, index);
+  const address = deriveUncached(xpub, index);
   derivedAddresses.set(cacheKey, address);
   return address;
 };

@@ -61,8 +61,8 @@ export const requestPasskey = async (
   person: SignedInPerson | null,
 ): Promise<Record<string, unknown>> => {
   const challenge = await newChallenge(context, purpose, person?.personId ?? null);
-  const known = person ? await listPasskeys(context.db, person.accountId, person.personId) : [];
-  return passkeyRequest(relyingPartyOf(context.dashboard.url), challenge, known);
+  const existing = person ? await listPasskeys(context.db, person.accountId, person.personId) : [];
+  return passkeyRequest(relyingPartyOf(context.dashboard.url), challenge, existing);
 };
 
 /** A used challenge, to be verified in the transaction of the action it allows. */
@@ -90,8 +90,8 @@ export const acceptPasskey = async (
   if (!passkey) throw passkeyRefused();
   const named = personIn(response);
   if (named !== null && named !== passkey.personId) throw passkeyRefused();
-  const known = { ...passkey, counter: Number(passkey.counter) };
-  const use = await verifyPasskeyUse(relyingPartyOf(context.dashboard.url), challenge, response, known);
+  const stored = { ...passkey, counter: Number(passkey.counter) };
+  const use = await verifyPasskeyUse(relyingPartyOf(context.dashboard.url), challenge, response, stored);
   if (!use) throw passkeyRefused();
   await markPasskeyUsed(tx, passkey.credentialId, use);
   return passkey;
@@ -102,9 +102,9 @@ export const listOwnPasskeys = (context: Pick<Context, 'db'>, person: SignedInPe
 
 export const beginPasskey = async (context: Context, person: SignedInPerson): Promise<Record<string, unknown>> => {
   const challenge = await newChallenge(context, 'register', person.personId);
-  const known = await listOwnPasskeys(context, person);
+  const existing = await listOwnPasskeys(context, person);
   const { personId: id, email, name } = person;
-  return passkeyRegistration(relyingPartyOf(context.dashboard.url), challenge, { id, email, name }, known);
+  return passkeyRegistration(relyingPartyOf(context.dashboard.url), challenge, { id, email, name }, existing);
 };
 
 export const addPasskey = async (

@@ -8,7 +8,7 @@ import { actOnPayment, type MerchantAct } from '../cancelPayment.ts';
 import type { Context } from '../context.ts';
 import { createPaymentCreator, type PaymentRequest } from '../createPayment.ts';
 import type { DerivationIndexes } from '../derivationIndexes.ts';
-import { noSuchPayment, presentShown } from '../readPayment.ts';
+import { noSuchPayment, shownPaymentBody } from '../readPayment.ts';
 import { type SimulatedOutcome, simulatePayment } from '../simulatePayment.ts';
 import { type By, entryBy, recordAudit } from './audit.ts';
 
@@ -73,5 +73,5 @@ export const simulatePaymentAs = async (
   await simulatePayment(context, scope, id, outcome, null, record);
   const [row] = await readPayments(context.db, [{ scope, id }]);
   if (!row) throw noSuchPayment();
-  return JSON.parse(presentShown(context, row)) as PaymentObject;
+  return JSON.parse(shownPaymentBody(context, row)) as PaymentObject;
 };

@@ -7,7 +7,7 @@ import { readTimeline, type TimelineFacts } from '../../storage/dashboard/timeli
 import { readPayments, type ShownPayment } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
 import { fundsOf } from '../paymentFacts.ts';
-import { noSuchPayment, presentShown } from '../readPayment.ts';
+import { noSuchPayment, shownPaymentBody } from '../readPayment.ts';
 
 const eventTitles: Readonly<Record<string, string>> = {
   'payment.created': 'The payment was created.',
@@ -43,8 +43,8 @@ const sumOf = ({ context, row }: Show, caip2: string, contract: string | null, a
   if (caip2 === row.caip2 && contract === row.contract) {
     return `${formatAmount(BigInt(amount), row.decimals)} ${row.currency}`;
   }
-  const known = context.networks.all().find(network => network.caip2 === caip2);
-  const currency = known?.currencies.find(each => each.contractAddress === contract);
+  const network = context.networks.all().find(network => network.caip2 === caip2);
+  const currency = network?.currencies.find(each => each.contractAddress === contract);
   if (!currency) return `${amount} base units of ${contract ?? 'a coin'}`;
   return `${formatAmount(BigInt(amount), currency.decimals)} ${currency.symbol}`;
 };
@@ -138,7 +138,7 @@ export const readPaymentTimeline = async (
 ): Promise<MoneyApi['GET /payments/:id']['answer']> => {
   const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
   if (!row) throw noSuchPayment();
-  const payment = JSON.parse(presentShown(context, row)) as PaymentObject;
+  const payment = JSON.parse(shownPaymentBody(context, row)) as PaymentObject;
   const facts = await readTimeline(context.listDb, scope, id);
   const show: Show = { context, row };
   const entries = [

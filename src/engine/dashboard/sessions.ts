@@ -78,7 +78,7 @@ export const findSignedIn = async (
 };
 
 /** False once the session has ended, the person was removed, or their role no longer allows the action. */
-export const mayStill = async (
+export const isStillAllowed = async (
   context: Pick<Context, 'db'>,
   person: SignedInPerson,
   action: Action,

@@ -24,10 +24,10 @@ const baseGas = 21_000n;
 export type SweptToken = { readonly network: string; readonly currency: string };
 
 /** The configured token. Throws if there is none. */
-export const sweptToken = (context: Context, scope: Scope, asked: SweptToken): SweptToken => {
-  const network = context.networks.configured(scope.environment, asked.network);
+export const sweptToken = (context: Context, scope: Scope, request: SweptToken): SweptToken => {
+  const network = context.networks.configured(scope.environment, request.network);
   if (!network) throw invalid('network', 'No network has this name.');
-  const currency = findCurrency(network, asked.currency);
+  const currency = findCurrency(network, request.currency);
   if (!currency) throw invalid('currency', `${network.slug} does not support this currency.`);
   return { network: network.slug, currency: currency.symbol };
 };
@@ -73,10 +73,10 @@ const maxDecimals = (rows: readonly { readonly decimals: number }[]): number =>
 export const planSweep = async (
   context: Context,
   scope: Scope,
-  asked: SweptToken & { readonly treasury: string },
+  request: SweptToken & { readonly treasury: string },
 ): Promise<SweepPlan> => {
-  const { treasury } = asked;
-  const token = { ...sweptToken(context, scope, asked), treasury };
+  const { treasury } = request;
+  const token = { ...sweptToken(context, scope, request), treasury };
   const limit = paymentsInSweep * transactionsInPlan;
   const rows = await unsweptPayments(context.listDb, scope, token, limit);
   if (rows.length === 0) throw new FlorinError('conflict', 'There are no funds left to sweep to this treasury.');

@@ -7,10 +7,10 @@ import type { Context } from '../../engine/context.ts';
 import { csvOfPayments, recordExport } from '../../engine/dashboard/exportPayments.ts';
 import { actOnPaymentAs, createPaymentAs, simulatePaymentAs } from '../../engine/dashboard/paymentActions.ts';
 import { readPaymentTimeline } from '../../engine/dashboard/paymentTimeline.ts';
-import { mayStill } from '../../engine/dashboard/sessions.ts';
+import { isStillAllowed } from '../../engine/dashboard/sessions.ts';
 import { createDerivationIndexes } from '../../engine/derivationIndexes.ts';
 import { canonicalAddress } from '../../engine/paymentAddress.ts';
-import { presentShown } from '../../engine/readPayment.ts';
+import { shownPaymentBody } from '../../engine/readPayment.ts';
 import { simulatedOutcomes } from '../../engine/simulatePayment.ts';
 import { searchPayments } from '../../storage/dashboard/searchPayments.ts';
 import { listPayments, type PaymentFilter } from '../../storage/listPayments.ts';
@@ -83,7 +83,7 @@ const list = async (context: Context, scope: Scope, query: Static<typeof listQue
     hits === null
       ? await listPayments(context.listDb, scope, filter, { limit, offset })
       : { rows: hits.slice(offset, offset + limit), total: hits.length };
-  const data = rows.map(row => JSON.parse(presentShown(context, row)) as PaymentObject);
+  const data = rows.map(row => JSON.parse(shownPaymentBody(context, row)) as PaymentObject);
   return { data, pagination: { limit, offset, total } };
 };
 
@@ -96,7 +96,7 @@ const readRoutes = (context: Context): DashboardRoute[] => {
   const exported = async (call: DashboardCall<'GET /payments.csv'>): Promise<{ reply: Reply }> => {
     const { scope, environment, person } = call;
     const filter = filterOf(call.query as Static<typeof fileQuery>);
-    const reader = { personId: person.personId, mayRead: () => mayStill(context, person, exporting) };
+    const reader = { personId: person.personId, mayRead: () => isStillAllowed(context, person, exporting) };
     const file = stream(reader, () => csvOfPayments(context, scope, filter));
     try {
       await recordExport(context, scope, filter, byOf(call));
