@@ -27,7 +27,7 @@ afterAll(() => {
 
 const headerAt = async (number: number): Promise<Block> => readHeader(await chain.blockAt(number));
 
-/** What a node says that serves this branch up to a height. */
+/** The report of a node that serves this branch up to a height. */
 const see = async (upstream: Upstream, top: number): Promise<NodeReport> => {
   const proxy = await startFaultProxy(upstream, { seed: 'agreement' });
   proxies.push(proxy);
@@ -37,14 +37,14 @@ const see = async (upstream: Upstream, top: number): Promise<NodeReport> => {
 };
 const ours = (top = height): Promise<NodeReport> => see(chain.upstream, top);
 const theirs = (top = height): Promise<NodeReport> => see(other, top);
-/** A node that was seen a moment ago and answers no more. */
+/** A node that sent a report and no longer answers. */
 const silent = async (report: NodeReport): Promise<NodeReport> => ({
   ...report,
   node: createNode('http://127.0.0.1:9/', 0, {}, () => performance.now()),
 });
 
 describe('whether a block stands against a node that has another one', () => {
-  /** Votes of the node itself, of others that are as far, and of those that lag. */
+  /** Votes of the node itself, of nodes at the same height, and of nodes that lag. */
   const judge = async (fresh: readonly NodeReport[], stale: readonly NodeReport[] = []) => {
     const against = await theirs();
     const voters: Voters = { all: [against, ...fresh, ...stale], fresh: [against, ...fresh] };
@@ -68,7 +68,7 @@ describe('whether a block stands against a node that has another one', () => {
 
   test('one alone leaves it in doubt, with others that cannot say', async () => {
     expect(await judge([])).toBe('doubtful');
-    // Up to the fork both branches are one.
+    // Below the fork the branches are the same.
     expect(await judge([], [await ours(fork), await theirs(fork)])).toBe('doubtful');
   });
 });
@@ -133,7 +133,7 @@ describe('how high nodes call blocks of ours final', () => {
   test('above what we have, by those alone whose heads are not older than what they call final', async () => {
     const at = await headerAt(30);
     expect(await finalizedAt(at, [ours(), ours(36)], [ours(), ours(36)])).toBe(36);
-    // Our newest block was left by the chain between the answers to the one question and to the other.
+    // The chain left our newest block between the two answers.
     expect(await finalizedAt(at, [ours(30), theirs(36)], [ours(30), theirs(36)])).toBe(null);
     expect(await finalizedAt(at, [ours(31), theirs(36)], [ours(31), theirs(31)])).toBe(null);
   });

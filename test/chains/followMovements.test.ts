@@ -32,7 +32,7 @@ afterEach(() => {
 
 type Options = Partial<FollowerOptions> & { proxy?: Partial<FaultProxyOptions>; upstream?: Upstream };
 
-/** What the driver tells of what happens after it has caught up. */
+/** What the driver reports after it has caught up. */
 const watch = async ({ proxy: proxying, upstream = chain.upstream, ...options }: Options = {}) => {
   const proxy = await startFaultProxy(upstream, { seed: 'movements', ...proxying });
   const known = [alice, bob, self, rejecting];
@@ -153,7 +153,7 @@ describe('verified', () => {
     await chain.block(chain.transfer(alice, large - 1n));
     const movements = await told();
     expect(movements.map(({ verified }) => verified)).toEqual([true, true, true]);
-    // The second is below what is worth the proof.
+    // The second amount is too small to require a proof.
     expect(proxy.answers().get('eth_getBlockReceipts')! - before).toBe(1);
   });
 

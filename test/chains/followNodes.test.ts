@@ -115,7 +115,7 @@ test('a block that is read again is read from one node', async () => {
   const follower = follow(chain, [first, second], { nowMs: () => nowMs });
   await pay(chain, 5n);
   await follower.catchUp();
-  // The first is left alone after a fault, and could be asked again in the middle of it.
+  // The first node backs off after a fault, and could be used again in the middle of the read.
   first.set({ serverError: 1 });
   await follower.catchUp();
   first.set({});
@@ -135,7 +135,7 @@ test('a node that is left alone for a moment does not make the network down', as
   const follower = follow(chain, [proxy], { nowMs: () => 0 });
   await follower.catchUp();
   await pay(chain, 1n);
-  // It says where it stands, and fails at what is read next; by the clock of pauses it is left alone from then on.
+  // It reports its head and fails at the next read; from then on it backs off.
   proxy.set({ nullReceipt: 1 });
   let polls = 0;
   follower.host.now = async () => {

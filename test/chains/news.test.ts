@@ -3,7 +3,7 @@ import { createPollWait } from '../../src/chains/evm/pollWait.ts';
 
 const pollMs = 5;
 
-/** A source of news whose answers the test gives. */
+/** A wake source whose answers the test gives. */
 const startSource = () => {
   const asked: { readonly head: string; readonly answer: PromiseWithResolvers<boolean> }[] = [];
   const wake = (head: string): Promise<boolean> => {
@@ -31,7 +31,7 @@ test('news end a long pause, once for a head', async () => {
   const first = slow('a');
   asked[0]!.answer.resolve(true);
   await first;
-  // The block could not be read: the same news must not end the next pause as well.
+  // The block could not be read: the same wake-up must not end the next wait too.
   let isOver = false;
   const second = slow('a').then(() => {
     isOver = true;

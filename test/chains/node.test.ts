@@ -30,7 +30,7 @@ const start = async (faults: Faults = {}): Promise<{ proxy: FaultProxy; node: Ev
 const calls = (count: number) => Array.from({ length: count }, (_, at) => ({ method: 'echo', params: [at + 1] }));
 const fault = new RpcFault('timeout', undefined, 'no answer');
 
-/** How long it is left alone, found by waiting. */
+/** The back-off time, found by waiting. */
 const restMs = ({ node, pass }: Awaited<ReturnType<typeof start>>, stepMs = 250): number => {
   let waited = 0;
   while (node.isBackingOff()) {

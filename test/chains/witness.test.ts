@@ -30,7 +30,10 @@ const digits = (address: string): string => address.slice(2).toLowerCase();
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
 const emptyFilter = `0x${'0'.repeat(512)}`;
 
-/** True blocks by their names, in which all that Bob receives is Alice's: logs, transactions, receipts and balances. */
+/**
+ * Blocks with true hashes in which everything that Bob receives belongs to Alice: logs, transactions, receipts and
+ * balances.
+ */
 const forgerOf = ({ upstream }: TestChain, balances: Map<unknown, bigint>): Upstream => {
   const forge = (value: unknown): unknown =>
     JSON.parse(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isColor, shadesOf } from '../../src/core/accent.ts';
 
-/** As WCAG 2 writes it down. */
+/** The formula of WCAG 2. */
 const luminance = (color: string): number => {
   const [red, green, blue] = [1, 3, 5].map(at => {
     const share = Number.parseInt(color.slice(at, at + 2), 16) / 255;

@@ -11,7 +11,7 @@ export const due = (name: string, count: number, failures = 0): Sendable[] =>
 /** By target. */
 export type Store = Map<string, Sendable[]>;
 
-/** What a database that has these would give for a claim. */
+/** What a database with these deliveries would return for a claim. */
 export const takeFrom = (store: Store, wants: readonly Wanted[]): Sendable[] =>
   wants.flatMap(({ target, first, retries }) => {
     const all = store.get(target) ?? [];
@@ -25,13 +25,13 @@ export const takeFrom = (store: Store, wants: readonly Wanted[]): Sendable[] =>
     return [...taken];
   });
 
-/** Asks once, and answers what flies then. */
+/** Claims once and returns the started attempts. */
 export const claim = (targets: Targets, store: Store, nowMs: number): ActiveAttempt<Sendable>[] => {
   const request = targets.nextClaim(nowMs, 200);
   return targets.claimSucceeded(request, takeFrom(store, request.wants), nowMs);
 };
 
-/** Asks until nothing more is wanted. */
+/** Claims until nothing more is wanted. */
 export const claimAll = (targets: Targets, store: Store, nowMs: number): ActiveAttempt<Sendable>[] => {
   const attempts: ActiveAttempt<Sendable>[] = [];
   for (;;) {
@@ -41,7 +41,7 @@ export const claimAll = (targets: Targets, store: Store, nowMs: number): ActiveA
   }
 };
 
-/** One that has answered at once this often: in the fast lane, and with each time room for one more. */
+/** A target that has answered fast this often: it is in the fast lane, and each answer raised its limit by one. */
 export const makeFast = (targets: Targets, name: string, answers = 1): void => {
   for (let i = 0; i < answers; i++) {
     targets.notify(targetOf(name));

@@ -92,7 +92,7 @@ describe('first attempts and retries', () => {
     const targets = createTargets();
     targets.notify(targetOf('a'));
     claim(targets, new Map([['a', due('a', 100, 3)]]), 0);
-    // The retry in the air fills its place; first attempts there are none.
+    // The running retry uses its only slot, and there are no first attempts.
     for (let nowMs = 0; nowMs < 900; nowMs += 100) {
       targets.tick(nowMs);
       expect(wants(targets, nowMs)).toEqual([]);
@@ -159,7 +159,7 @@ describe('the order', () => {
     for (let i = 0; i < 100; i++) targets.notify(targetOf(`t${i}`));
     const total = targets.nextClaim(0, 33).wants.reduce((sum, { first, retries }) => sum + first + retries, 0);
     expect(total).toBe(33);
-    // Those that had no place are next.
+    // The targets that had no slot are next.
     expect(wants(targets)[0]!.target).toBe('t7');
   });
 });

@@ -192,7 +192,7 @@ describe('a target that hangs', () => {
     const request = targets.nextClaim(1_001, 200);
     expect(request.wants).toMatchObject([{ target: 'a', first: 3 }]);
     targets.claimSucceeded(request, [], 1_001);
-    // Once that is over, it is as fast as its answers.
+    // After that, it is as fast as its answers.
     targets.attemptEnded(hanging, true, 1_500);
     targets.attemptEnded(claimOne(1_500), true, 1_600);
     targets.notify(targetOf('a'));
@@ -282,7 +282,7 @@ test('whatever happens, all is sent in the end, within the limits and without re
         targets.tick(nowMs);
         step();
       }
-      // Each piece of news, and each failure that is due again, may be asked for once in vain and no more.
+      // Each notification, and each failure that is due again, may cause at most one empty claim.
       expect(vain).toBeLessThanOrEqual(heard + 2 * events.length);
       for (let i = 0; i < 2_000 && sent < made; i++) {
         nowMs += 1_000;

@@ -8,7 +8,7 @@ test('however many begin to hang at once, what is in the air is bounded', () => 
   for (const name of names) makeFast(targets, name, 60);
   const store: Store = new Map(names.map(name => [name, due(name, 200)]));
   for (const name of names) targets.notify(targetOf(name));
-  // The network is gone: nothing that takes off from here on is answered before its time is up.
+  // The network is down: no attempt from here on is answered before its timeout.
   let flying = 0;
   for (let nowMs = 0; nowMs < 15_000; nowMs += 100) {
     targets.tick(nowMs);
@@ -33,7 +33,7 @@ test('after a start, those known to fail keep nobody else waiting, and are back 
   expect(claimAll(targets, store, 10).filter(({ delivery }) => delivery.target === 't0').length).toBeGreaterThan(1);
 });
 
-/** Two hundred of which each has first attempts and retries due. */
+/** Two hundred targets, each with first attempts and retries due. */
 const manyDue = (targets: Targets, wasFailing: boolean): { names: string[]; store: Store } => {
   const names = Array.from({ length: 200 }, (_, i) => `t${i}`);
   for (const name of names) targets.notify(targetOf(name), wasFailing);
@@ -51,7 +51,7 @@ test('those that have failed for long are probed one by one, and whoever is aske
     expect(attempts.length).not.toBe(1);
     for (const { delivery } of attempts) probed.add(delivery.target);
   }
-  // Nobody is passed over: each took two, and those in the air fill the lane before all had their turn.
+  // No target is skipped: each took two, and the running attempts fill the lane before all had their turn.
   expect([...probed]).toEqual(names.slice(0, 128));
   const last = targetOf('t199');
   targets.resume(last, 10_000);
@@ -81,7 +81,7 @@ test('those that began to fail a moment ago wait for nobody, unless they hang', 
   ] as const) {
     const targets = createTargets();
     const { store } = manyDue(targets, false);
-    // Those that are new have room for fifty at a time.
+    // The lane of new targets has room for fifty at a time.
     for (let round = 0; round < 5; round++) {
       const attempts = claimAll(targets, store, round * lastedMs);
       for (const attempt of attempts) targets.attemptEnded(attempt, false, (round + 1) * lastedMs);

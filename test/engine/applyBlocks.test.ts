@@ -19,7 +19,7 @@ afterAll(() => quiet.scene.stop());
 
 const apply = (...args: Parameters<typeof stepOf>) => applyBlocks(quiet.context, lease, stepOf(...args));
 const state = () => chainState(quiet);
-/** As a driver does, one block first. */
+/** Like a driver: one block first. */
 const begin = async (blocks: readonly WatchedBlock[], finalized: number | null = null): Promise<void> => {
   await apply(blocks.slice(0, 1));
   await apply(blocks.slice(1), null, finalized);
@@ -103,7 +103,7 @@ describe('a reorg', () => {
     expect(await statusOf(payment.id)).toEqual({ status: 'completed', received: '1' });
     await apply(makeBlocks(fork[1]!, 'b', 4), fork[1]!);
     expect(await statusOf(payment.id)).toEqual({ status: 'reversed', received: '0' });
-    // As low as its block: one confirmation of two.
+    // Only as deep as its block: one confirmation of two.
     await apply(first.slice(0, 1), fork[1]!);
     expect(await statusOf(payment.id)).toEqual({ status: 'confirming', received: '1' });
     await apply(first.slice(1));
@@ -128,7 +128,7 @@ describe('a reorg', () => {
 });
 
 describe('one payment that cannot be decided', () => {
-  /** An event where the next one would go, by a hand that is not ours. */
+  /** Inserts an event with the next sequence, as a foreign writer would. */
   const block = (accountId: string, id: string) =>
     quiet.context.db.script(`insert into events (account_id, environment, id, payment_id, sequence, type, status,
         previous_status, body, created_at)

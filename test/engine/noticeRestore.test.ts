@@ -36,7 +36,7 @@ test('the first start and every later one on the same database leave the indexes
 });
 
 test('a database that is not the one it was jumps ahead, once, whoever starts', async () => {
-  // What a restore leaves: the rows of one database inside of another.
+  // After a restore, the rows of one database are in another.
   await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
   await Promise.all([detectRestore(db, log), detectRestore(db, log), detectRestore(db, log)]);
   expect(await counters()).toEqual([

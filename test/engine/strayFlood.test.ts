@@ -7,7 +7,7 @@ import { pagesRead } from '../support/pagesRead.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
 import { createFedChain, type FedChain, type Sent } from './fedChain.ts';
 
-/** The payments are for native coin of the first chain, which nobody polls to its end: it never lets time pass. */
+/** The payments are in native coin on the first chain, which is never caught up, so they do not expire. */
 let quiet: QuietScene;
 let home: FedChain;
 let other: FedChain;
@@ -129,7 +129,7 @@ test('a payment that cannot be decided is not tried again with every sweep', asy
   const refused = quiet.errors.filter(({ message }) => message === 'a due payment could not be advanced');
   expect(refused.map(({ fields }) => fields.paymentId)).toEqual([payment.id]);
   expect(await strayEvents(payment)).toHaveLength(first);
-  // Put right by hand, it goes on when its time comes again.
+  // Repaired by hand, it continues at its next wake-up.
   await quiet.tamper(payment.id, 'derivation_index = derivation_index - 1000000, wake_at = clock_timestamp()');
   await quiet.caughtUp();
   await sweepUntilTold(payment);

@@ -40,7 +40,7 @@ const expectUntouched = async (payment: { id: string }): Promise<void> => {
   expect(await scene.kinds(payment.id)).toEqual(['created']);
 };
 
-/** It shows what the token says, and never takes that for final. */
+/** It shows the token's claim and never treats it as final. */
 const expectNeverFinal = async (payment: { id: string }): Promise<void> => {
   await scene.reach(payment.id, 'confirming');
   await avalanche.chain.mine(10);

@@ -67,7 +67,7 @@ test('what another node could not tell of at once is credited when its block is 
   const [payment] = await payments(1);
   await chain.mine(20);
   await turn();
-  // In the factory's place, a contract that says what the factory would say.
+  // A contract at the factory's address that logs the same as the factory.
   const code = `0x6020602060003760006000357f${forwarded.slice(2)}60206000a3`;
   await chain.node.request('hardhat_setCode', forwarderFactory, code);
   const data = concat([pad(payment!.address as Hex), toHex(9n, { size: 32 })]);
