@@ -72,7 +72,7 @@ export type NewKey = {
   expiresAt?: string | null;
 };
 
-/** The key is only in this response; it is not stored. */
+/** The key itself is only in this response; the database has its hash. */
 export const createKeyAs = (context: Context, acting: Acting, request: NewKey): Promise<ApiKey & { key: string }> => {
   const { scope } = acting;
   const nowMs = context.clock.nowMs();

@@ -11,12 +11,12 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Context } from '../context.ts';
 
 const hourSeconds = 3_600;
-/** Failures of one person from one address, or in a session. */
-const perPersonAndAddress = { free: 5, mostSeconds: hourSeconds } as const;
-/** Failures from one address, which several people may share. */
-const perAddress = { free: 20, mostSeconds: hourSeconds } as const;
-/** Failures of one person from all addresses. An attacker can raise this count, so the wait stays short. */
-const perPerson = { free: 100, mostSeconds: 15 } as const;
+/** Sign-ins of one person from one address, or proofs of one person. */
+const ownLimit = { free: 5, mostSeconds: hourSeconds } as const;
+/** Sign-ins from one address, which several people may share. */
+const addressLimit = { free: 20, mostSeconds: hourSeconds } as const;
+/** Sign-ins of one person from all addresses. An attacker can raise this count, so the wait stays short. */
+const personLimit = { free: 100, mostSeconds: 15 } as const;
 
 /** A password or code attempt, counted before it is checked. */
 export type Attempt = {
@@ -63,13 +63,13 @@ export const beginSignIn = (
   context: Pick<Context, 'db'>,
   { email, addressKey }: { email: string; addressKey: string },
 ): Promise<Attempt> =>
-  begin(context, { subject: subjectOf('email and address', email, addressKey), ...perPersonAndAddress }, [
-    { subject: subjectOf('address', addressKey), ...perAddress },
-    { subject: subjectOf('email', email), ...perPerson },
+  begin(context, { subject: subjectOf('email and address', email, addressKey), ...ownLimit }, [
+    { subject: subjectOf('address', addressKey), ...addressLimit },
+    { subject: subjectOf('email', email), ...personLimit },
   ]);
 
 /** Only someone with a session of this person can raise the count. */
 export const beginProof = (
   context: Pick<Context, 'db'>,
   { accountId, personId }: { accountId: string; personId: string },
-): Promise<Attempt> => begin(context, { subject: subjectOf('proof', accountId, personId), ...perPersonAndAddress }, []);
+): Promise<Attempt> => begin(context, { subject: subjectOf('proof', accountId, personId), ...ownLimit }, []);
