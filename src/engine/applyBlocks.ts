@@ -15,7 +15,7 @@ import type { Context } from './context.ts';
 /** Another process reads the chain now. Nothing was written. */
 export class LeaseLost extends Error {}
 
-/** Per frontier. */
+/** Payments per frontier. */
 const maxReached = 100;
 
 export type BlocksStep = Extract<ChainStep, { kind: 'blocks' }>;
@@ -44,8 +44,8 @@ const uniquePayments = (keys: readonly PaymentKey[]): PaymentKey[] => [
 ];
 
 /**
- * The movements without native coin that may already be recorded by balance, because a node left out the transaction
- * when the block was first read.
+ * Leaves out native coin that may already be recorded by balance: a node may have left out its transaction when the
+ * block was first read.
  */
 export const unrecordedMovements = async (
   tx: Queryable,

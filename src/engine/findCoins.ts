@@ -48,8 +48,8 @@ const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Pr
 };
 
 /**
- * Native coin sent by a contract appears in no log and no transaction, only in the balance: what an address holds and
- * has forwarded, minus what is recorded. Null if no node reports the balances at the head.
+ * Native coin sent by a contract appears in no log and no transaction, only in the balance. The missing sum is what an
+ * address holds and has forwarded, minus what is recorded. Null if no node reports the balances at the head.
  */
 export const findCoins = async (
   payments: readonly CoinPayment[],
