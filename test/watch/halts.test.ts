@@ -88,7 +88,7 @@ describe('a reorg below the blocks that are kept', () => {
     const row = await rowOf(localCaip2);
     expect(row).toMatchObject({
       haltedAt: expect.any(String),
-      haltReason: expect.stringContaining('oldest that is kept'),
+      haltReason: expect.stringContaining('oldest block kept'),
     });
     const text = (await florin('list')).stdout;
     expect(text).toContain('HALTED');
