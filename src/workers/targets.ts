@@ -160,9 +160,7 @@ export const createTargets = <D extends Sendable>() => {
       if (state.lane === 'failing') moveTo(state, 'new');
     },
 
-    /**
-     * The next claim, of at most `most` deliveries. The caller must report back with `claimSucceeded` or `claimFailed`.
-     */
+    /** The next claim of at most `most` deliveries. `claimSucceeded` or `claimFailed` must follow. */
     nextClaim(nowMs: number, most: number): ClaimRequest<D> {
       const [wants, requested]: [Wanted[], TargetState<D>[]] = [[], []];
       const promised: Record<Lane, number> = { fast: 0, new: 0, slow: 0, failing: 0 };
@@ -192,10 +190,7 @@ export const createTargets = <D extends Sendable>() => {
       };
     },
 
-    /**
-     * Takes the claimed deliveries. Returns the attempts to start now. Fewer than requested means that there are no
-     * more.
-     */
+    /** Returns the attempts to start now. If fewer were claimed than requested, there are no more. */
     claimSucceeded(
       { wants, states: requested, notifications, atMs }: ClaimRequest<D>,
       claimed: readonly D[],

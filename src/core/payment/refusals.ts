@@ -15,7 +15,7 @@ export const resolveRefusal = (facts: Facts): string | null => {
   const { status } = facts.history;
   const { received, counted, target } = tally(facts);
   if (status === 'completed') return 'The payment is already completed.';
-  if (received === 0n) return 'The payment has received no funds to accept.';
+  if (received === 0n) return 'No funds have been received, so there is nothing to accept.';
   const covered = status !== 'canceled' && counted >= target;
   return covered || status === 'confirming' ? 'The payment has received enough funds and is being confirmed.' : null;
 };
