@@ -210,7 +210,7 @@ describe('a reorg', () => {
     proxy.set({ staleHead: 1 });
     for (let seen = 0; seen < 3; seen++) {
       const step = await follower.next();
-      expect(step).toMatchObject({ kind: 'idle', at: { number: height }, caughtUpSince: null });
+      expect(step).toMatchObject({ kind: 'idle', at: { number: height }, caughtUpAt: null });
     }
     expect(rollbacks(follower)).toEqual([]);
     proxy.set({});
