@@ -1,19 +1,19 @@
 import type { Block } from '../core/chain.ts';
 
-/** How a block of a node stands to the last processed one. */
+/** How a node's head relates to the last processed block. */
 export type Link =
-  /** Its child. */
+  /** Child of the last processed block. */
   | 'extends'
-  /** The same block, or one below that is stored. */
+  /** The same block, a stored one below it, or one too old to compare. */
   | 'known'
-  /** Higher up: blocks in between are missing. */
+  /** Higher, with blocks missing in between. */
   | 'gap'
-  /** Another block at a height that is already processed, or the child of one: hash evidence of a reorg. */
+  /** Another block at a processed height, or the child of one: proof of a reorg. */
   | 'fork';
 
 /**
- * A head that is lower than ours is not evidence of anything: a node may lag. Only another hash at a processed height is.
- * `stored` is the canonical block kept at the node's height, null above the cursor and below what is kept.
+ * A lower head alone proves nothing, because a node may lag. Only another hash at a processed height does. `stored` is
+ * the canonical block at the node's height; null above the cursor and below the oldest kept block.
  */
 export const linkOf = (cursor: Block, stored: Block | null, head: Block): Link => {
   if (head.number > cursor.number + 1) return 'gap';
@@ -23,11 +23,11 @@ export const linkOf = (cursor: Block, stored: Block | null, head: Block): Link =
   return ours.hash === head.hash ? 'known' : 'fork';
 };
 
-/** What is wrong with a run of blocks that should follow on `parent`, or null. */
+/** Why the blocks do not follow `parent`, or null if they do. */
 export const linkFault = (parent: Pick<Block, 'number' | 'hash'>, blocks: readonly Block[]): string | null => {
   let last = parent;
   for (const block of blocks) {
-    if (block.number !== last.number + 1) return `block ${block.number} does not follow on ${last.number}`;
+    if (block.number !== last.number + 1) return `block ${block.number} does not follow block ${last.number}`;
     if (block.parentHash !== last.hash) return `block ${block.number} is not the child of the block before it`;
     last = block;
   }

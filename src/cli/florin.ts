@@ -9,9 +9,9 @@ import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '.
 import { createPaymentCreator } from '../engine/createPayment.ts';
 import { setupUrl } from '../engine/dashboard/createSetupLink.ts';
 import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
+import { detectRestore } from '../engine/detectRestore.ts';
 import { createKeyUses } from '../engine/keyUses.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
-import { noticeRestore } from '../engine/noticeRestore.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
 import { createCheckoutSite } from '../http/checkoutRoutes.ts';
@@ -114,7 +114,7 @@ export const startFlorin = async (
     const storage = await startStorage(config, log);
     stack.push('database', () => storage.stop());
     const admin = await openAdmin(config, storage);
-    await noticeRestore(admin.db, log);
+    await detectRestore(admin.db, log);
     stack.push('audit heads', await openAuditHeads(config, admin, log));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);

@@ -23,9 +23,9 @@ export const startDelivering = (
     channel: deliveriesChannel,
     onNotification: payload => {
       const news = parseNews(payload);
-      if (news) deliverer.hear(news.target, news.isAskedFor);
+      if (news) deliverer.notify(news.target, news.isAskedFor);
     },
-    onConnected: deliverer.lookAround,
+    onConnected: deliverer.pollSoon,
     log: context.log,
   });
   return {

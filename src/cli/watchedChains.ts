@@ -1,6 +1,6 @@
 import { createEvmDriver } from '../chains/evm/evmDriver.ts';
 import type { ListedToken } from '../chains/evm/inspectTokens.ts';
-import type { Wake } from '../chains/evm/news.ts';
+import type { Wake } from '../chains/evm/pollWait.ts';
 import { callRpc } from '../chains/evm/rpc.ts';
 import type { Log } from '../core/log.ts';
 import { devChainId, type Network } from '../core/registry/networks.ts';

@@ -1,8 +1,8 @@
-/** Colours of a brand that can be read: shades of what was chosen, as near to it as the contrast of WCAG AA lets them. */
+/** Readable brand colours: the shades closest to the chosen colour that reach the contrast of WCAG AA. */
 
 type Rgb = readonly [number, number, number];
 
-const leastContrast = 4.5;
+const minContrast = 4.5;
 const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];
 
@@ -28,26 +28,26 @@ const mixed = (color: Rgb, other: Rgb, percent: number): Rgb =>
 export type Shades = {
   /** For links, buttons and marks. */
   readonly accent: string;
-  /** Black or white, whichever is read better on it. */
+  /** Black or white: the one with the higher contrast on the accent. */
   readonly onAccent: string;
-  /** A ground on which the accent can be read. */
+  /** A background on which the accent is readable. */
   readonly soft: string;
 };
 
-/** The grounds of the page: see checkout.css. */
+/** The page's background colours, as in checkout.css. */
 const schemes = {
   light: { card: rgbOf('#ffffff'), page: rgbOf('#f3f5f8'), towards: black },
   dark: { card: rgbOf('#181b21'), page: rgbOf('#0e1014'), towards: white },
 } as const;
 const softPercent = 92;
 
-/** At the end of the way is black or white, which is read on all of these grounds. */
+/** At 100 percent the accent is black or white, which is readable on every background, so the loop ends. */
 const shadesOn = (color: Rgb, { card, page, towards }: (typeof schemes)['light' | 'dark']): Shades => {
   for (let percent = 0; ; percent++) {
     const accent = mixed(color, towards, percent);
     const soft = mixed(accent, card, softPercent);
-    const isRead = [card, page, soft].every(ground => contrast(accent, ground) >= leastContrast);
-    if (!isRead && percent < 100) continue;
+    const isReadable = [card, page, soft].every(background => contrast(accent, background) >= minContrast);
+    if (!isReadable && percent < 100) continue;
     const onAccent = contrast(accent, white) >= contrast(accent, black) ? white : black;
     return { accent: textOf(accent), onAccent: textOf(onAccent), soft: textOf(soft) };
   }

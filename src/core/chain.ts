@@ -1,44 +1,49 @@
-/** A block as far as Florin needs to know it. Hashes are lower-case hexadecimal. */
+/** The fields of a block that Florin uses. Hashes are lower-case hexadecimal. */
 export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly parentHash: string;
-  /** The block's own time, in Unix seconds. */
+  /** Unix seconds. */
   readonly timestamp: number;
 };
 
 /** Funds that reached an address in a block. Addresses are in their canonical, checksummed form. */
 export type Movement = {
-  /** Identity within the chain; it names the block, so a transaction mined again elsewhere is another movement. */
+  /**
+   * Unique within the chain. It contains the block hash, so a transaction mined again in another block is another
+   * movement.
+   */
   readonly key: string;
-  /** Null where the transaction is not known: native coin that a contract sent, found by the balance. */
+  /** Null if the transaction is unknown: native coin sent by a contract is found by a change of balance. */
   readonly txHash: string | null;
   readonly from: string | null;
   readonly to: string;
-  /** Null: the native coin. */
+  /** Null for the native coin. */
   readonly contract: string | null;
   /** Never zero. */
   readonly amount: bigint;
-  /** Whether it was checked against more than the one answer that told of it. */
+  /** Whether a source other than the answer that reported it confirms it. */
   readonly verified: boolean;
 };
 
 /** Funds that left a payment's address for its treasury. */
 export type Forward = {
-  /** Identity within the chain, as of a movement. */
+  /** Unique within the chain, like a movement's key. */
   readonly key: string;
   readonly txHash: string;
   readonly from: string;
-  /** Null: the native coin. */
+  /** Null for the native coin. */
   readonly contract: string | null;
   readonly amount: bigint;
-  /** As of a movement. What left an address is added to what it holds, so that a false one would be credited. */
+  /**
+   * As for a movement. Forwarded sums are added to the balance to find missed coin, so a false one would be credited.
+   */
   readonly verified: boolean;
 };
 
 export type WatchedBlock = Block & { readonly movements: readonly Movement[]; readonly forwards: readonly Forward[] };
 
-/** How far nodes' tags and their agreement reach; null where no node says. */
+/** The heights up to which the nodes' tags and their agreement reach. Null if no node reports one. */
 export type Tags = {
   readonly safe: number | null;
   readonly finalized: number | null;

@@ -5,31 +5,31 @@ import type { PaymentException, PaymentStatus } from './payment/states.ts';
 export type Brand = {
   /** #rrggbb */
   readonly accent: string | null;
-  /** Name of a file beside the page's own: logo-<hash>.<kind> */
+  /** File name, served next to the page: logo-<hash>.<kind> */
   readonly logo: string | null;
 };
 
-/** What a payer may see of a payment, and all that a page is made from. Amounts are exact decimals in a string. */
+/** Everything a payer may see of a payment. The page is rendered from this alone. Amounts are decimal strings. */
 export type CheckoutView = {
   readonly id: string;
   readonly environment: Environment;
-  /** Changes whenever anything of the page may have changed. */
+  /** Changes whenever the page may have changed. */
   readonly version: string;
   readonly status: PaymentStatus;
   readonly exception: PaymentException | null;
   readonly merchantName: string;
-  /** How the merchant's pages look; absent where nothing was chosen. */
+  /** Absent if the merchant has set no branding. */
   readonly brand?: Brand;
-  /** Where a payer may ask about money that is stuck: an e-mail address or the https address of a page. */
+  /** Where a payer can ask about stuck money: an e-mail address or an https URL. */
   readonly supportContact: string | null;
   readonly description: string | null;
   readonly amount: string;
   readonly amountReceived: string;
-  /** What is still to be sent; "0" where nothing is. */
+  /** "0" if nothing is left to send. */
   readonly amountRemaining: string;
-  /** What of `amountReceived` came after the payment's time; null where more transfers came than are told apart. */
+  /** The part of `amountReceived` that arrived late. Null if there are more transfers than were loaded. */
   readonly amountLate: string | null;
-  /** Something is to be sent, and it would be seen. Where not, no way to pay is offered, whatever the time. */
+  /** Whether the payer may send now. If not, the page offers no way to pay. */
   readonly isPayable: boolean;
   readonly currency: string;
   readonly decimals: number;
@@ -37,20 +37,20 @@ export type CheckoutView = {
     readonly slug: string;
     readonly name: string;
     readonly chainId: number;
-    /** Its reader has fallen behind or stands still: what was sent may take longer to show. */
+    /** Florin is behind on this network or does not read it, so a transfer may take longer to appear. */
     readonly isSlow: boolean;
     readonly blockTimeSeconds: number;
     readonly nativeCurrency: { readonly symbol: string; readonly decimals: number };
-    /** For a wallet that does not know the network; null where there is none to give to strangers. */
+    /** For wallets that do not know the network. Null if there is no URL to give to the public. */
     readonly walletRpcUrl: string | null;
     readonly explorerUrl: string | null;
   };
-  /** The token's contract; null for the network's own coin. */
+  /** Null for the native coin. */
   readonly contract: string | null;
   readonly address: string;
-  /** For `amountRemaining`. */
+  /** Requests `amountRemaining`. */
   readonly paymentUri: string;
-  /** The same in base units, for a wallet. */
+  /** `amountRemaining` in base units, for wallets. */
   readonly baseUnits: string;
   readonly confirmations: Confirmations;
   readonly transactions: readonly {
@@ -59,30 +59,33 @@ export type CheckoutView = {
     readonly status: 'confirming' | 'confirmed';
     readonly explorerUrl: string | null;
   }[];
-  /** Money of another token or network reached the address: it does not count, and only the merchant can give it back. */
+  /**
+   * Funds in another token or on another network reached the address. They do not count; only the merchant can return
+   * them.
+   */
   readonly hasStrays: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly completedAtMs: number | null;
   /** https only. */
   readonly redirectUrl: string | null;
-  /** Lets this page, and no other, pretend to pay: sandbox payments on the local chain only. */
+  /** Allows this page to simulate this payment. Only for sandbox payments on the local chain. */
   readonly simulateToken: string | null;
 };
 
-/** What the page is about, which is more than where the payment stands. */
+/** What the page shows. This has more cases than the payment's status. */
 export type CheckoutState =
   | 'waiting'
   | 'underpaid'
-  /** Nobody may send: what it would be paid on is not looked after here any more. */
+  /** The payer must not send: Florin no longer watches the payment's network. */
   | 'notPayable'
-  /** Nobody may send any more, and the network has not been read so far that the payment could expire. */
+  /** The time is over, but the network has not been read far enough for the payment to expire. */
   | 'timeUp'
   | 'confirming'
   | 'completed'
   | 'overpaid'
   | 'expired'
-  /** Money came, but too late or too little of it, and nobody will complete it by itself. */
+  /** Funds arrived too late, or less than the amount. The payment will not complete by itself. */
   | 'expiredWithFunds'
   | 'canceled'
   | 'reversed';
@@ -91,16 +94,16 @@ const isZero = (decimal: string): boolean => /^0(\.0*)?$/.test(decimal);
 
 export const hasFunds = ({ amountReceived }: Pick<CheckoutView, 'amountReceived'>): boolean => !isZero(amountReceived);
 
-/** All has come, but not in time, and the clock has not got there yet: nobody must send it once more. */
+/** The full amount arrived late and the payment has not expired yet. The payer must not send it again. */
 const isLateInFull = (view: Pick<CheckoutView, 'amountReceived' | 'amountRemaining'>): boolean =>
   hasFunds(view) && isZero(view.amountRemaining);
 
-type Standing = Pick<
+type StateInput = Pick<
   CheckoutView,
   'status' | 'exception' | 'amountReceived' | 'amountRemaining' | 'isPayable' | 'expiresAtMs'
 >;
 
-export const checkoutState = (view: Standing, nowMs: number): CheckoutState => {
+export const checkoutState = (view: StateInput, nowMs: number): CheckoutState => {
   switch (view.status) {
     case 'pending':
       if (isLateInFull(view)) return 'expiredWithFunds';

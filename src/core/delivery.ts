@@ -1,16 +1,16 @@
 import type { Environment } from './environment.ts';
 
-/** What became of one attempt, as far as the schedule is concerned. */
+/** The result of one attempt, as far as the retry schedule needs it. */
 export type AttemptResult = {
   readonly delivered: boolean;
   readonly statusCode: number | null;
-  /** A short sentence; null exactly when delivered. */
+  /** A short phrase; null exactly if delivered. */
   readonly error: string | null;
-  /** What the receiver asked for. */
+  /** The receiver's `Retry-After`. */
   readonly retryAfterMs: number | null;
 };
 
-/** What follows from it. `gone`: the receiver wants nothing more from here. */
+/** What happens next. `gone`: the receiver wants no more deliveries. */
 export type AttemptVerdict =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'retry'; readonly delayMs: number }
@@ -18,7 +18,7 @@ export type AttemptVerdict =
 
 const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000];
 
-/** How long after each failure the next attempt follows. */
+/** The delay before each retry. */
 export const retryDelaysMs: Readonly<Record<Environment, readonly number[]>> = {
   production: [
     5 * secondMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 5 * hourMs, 10 * hourMs, 14 * hourMs, 20 * hourMs, 24 * hourMs,
@@ -27,11 +27,11 @@ export const retryDelaysMs: Readonly<Record<Environment, readonly number[]>> = {
 };
 
 const jitter = 0.2;
-const longestWaitMs = 24 * hourMs;
+const maxRetryAfterMs = 24 * hourMs;
 
 /**
- * `failures` were before this attempt. `random` is from 0 up to 1: receivers that fell together are not to be asked
- * together. A receiver's own wish counts where it is the longer one, up to a day.
+ * `failures` counts earlier failures. `random` is in [0, 1); the jitter keeps receivers that failed together from being
+ * called together. A longer `Retry-After` replaces the delay, up to a day.
  */
 export const judgeAttempt = (
   result: AttemptResult,
@@ -43,7 +43,7 @@ export const judgeAttempt = (
   if (delayMs === undefined) {
     return { kind: 'parked', reason: `all ${failures + 1} attempts failed; the last: ${result.error}`, gone: false };
   }
-  const scatteredMs = delayMs * (1 - jitter + 2 * jitter * random);
-  const wishedMs = Math.min(result.retryAfterMs ?? 0, longestWaitMs);
-  return { kind: 'retry', delayMs: Math.round(Math.max(scatteredMs, wishedMs)) };
+  const jitteredMs = delayMs * (1 - jitter + 2 * jitter * random);
+  const requestedMs = Math.min(result.retryAfterMs ?? 0, maxRetryAfterMs);
+  return { kind: 'retry', delayMs: Math.round(Math.max(jitteredMs, requestedMs)) };
 };

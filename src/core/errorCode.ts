@@ -1,4 +1,4 @@
-/** The code an error carries: an errno name, one of Node's own, or an SQLSTATE. Empty where there is none. */
+/** The error's code: an errno name, a Node.js code or an SQLSTATE. Empty if it has none. */
 export const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
 

@@ -1,6 +1,6 @@
 /**
- * The closed table of errors. `docs/errors.md` and the OpenAPI document are held equal to it by a test.
- * A new row is a change of the public interface.
+ * All error codes of the API. A test keeps `docs/errors.md` and the OpenAPI document equal to this table. A new row
+ * changes the public interface.
  */
 export const errorStatus = {
   invalid_request: 400,
@@ -23,11 +23,11 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** An answer the caller is meant to see. Anything else that is thrown is a fault, and tells the caller nothing. */
+/** An error that the caller sees. Any other thrown error is a fault: the caller learns nothing of its content. */
 export class FlorinError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
-  /** When to try again, where that is known. */
+  /** When the caller can retry, if known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, param?: string, retryAfterSeconds?: number) {
@@ -46,6 +46,6 @@ export class FlorinError extends Error {
 export const invalid = (param: string | undefined, message: string): FlorinError =>
   new FlorinError('invalid_request', message, param);
 
-/** The wire form of an error. `param` is present only where one parameter is at fault. */
+/** The error as JSON. `param` is present only if a single parameter is at fault. */
 export const errorBody = (error: FlorinError, requestId: string): string =>
   JSON.stringify({ error: { code: error.code, message: error.message, param: error.param, requestId } });

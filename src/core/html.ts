@@ -1,6 +1,6 @@
 const markup = Symbol('markup');
 
-/** Markup that is safe as it stands. Only `html` makes it, so text from anywhere else is always escaped. */
+/** Escaped markup. Only `html` creates it, so other text is always escaped. */
 export type Html = { readonly [markup]: string };
 
 type Part = Html | string | number | null | readonly Part[];
@@ -21,7 +21,7 @@ const render = (part: Part): string => {
   return markup in part ? part[markup] : part.map(render).join('');
 };
 
-/** Values are escaped for text and for quoted attributes; null renders as nothing. */
+/** Escapes values for text and quoted attributes. Null renders as nothing. */
 export const html = (literals: TemplateStringsArray, ...values: readonly Part[]): Html => ({
   [markup]: String.raw({ raw: literals }, ...values.map(render)),
 });

@@ -1,6 +1,6 @@
 /**
- * Ids: a prefix and 26 characters of lower-case Crockford base32, 48 bits of milliseconds and 80 random bits, so that
- * the order of ids is the order of creation.
+ * An id is a prefix and 26 characters of lower-case Crockford base32: 48 bits of milliseconds, then 80 random bits. Ids
+ * sort by creation time.
  */
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -34,7 +34,7 @@ const encode = (value: number, length: number): string => {
 const lowest = '0'.repeat(16);
 const highest = 'z'.repeat(16);
 
-/** The smallest and largest ids that carry this millisecond: a time range becomes a range of ids. */
+/** The smallest and largest id of a millisecond. They turn a time range into an id range. */
 export const firstIdAt = (kind: IdKind, ms: number): string => idPrefixes[kind] + encode(ms, 10) + lowest;
 export const lastIdAt = (kind: IdKind, ms: number): string => idPrefixes[kind] + encode(ms, 10) + highest;
 
@@ -49,7 +49,7 @@ export const timeOfId = (kind: IdKind, id: string): number => {
 };
 
 export type IdSource = {
-  /** An id for the given millisecond, or for the latest one issued if the clock went back. */
+  /** `ms` is the given time, or the last one used if the clock went back. */
   next(kind: IdKind, nowMs: number): { id: string; ms: number };
 };
 
@@ -57,8 +57,8 @@ const bits40 = 2 ** 40;
 const bits32 = 2 ** 32;
 
 /**
- * `random40` gives 40 random bits. Within one millisecond ids climb by a random step of up to 2^32, not by one: payment
- * ids open public checkout pages, so a neighbour's id must not be a guess away.
+ * `random40` returns 40 random bits. Ids of one millisecond differ by a random step of up to 2^32, not by one: payment
+ * ids open public checkout pages, so an attacker must not guess the next one.
  */
 export const createIdSource = (random40: () => number): IdSource => {
   let lastMs = -1;

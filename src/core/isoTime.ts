@@ -1,4 +1,7 @@
-/** Writes a time as ISO 8601. Under load the same millisecond is asked for again and again, and writing it out is dear. */
+/**
+ * Formats ISO 8601 times. Under load the same millisecond is formatted many times and formatting is expensive, so the
+ * last result is kept.
+ */
 export const createIsoTime = (): ((ms: number) => string) => {
   let lastMs = Number.NaN;
   let lastText = '';

@@ -1,6 +1,6 @@
 /**
- * Checks of JSON text that `JSON.parse` does not make. One pass, no recursion, linear in the length of the text.
- * Faults are reported in the order of the text: the first one found is the answer.
+ * JSON checks that `JSON.parse` does not make. One pass, no recursion, linear time. The first fault in the text is
+ * reported.
  */
 export type JsonFault = 'syntax' | 'depth' | 'duplicate_key' | 'unicode';
 export type JsonCheck =
@@ -9,7 +9,7 @@ export type JsonCheck =
 
 type Frame = {
   readonly isObject: boolean;
-  /** Raw keys with their opening quote, which keeps `Set` away from the weaker hash of digit strings. */
+  /** Keys with their opening quote, which keeps `Set` from using the weaker hash of digit strings. */
   readonly keys: string[];
   manyKeys: Set<string> | null;
   index: number;
@@ -25,12 +25,12 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Results of the scanners below: an index past what was read, or one of these. */
+/** A scanner returns the index after what it read, or one of these. */
 const BAD_SYNTAX = -1;
 const BAD_UNICODE = -2;
 const DUPLICATE = -3;
 
-/** Up to here comparing one by one beats hashing. */
+/** Up to this many keys, comparing one by one beats hashing. */
 const fewKeys = 8;
 const maxPathLength = 200;
 
@@ -169,7 +169,7 @@ const scanKey = (text: string, at: number, frame: Frame): number => {
   return text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : BAD_SYNTAX;
 };
 
-/** Names the value that is being read, unless the name would be too long to show. */
+/** Adds the path of the current value, unless the path is too long to show. */
 const faultAt = (reason: JsonFault, stack: readonly Frame[], key?: string): JsonCheck => {
   const parts = stack.map(({ isObject, keys, index }) =>
     isObject ? (keys[keys.length - 1] ?? '"').slice(1) : String(index),
@@ -211,7 +211,7 @@ export const checkJson = (text: string, { maxDepth }: { readonly maxDepth: numbe
       if (end < 0) return end === BAD_UNICODE ? faultAt('unicode', stack) : badSyntax;
       at = skipSpace(text, end);
     }
-    // A value has ended, or an empty container is about to: close what closes, up to the next comma.
+    // A value has ended, or an empty container is about to. Close all containers that end here, up to the next comma.
     for (;;) {
       frame = stack[stack.length - 1];
       if (frame === undefined) return at === text.length ? { ok: true } : badSyntax;
@@ -230,7 +230,7 @@ export const checkJson = (text: string, { maxDepth }: { readonly maxDepth: numbe
   }
 };
 
-/** The index just past a value of checked text. */
+/** The index after a value. The text must be checked. */
 const skipValue = (text: string, from: number): number => {
   let depth = 0;
   let at = from;
@@ -274,8 +274,8 @@ const compact = (text: string, from: number, to: number): string => {
 };
 
 /**
- * The source of a top-level member of an object, white space aside: order of keys, digits of numbers and escapes are
- * as written. Null when there is no such member. The text must have passed `checkJson`.
+ * The source text of a top-level member without white space: key order, digits and escapes stay as written. Null if
+ * there is no such member. The text must have passed `checkJson`.
  */
 export const memberSource = (text: string, key: string): string | null => {
   const wanted = `"${key}`;

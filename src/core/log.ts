@@ -1,6 +1,6 @@
 type Write = (fields: object, message: string) => void;
 
-/** What every room may log with. Messages are constant, values are fields, and no field is ever a secret. */
+/** The logger of every room. Messages are constant, values are fields, and no field is secret. */
 export type Log = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
 
 const nothing: Write = () => {};

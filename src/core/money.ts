@@ -1,4 +1,4 @@
-/** Amounts are bigint base units inside and plain decimals outside. No float ever touches one. */
+/** Amounts are bigint base units inside Florin and decimal strings outside. No float touches an amount. */
 
 export type AmountProblem = 'format' | 'zero' | 'precision' | 'too_large';
 

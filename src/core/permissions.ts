@@ -1,4 +1,4 @@
-/** What a key may be allowed to do. */
+/** The permissions that an API key can have. */
 export const permissions = ['payments:read', 'payments:write', 'webhooks:read', 'webhooks:write'] as const;
 export type Permission = (typeof permissions)[number];
 

@@ -1,4 +1,4 @@
-/** Kinds of pictures that browsers show and that cannot carry scripts. Told by their first bytes, never by a name. */
+/** Image formats that browsers show and that cannot carry scripts. Recognised by their first bytes, never by a name. */
 export type Picture = { readonly kind: 'png' | 'jpg' | 'webp'; readonly width: number; readonly height: number };
 
 export const pictureTypes = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' } as const;
@@ -14,7 +14,7 @@ const readPng = (bytes: Uint8Array): Picture | null => {
   return isPng ? { kind: 'png', width: view.getUint32(16), height: view.getUint32(20) } : null;
 };
 
-/** Markers that begin a frame: all of 0xc0 … 0xcf but those of tables and of arithmetic coding. */
+/** Start-of-frame markers: 0xc0 … 0xcf without those of tables and arithmetic coding. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
@@ -25,7 +25,7 @@ const readJpeg = (bytes: Uint8Array): Picture | null => {
   while (at + 9 < bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1]!;
     if (isFrame(marker)) return { kind: 'jpg', height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
-    // A length counts its own two bytes: anything less would not lead on.
+    // The length includes its own two bytes; a smaller one would loop forever.
     const length = view.getUint16(at + 2);
     if (length < 2) return null;
     at += 2 + length;
@@ -50,5 +50,5 @@ const readWebp = (bytes: Uint8Array): Picture | null => {
   return { kind: 'webp', width, height };
 };
 
-/** Null for what is none of these. */
+/** Returns null for any other format. */
 export const readPicture = (bytes: Uint8Array): Picture | null => readPng(bytes) ?? readJpeg(bytes) ?? readWebp(bytes);

@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts';
 export const plans = ['sandbox', 'starter', 'growth', 'enterprise'] as const;
 export type Plan = (typeof plans)[number];
 
-/** Requests a minute, and how many more may be spent past a Remaining of zero. */
+/** Requests per minute, and how many more are allowed once Remaining is zero. */
 export type RateLimit = { readonly perMinute: number; readonly burst: number };
 
 const planLimits: Record<Plan, RateLimit> = {
@@ -19,7 +19,9 @@ export type AccountPlan = {
   readonly burst: number | null;
 };
 
-/** The sandbox is always on the Sandbox plan, except that an Enterprise account's own figures hold in both. */
+/**
+ * The sandbox is always on the Sandbox plan, except that an Enterprise account's own limits apply in both environments.
+ */
 export const rateLimitOf = (account: AccountPlan, environment: Environment): RateLimit => {
   if (account.plan !== 'enterprise') return planLimits[environment === 'sandbox' ? 'sandbox' : account.plan];
   return {

@@ -1,10 +1,10 @@
 /**
- * A map that forgets old entries that are no longer used once they weigh more than it may hold. A use only leaves a mark,
- * because moving an entry on each use cost more than what is kept here saves; a marked entry is passed over once.
+ * A cache with a maximum weight that evicts old, unused entries. A use only sets a flag, because moving the entry on
+ * every use cost more than the cache saves; eviction skips a flagged entry once and clears the flag.
  */
 export type RecentMap<Value> = {
   get(key: string): Value | undefined;
-  /** An entry that alone weighs more than the map may hold is not kept, and what its key had before is gone. */
+  /** An entry heavier than the maximum is not stored, and the key's previous entry is removed. */
   set(key: string, value: Value): void;
   delete(key: string): void;
 };
@@ -23,7 +23,7 @@ export const createRecentMap = <Value>(
     entries.delete(key);
   };
 
-  /** Each entry is passed over once at most, so this ends. */
+  /** Each entry is skipped at most once, so the loop ends. */
   const makeRoom = (): void => {
     for (const [key, entry] of entries) {
       if (total <= maxWeight) return;

@@ -1,15 +1,15 @@
 import type { RateLimit } from './plans.ts';
 
-/** A bucket that starts full: capacity perMinute + burst, refilled by perMinute/60 a second. */
+/** The bucket starts full. Its capacity is perMinute + burst; it refills at perMinute/60 per second. */
 export type Bucket = { tokens: number; updatedMs: number };
 
 export type RateDecision = {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Unix seconds when Remaining is back at its limit. */
+  /** Unix seconds at which Remaining is back at the limit. */
   readonly resetSeconds: number;
-  /** Whole seconds until one request is allowed again; 0 when this one was. */
+  /** Whole seconds until the next request is allowed; 0 if this one was. */
   readonly retryAfterSeconds: number;
 };
 
@@ -35,7 +35,7 @@ const describe = (bucket: Bucket, rate: RateLimit, nowMs: number, allowed: boole
   };
 };
 
-/** Takes one token if there is one. The bucket is changed in place. */
+/** Takes a token if there is one. Changes the bucket in place. */
 export const takeToken = (bucket: Bucket, rate: RateLimit, nowMs: number): RateDecision => {
   refill(bucket, rate, nowMs);
   const allowed = bucket.tokens >= 1;

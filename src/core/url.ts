@@ -1,9 +1,12 @@
 const longestUrl = 2_048;
 
-/** Why a URL given by a merchant is refused, or null. `http:` is for loopback, and only where loopback is allowed. */
+/**
+ * Why a merchant's URL is refused, as the end of a sentence; null if it is accepted. `http:` is only for loopback, and
+ * only where loopback is allowed.
+ */
 export const refuseUrlText = (value: string, allowLoopback: boolean): string | null => {
   if (value.length > longestUrl) return `must be at most ${longestUrl} characters`;
-  // The parser silently drops tabs and newlines, so what is stored would not be what is opened.
+  // The parser silently drops tabs and newlines, so the stored URL would differ from the one that is opened.
   if (/[\s\p{Cc}\\]/u.test(value) || !value.isWellFormed()) {
     return 'must not contain spaces, control characters or backslashes';
   }
@@ -16,7 +19,7 @@ export const refuseUrlText = (value: string, allowLoopback: boolean): string | n
   return isSecure ? null : `must be an absolute ${scheme} URL`;
 };
 
-/** Hostnames as the URL parser normalises them: odd spellings of IPv4 are dotted by then, IPv6 is in brackets. */
+/** Takes a hostname as the URL parser normalises it: other spellings of IPv4 are dotted, IPv6 is in brackets. */
 export const isLoopbackName = (hostname: string): boolean =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||

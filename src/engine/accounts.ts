@@ -27,9 +27,9 @@ import { testTreasury } from './treasury.ts';
 import { putWallet } from './walletSeal.ts';
 import { callbackSecretContext } from './webhookSecrets.ts';
 
-/** What managing accounts needs; the command line has no more than this. */
+/** What managing accounts needs. The command line has no more than this. */
 export type AdminContext = Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>;
-/** What one step of that needs, alone or within a transaction. */
+/** A single step, alone or within a transaction. */
 type Step = { readonly db: Queryable };
 
 const noSuchAccount = (id: string): FlorinError => new FlorinError('not_found', `No account has the id ${id}.`);
@@ -41,7 +41,7 @@ export const createAccount = (
   actor: Actor = operatorActor,
 ): Promise<AccountRow> => {
   if (request.plan !== 'enterprise' && (request.rateLimit !== null || request.burst !== null)) {
-    throw invalid('rateLimit', 'Only an Enterprise account has limits of its own.');
+    throw invalid('rateLimit', 'Only an Enterprise account can have its own limits.');
   }
   return context.db.transaction(async tx => {
     const { id, ms } = context.ids.next('account', context.clock.nowMs());
@@ -70,7 +70,7 @@ export const createAccount = (
   });
 };
 
-/** The account named, or the first one when none is. */
+/** The named account, or the first one if none is named. */
 export const resolveAccount = async (context: Step, id: string | null): Promise<AccountRow> => {
   const account = id === null ? await firstAccount(context.db) : await readAccount(context.db, id);
   if (!account) throw id === null ? new FlorinError('not_found', 'There is no account yet.') : noSuchAccount(id);
@@ -88,7 +88,7 @@ export type KeyRequest = {
 
 type KeyContext = Pick<AdminContext, 'clock' | 'ids'>;
 
-/** The one moment at which a key is known in clear. */
+/** Creates a key. Only its hash is stored, so this is the only time the key itself is available. */
 export const addKey = async (
   context: KeyContext,
   tx: Queryable,
@@ -128,19 +128,19 @@ export const createKey = async (
 
 export const allPermissions: readonly Permission[] = permissions;
 
-/** For how long a rotated key may live on beside its successor. */
+/** How long, in seconds, a rotated key works beside its successor. */
 export const rotationOverlaps = { '0': 0, '1h': 3_600, '24h': 86_400, '7d': 604_800 } as const;
 
-/** Puts a new key in the place of one that the transaction holds. */
+/** Replaces a key that the transaction has locked. */
 export const replaceKey = async (
   context: KeyContext,
   tx: Queryable,
   old: KeyRow,
   overlapSeconds: number,
 ): Promise<KeyRow & { key: string }> => {
-  if (old.revokedAt) throw new FlorinError('conflict', 'The key is revoked; create a new one instead.');
+  if (old.revokedAt) throw new FlorinError('conflict', 'The key is revoked. Create a new key instead.');
   if (old.successorId)
-    throw new FlorinError('conflict', `The key was already rotated: its successor is ${old.successorId}.`);
+    throw new FlorinError('conflict', `The key was already rotated. Its successor is ${old.successorId}.`);
   const { accountId, environment, name, scopes, ipAllow, expiresAt } = old;
   const successor = await addKey(context, tx, { accountId, environment, name, scopes, ipAllow, expiresAt });
   await succeedKey(tx, old.id, successor.id, overlapSeconds);
@@ -181,21 +181,21 @@ export const endKey = (context: AdminContext, id: string, actor: Actor = operato
   });
 
 /**
- * As browsers write it; null for what is no https origin. The database has the same rule: the parser lets through what would
- * end a header's value, stars, which stand for more than one origin, and a dot at the end, which makes it another one.
+ * The origin as browsers write it; null if it is not an https origin. The database has the same rule. The URL parser
+ * alone would accept characters that end a header value, wildcards, and a trailing dot, which makes another origin.
  */
 const originOf = (text: string): string | null => {
   const url = /^https:\/\/[^\s\\/?#@]+\/?$/i.test(text) ? URL.parse(text) : null;
   const isOrigin = /^https:\/\/(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?$/.test(
     url?.origin ?? '',
   );
-  return url !== null && isOrigin && url.origin.length <= longestOrigin ? url.origin : null;
+  return url !== null && isOrigin && url.origin.length <= maxOriginLength ? url.origin : null;
 };
 
-const longestOrigin = 300;
-const mostOrigins = 20;
+const maxOriginLength = 300;
+const maxOrigins = 20;
 
-/** `param` is what the caller calls them. */
+/** `param` is the name of the parameter in the caller's API. */
 export const readOrigins = (param: string, given: readonly string[]): string[] => {
   const refused = given.find(text => originOf(text) === null);
   if (refused !== undefined) {
@@ -205,11 +205,11 @@ export const readOrigins = (param: string, given: readonly string[]): string[] =
     );
   }
   const origins = [...new Set(given.map(text => originOf(text)!))];
-  if (origins.length > mostOrigins) throw invalid(param, `At most ${mostOrigins} origins can be named.`);
+  if (origins.length > maxOrigins) throw invalid(param, `Give at most ${maxOrigins} origins.`);
   return origins;
 };
 
-/** Says whose pages may show the checkout in a frame: these, and none that were named before. */
+/** Sets the origins whose pages may show the checkout in a frame, replacing the previous ones. */
 export const setCheckoutOrigins = async (context: Step, scope: Scope, given: readonly string[]): Promise<string[]> => {
   await resolveAccount(context, scope.accountId);
   const origins = readOrigins('checkoutOrigin', given);
@@ -226,7 +226,7 @@ export const readContact = (given: string): string => {
   );
 };
 
-/** Says where payers ask about money that is stuck; null takes it back. */
+/** Sets where payers can ask about stuck money; null removes it. */
 export const setSupportContact = async (context: Step, scope: Scope, given: string | null): Promise<string | null> => {
   await resolveAccount(context, scope.accountId);
   const text = given === null ? null : readContact(given);
@@ -239,7 +239,7 @@ export type AccountChange = {
   readonly supportContact?: string | null | undefined;
 };
 
-/** All that is named, or nothing of it where a part is refused. Answers with what was set. */
+/** Applies all given settings, or none if one is refused. Returns what was set. */
 export const updateAccount = (context: AdminContext, scope: Scope, change: AccountChange): Promise<AccountChange> =>
   context.db.transaction(async db => {
     const { checkoutOrigins, supportContact } = change;
@@ -260,7 +260,7 @@ export const updateAccount = (context: AdminContext, scope: Scope, change: Accou
     return set;
   });
 
-/** The secret that signs what goes to callbackUrl. */
+/** The secret that signs deliveries to callbackUrl. */
 export const revealCallbackSecret = async (
   context: Step & Pick<AdminContext, 'vault'>,
   scope: Scope,

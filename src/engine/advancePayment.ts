@@ -11,12 +11,12 @@ import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
 import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
 
 /**
- * So many strays are told in one transaction, or one of each payment if that is more: each has an event with the whole
- * payment in it, and anybody can send thousands. The sweeper tells the rest.
+ * Strays reported in one transaction, or one per payment if that is more: each has an event with the whole payment in
+ * it, and anybody can send thousands. The sweeper reports the rest.
  */
 const straysAtOnce = 200;
 
-/** Refuses by throwing, or adds a fact. */
+/** Adds a fact to the payment, or throws to refuse. */
 export type Act = (facts: Facts, nowMs: number) => Partial<Actions>;
 
 const planFor = (
@@ -26,12 +26,12 @@ const planFor = (
   moment: Moment,
   options: { act: Act | undefined; strays: number },
 ): Plan => {
-  // An event is rendered from this row and frozen for ever.
+  // Events are rendered from this row and never change.
   assertAuthentic(context, row);
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
-  // Native coin that a contract sent is found by the balance, and later than all else.
+  // Native coin sent by a contract is found by balance, later than all other transfers.
   const caughtUpAt = (row.contract === null ? chain?.coinsCaughtUpAt : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
   const { act } = options;
@@ -40,17 +40,17 @@ const planFor = (
 };
 
 export type Advanced = {
-  /** As they are now; those that were not found, or were locked and skipped, are in neither list. */
+  /** The payments as they are now. Payments that were not found, or were locked and skipped, are in neither list. */
   readonly payments: readonly { readonly row: PaymentRow; readonly funds: Funds }[];
   /** How many of them were written. */
   readonly written: number;
-  /** Those that could not be decided. Nothing was written for them. */
+  /** Payments that could not be decided. Nothing was written for them. */
   readonly failed: readonly { readonly key: PaymentKey; readonly error: unknown }[];
 };
 
 /**
  * Locks payments, lets `act` refuse or add a fact, decides each, and writes state, totals, events and deliveries in the
- * caller's transaction. Chain events, the clock and merchants' actions all pass through here.
+ * caller's transaction. Chain events, the clock and merchant actions all pass through here.
  */
 export const advancePayments = async (
   context: Context,
@@ -60,7 +60,7 @@ export const advancePayments = async (
 ): Promise<Advanced> => {
   const rows = await lockPayments(tx, keys, options.whenLocked);
   if (rows.length === 0) return { payments: [], written: 0, failed: [] };
-  // Read once the rows are held: whoever brings funds holds the row until they are written.
+  // Read after the rows are locked: a transaction that writes transfers holds the row until it commits.
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
   const transfers = await readTransfers(tx, rows, strays + 1);
   const moment = await readMoment(tx);
@@ -81,7 +81,7 @@ export const advancePayments = async (
   };
 };
 
-/** One payment, waited for if it is locked. Null: no such payment. */
+/** Advances one payment and waits for its lock. Null if it does not exist. */
 export const advancePayment = async (
   context: Context,
   tx: Queryable,

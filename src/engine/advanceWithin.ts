@@ -10,7 +10,7 @@ const undo = { name: 'advance-undo', text: 'rollback to savepoint advance' };
 
 type Failure = { readonly key: PaymentKey; readonly error: unknown };
 
-/** Null when the database refused some row: then nothing was written. */
+/** Null if the database refused a row; then nothing was written. */
 const tryTogether = async (context: Context, tx: Queryable, keys: readonly PaymentKey[]): Promise<Failure[] | null> => {
   await tx.query(savepoint);
   try {
@@ -26,8 +26,8 @@ const tryTogether = async (context: Context, tx: Queryable, keys: readonly Payme
 };
 
 /**
- * Decides the payments that a block touches. One that cannot be decided must not hold up its chain: what arrived for it
- * is written as a fact, the fault is told, and it is tried again later. It is found by halving.
+ * Decides the payments that a block touches, in the caller's transaction. A payment that cannot be decided must not
+ * stop its chain: its transfers are written, the fault is logged, and it is tried again later. It is found by halving.
  */
 export const advanceWithin = async (context: Context, tx: Queryable, keys: readonly PaymentKey[]): Promise<void> => {
   const failed: Failure[] = [];

@@ -12,15 +12,15 @@ import { insertTransfers, paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import type { Context } from './context.ts';
 
-/** Somebody else reads the chain now. Nothing was written. */
+/** Another process reads the chain now. Nothing was written. */
 export class LeaseLost extends Error {}
 
-/** Of each frontier. */
-const reachedShare = 100;
+/** Payments per frontier. */
+const maxReached = 100;
 
 export type BlocksStep = Extract<ChainStep, { kind: 'blocks' }>;
 
-/** Undoes the blocks above the fork. Answers the payments whose funds are gone with them. */
+/** Marks the blocks above the fork as orphaned. Returns the payments whose funds are gone with them. */
 const rollBack = async (tx: Queryable, chain: ChainRow, { rollbackTo }: BlocksStep): Promise<PaymentKey[]> => {
   if (rollbackTo === null) return [];
   const kept = await storedBlock(tx, chain.caip2, rollbackTo.number);
@@ -43,8 +43,11 @@ const uniquePayments = (keys: readonly PaymentKey[]): PaymentKey[] => [
   ...new Map(keys.map(key => [`${key.accountId} ${key.environment} ${key.id}`, key])).values(),
 ];
 
-/** Plain coin that a node left out when it read the block first may be on record already, found by the balance. */
-export const uncountedIn = async (
+/**
+ * Leaves out native coin that may already be recorded by balance: a node may have left out its transaction when the
+ * block was first read.
+ */
+export const unrecordedMovements = async (
   tx: Queryable,
   caip2: string,
   { number, movements }: Pick<WatchedBlock, 'number' | 'movements'>,
@@ -54,58 +57,58 @@ export const uncountedIn = async (
   return movements.filter(({ contract, to }) => contract !== null || !counted.has(to));
 };
 
-/** Of blocks that a reorg brings, some may have been read before, and left by another one. */
-const toCount = async (tx: Queryable, caip2: string, { rollbackTo, blocks }: BlocksStep) => {
+/** After a reorg, some of the new blocks may have been read before. */
+const withUnrecorded = async (tx: Queryable, caip2: string, { rollbackTo, blocks }: BlocksStep) => {
   if (rollbackTo === null) return blocks;
   const counting: WatchedBlock[] = [];
-  for (const block of blocks) counting.push({ ...block, movements: await uncountedIn(tx, caip2, block) });
+  for (const block of blocks) counting.push({ ...block, movements: await unrecordedMovements(tx, caip2, block) });
   return counting;
 };
 
-/** The lowest height at which forwards came or went; null where none can have. */
+/** The lowest height at which forwards were added or removed; null if there are none. */
 const forwardedFrom = ({ rollbackTo, blocks }: BlocksStep): number | null =>
   rollbackTo !== null ? rollbackTo.number + 1 : (blocks.find(({ forwards }) => forwards.length > 0)?.number ?? null);
 
 /**
- * Takes what the chain says in one transaction: blocks, transfers, the payments they touch, their events, the cursor.
- * Funds that a reorg moved to another block of the same step are never seen as gone.
+ * Applies a step in one transaction: blocks, transfers, the touched payments, their events, the cursor. Funds that a
+ * reorg moved to another block of the same step never count as gone.
  */
 export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): Promise<void> =>
   context.db.transaction(async tx => {
     const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('the lease of the chain has passed on');
+    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     assertLinked(chain, step);
     const { caip2 } = chain;
     const { tags } = step;
     const gone = await rollBack(tx, chain, step);
     await insertBlocks(tx, caip2, step.blocks);
-    const blocks = await toCount(tx, caip2, step);
-    const placed = <T>(of: (block: WatchedBlock) => readonly T[]) =>
+    const blocks = await withUnrecorded(tx, caip2, step);
+    const withPosition = <T>(of: (block: WatchedBlock) => readonly T[]) =>
       blocks.flatMap(block => of(block).map(item => ({ ...item, blockHash: block.hash, blockNumber: block.number })));
     await insertTransfers(
       tx,
       caip2,
-      placed(block => block.movements),
+      withPosition(block => block.movements),
     );
     await insertForwards(
       tx,
       caip2,
-      placed(block => block.forwards),
+      withPosition(block => block.forwards),
     );
     await moveChain(tx, lease, blocks.at(-1)!, tags);
     const touched = [...gone, ...(await paymentsInBlocks(tx, caip2, blocks))];
-    // What this block makes final is decided with it, as far as it is not too much for one transaction.
-    const reached = await dueAtHeight(tx, caip2, reachedShare);
+    // Payments that this block makes final are decided with it, up to what one transaction can take.
+    const reached = await dueAtHeight(tx, caip2, maxReached);
     await advanceWithin(context, tx, uniquePayments([...touched, ...reached]));
     const settledFrom = forwardedFrom(step);
     if (settledFrom !== null) await settleForwards(tx, caip2, settledFrom);
   });
 
-/** Carries out the operator's word: blocks above a height are undone, finality or not. */
-export const rollBackByHand = (context: Context, lease: Lease, to: number): Promise<void> =>
+/** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
+export const rollBackAsDecided = (context: Context, lease: Lease, to: number): Promise<void> =>
   context.db.transaction(async tx => {
     const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('the lease of the chain has passed on');
+    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     const kept = await storedBlock(tx, chain.caip2, to);
     if (!kept) throw new Error('a rollback leads to a block that is not stored');
     const gone = await orphanBlocks(tx, chain.caip2, to);

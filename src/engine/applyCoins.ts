@@ -6,23 +6,23 @@ import { LeaseLost } from './applyBlocks.ts';
 import type { Context } from './context.ts';
 import type { FoundCoin } from './findCoins.ts';
 
-/** Writes native coin that was found by the balance, in blocks that are still canonical, and decides its payments. */
+/** Writes native coin found by balance, if its block is still canonical, and decides its payments. */
 export const applyCoins = (context: Context, lease: Lease, coins: readonly FoundCoin[]): Promise<void> =>
   context.db.transaction(async tx => {
     const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('the lease of the chain has passed on');
+    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     const { caip2 } = chain;
-    const standing: FoundCoin[] = [];
+    const canonical: FoundCoin[] = [];
     for (const coin of coins) {
-      if ((await storedBlock(tx, caip2, coin.blockNumber))?.hash === coin.blockHash) standing.push(coin);
+      if ((await storedBlock(tx, caip2, coin.blockNumber))?.hash === coin.blockHash) canonical.push(coin);
     }
-    if (standing.length === 0) return;
+    if (canonical.length === 0) return;
     await markBlocksNotEmpty(
       tx,
       caip2,
-      standing.map(({ blockHash }) => blockHash),
+      canonical.map(({ blockHash }) => blockHash),
     );
-    await insertTransfers(tx, caip2, standing);
-    const blocks = standing.map(({ blockNumber: number, blockHash: hash }) => ({ number, hash }));
+    await insertTransfers(tx, caip2, canonical);
+    const blocks = canonical.map(({ blockNumber: number, blockHash: hash }) => ({ number, hash }));
     await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, blocks));
   });

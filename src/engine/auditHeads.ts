@@ -3,13 +3,13 @@ import type { Queryable } from '../storage/database.ts';
 
 const pageRows = 1_000;
 
-/** Where an account's audit log ended when it was last looked at, remembered outside the database. */
+/** The last row of an account's audit log at the previous check, remembered outside the database. */
 export type RememberedHead = { readonly accountId: string; readonly sequence: string; readonly hash: string };
 
 const headOf = ({ accountId, sequence, hash }: AuditEnd): RememberedHead[] =>
   hash === null ? [] : [{ accountId, sequence, hash: hash.toString('hex') }];
 
-/** In words; null where the log still has the row that was its last. */
+/** Why the log does not contain the remembered row; null if it does. */
 const faultOf = (old: RememberedHead, head: AuditEnd, hash: string | undefined): string | null => {
   const { accountId, sequence } = old;
   if (BigInt(head.sequence) < BigInt(sequence)) {
@@ -19,7 +19,10 @@ const faultOf = (old: RememberedHead, head: AuditEnd, hash: string | undefined):
   return `audit log of ${accountId}: row ${sequence} is not the one that was there before`;
 };
 
-/** What is missing of what was there, and what to remember: of a log with a fault, what was remembered. */
+/**
+ * Compares the logs with the remembered heads. Returns the problems and the heads to remember next; a log with a
+ * problem keeps its old head.
+ */
 export const compareAuditHeads = async (
   { db }: { readonly db: Queryable },
   remembered: readonly RememberedHead[],
@@ -29,8 +32,8 @@ export const compareAuditHeads = async (
   const heads: RememberedHead[] = [];
   for (let after = ''; ; ) {
     const page = await readAuditHeads(db, after, pageRows);
-    const asked = page.flatMap(({ accountId }) => unseen.get(accountId) ?? []);
-    const rows = await readAuditHashes(db, asked);
+    const rememberedOnPage = page.flatMap(({ accountId }) => unseen.get(accountId) ?? []);
+    const rows = await readAuditHashes(db, rememberedOnPage);
     const hashes = new Map(rows.map(({ accountId, hash }) => [accountId, hash.toString('hex')]));
     for (const head of page) {
       const old = unseen.get(head.accountId);

@@ -7,9 +7,9 @@ import type { Queryable } from '../storage/database.ts';
 import { type Act, advancePayment } from './advancePayment.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently } from './idempotency.ts';
-import { noSuchPayment, presentPayment } from './readPayment.ts';
+import { noSuchPayment, paymentBody } from './readPayment.ts';
 
-/** Calls a payment off: only while it is pending and nothing has arrived. */
+/** Cancels a payment. Only while it is pending and nothing has arrived. */
 const cancel: Act = (facts, nowMs) => {
   const refusal = cancelRefusal(facts);
   if (refusal) throw new FlorinError('conflict', refusal);
@@ -26,7 +26,7 @@ const resolve: Act = (facts, nowMs) => {
 const merchantActs = { cancel, resolve } as const;
 export type MerchantAct = keyof typeof merchantActs;
 
-/** In the caller's transaction. Answers the payment as it is then. */
+/** Acts in the caller's transaction. Returns the payment object. */
 export const actOnPayment = async (
   context: Context,
   tx: Queryable,
@@ -36,7 +36,7 @@ export const actOnPayment = async (
 ): Promise<string> => {
   const advanced = isId('payment', id) ? await advancePayment(context, tx, scope, id, merchantActs[act]) : null;
   if (!advanced) throw noSuchPayment();
-  return presentPayment(context, advanced.row, advanced.funds);
+  return paymentBody(context, advanced.row, advanced.funds);
 };
 
 const perform = (

@@ -12,23 +12,23 @@ import { type Funds, factsOf, fundsOf } from './paymentFacts.ts';
 import { viewOfRow } from './paymentObject.ts';
 
 /**
- * Nothing is left to send once the merchant or the tolerance is content with less, either. A sum that was accepted is all
- * that is asked for, also after a reorg took it back; but never more than was asked for at first.
+ * Zero also if the merchant or the tolerance accepts less. An accepted sum is the amount to pay, even after a reorg
+ * removed it, but never more than the original amount.
  */
 const remainingOf = ({ status, amount, amountAccepted, amountReceived }: PaymentRow): bigint => {
   if (status === 'confirming' || status === 'completed') return 0n;
-  const [asked, accepted] = [BigInt(amount), BigInt(amountAccepted ?? amount)];
-  const missing = (accepted < asked ? accepted : asked) - BigInt(amountReceived);
+  const [requested, accepted] = [BigInt(amount), BigInt(amountAccepted ?? amount)];
+  const missing = (accepted < requested ? accepted : requested) - BigInt(amountReceived);
   return missing > 0n ? missing : 0n;
 };
 
-/** By the transfers that are shown, which are all unless somebody sent dust. */
+/** From the loaded transfers. These are all of them unless somebody sent very many. */
 const lateOf = (row: PaymentRow, funds: Funds): bigint | null => {
   const { received, late } = tally(factsOf(row, funds, null, 0));
   return received === BigInt(row.amountReceived) ? late : null;
 };
 
-/** What stands behind the payment's network now, if that is still the chain on which it is to be paid. */
+/** The payment's network, if it is still backed by the payment's chain. */
 export const networkOf = (
   context: Pick<Context, 'networks'>,
   { environment, network, caip2 }: Pick<PaymentRow, 'environment' | 'network' | 'caip2'>,
@@ -37,11 +37,11 @@ export const networkOf = (
   return configured?.caip2 === caip2 ? configured : null;
 };
 
-/** Of a chain that has been taken out of the configuration only what its name says is known. */
+/** If the chain is no longer configured, only the network's name is known. */
 const networkView = (context: Context, row: CheckoutRow, isSlow: boolean): CheckoutView['network'] => {
   const network = networkOf(context, row);
   const native = network?.currencies.find(({ contractAddress }) => contractAddress === null);
-  // Its node takes orders from anybody, so that it is told to browsers on the same machine only.
+  // The dev chain's node executes commands from anybody, so its URL is only given to browsers on the same machine.
   const isOwn = network?.backing === 'devchain' && context.environments[row.environment].allowLoopback;
   return {
     slug: row.network,
@@ -55,19 +55,19 @@ const networkView = (context: Context, row: CheckoutRow, isSlow: boolean): Check
   };
 };
 
-/** Sandbox payments on the chain of this process: nobody's money, and a way to send it. */
+/** Only sandbox payments on this process's local chain can be simulated. */
 export const canSimulate = (
   { localChain }: Pick<Context, 'localChain'>,
   { environment, caip2 }: Pick<PaymentRow, 'environment' | 'caip2'>,
 ): boolean => environment === 'sandbox' && localChain !== null && caip2 === localChain.caip2;
 
-/** http: is allowed for loopback where merchants test; a payer is never sent there. */
+/** Merchants may use http: with loopback for tests. Payers are never sent there. */
 const secureUrl = (url: string | null): string | null =>
   url !== null && URL.parse(url)?.protocol === 'https:' ? url : null;
 
 /**
- * Of what the page shows, not of the row: a chain moves with every block, and a page that would look the same is not sent
- * again. Depth is shown while it decides something.
+ * A hash of what the page shows, not of the row: the chain moves with every block, and an unchanged page is not sent
+ * again. Confirmations are included only while they matter.
  */
 const versionOf = (view: Omit<CheckoutView, 'version'>, isOver: boolean): string => {
   const confirmations = view.status === 'confirming' ? view.confirmations : null;
@@ -75,19 +75,19 @@ const versionOf = (view: Omit<CheckoutView, 'version'>, isOver: boolean): string
   return createHash('sha256').update(shown).digest('base64url').slice(0, 22);
 };
 
-/** Absent, not null: the version of a page that has no brand must stay what it was before there were any. */
+/** Absent rather than null: the version of a page without branding must stay the same as before branding existed. */
 const brandOf = ({ brandAccent: accent, brandLogoName: logo }: CheckoutRow): Pick<CheckoutView, 'brand'> =>
   accent === null && logo === null ? {} : { brand: { accent, logo } };
 
-/** What a page depends on beside the rows it is made from. */
+/** What a page depends on besides its rows. */
 export type Circumstances = {
-  /** The network's reader has fallen behind or stands still. */
+  /** Florin is behind on the network or does not read it. */
   readonly isSlow: boolean;
-  /** The time has run out, and the payment does not say so yet: that takes the network to be read up to then. */
+  /** The time is over but the payment is still pending, because the network has not been read up to then. */
   readonly isOver: boolean;
 };
 
-/** The page of a stored row, refused if the row was tampered with: its address is derived again here, each time. */
+/** The page of a stored row. Throws if the row was tampered with: its address is derived again each time. */
 export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isOver }: Circumstances): CheckoutView => {
   assertAuthentic(context, row);
   const funds = fundsOf(row);
@@ -118,10 +118,10 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
     paymentUri: evmPaymentUri({ chainId: network.chainId, contract, address, amount: remaining }),
     baseUnits: remaining.toString(),
     confirmations: payment.confirmations,
-    transactions: payment.transactions.map(({ hash, amount: sum, status: standing, explorerUrl }) => ({
+    transactions: payment.transactions.map(({ hash, amount: sum, status: transferStatus, explorerUrl }) => ({
       hash,
       amount: sum,
-      status: standing,
+      status: transferStatus,
       explorerUrl,
     })),
     hasStrays: payment.strays.length > 0,

@@ -7,19 +7,18 @@ import type { Vault } from '../vault/vault.ts';
 import type { KeyUses } from './keyUses.ts';
 import type { NetworkDirectory } from './networkDirectory.ts';
 
-/** How one environment is reached from outside, and what it may reach. */
+/** The public addresses of an environment, and what it may connect to. */
 export type EnvironmentSettings = {
   readonly publicUrl: string;
   readonly checkoutUrl: string;
-  /** Loopback and http: webhook targets: only where the environment itself lives on loopback. */
+  /** Whether webhooks may go to loopback and http:. Only if the environment itself is on loopback. */
   readonly allowLoopback: boolean;
 };
 
-/** Where the dashboard is reached. */
 export type DashboardSettings = {
   /** An origin, without a trailing slash. */
   readonly url: string;
-  /** It shares its origin with nothing else. */
+  /** Whether the dashboard has an origin of its own. */
   readonly isAlone: boolean;
 };
 
@@ -40,23 +39,23 @@ export type Deliver = (message: {
   body: string;
 }) => Promise<DeliveryOutcome>;
 
-/** The local chain, where test money is free and history can be rewritten. */
+/** The local chain: test money is free and transactions can be undone. */
 export type LocalChain = {
   readonly caip2: string;
   pay(payment: { to: string; token: string | null; amount: bigint }): Promise<string>;
   undo(txHash: string): Promise<void>;
 };
 
-/** What a call of a contract would take: units of gas, and what one costs in the smallest unit of the native coin. */
+/** Gas units of a contract call, and the gas price in the smallest unit of the native coin. */
 export type EstimateGas = (
   caip2: string,
   transaction: { readonly to: string; readonly data: string },
 ) => Promise<{ readonly units: bigint; readonly price: bigint | null } | null>;
 
-/** What use cases work with. Built once, by the composition. */
+/** The dependencies of all use cases, built once at startup. */
 export type Context = {
   readonly db: Database;
-  /** Connections of their own for lists, so that many slow pages cannot keep payments from being created. */
+  /** Separate connections for lists, so that slow pages cannot block the creation of payments. */
   readonly listDb: Database;
   readonly clock: DatabaseClock;
   readonly ids: IdSource;
@@ -66,11 +65,11 @@ export type Context = {
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;
   readonly dashboard: DashboardSettings;
   readonly deliver: Deliver;
-  /** Null where no node of the chain says. */
+  /** Resolves to null if no node gives an estimate. */
   readonly estimateGas: EstimateGas;
-  /** A reason to refuse a webhook or callback address, or null. */
+  /** Why a webhook or callback URL is refused, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;
-  /** When keys were last used, on its way to the database. */
+  /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;
 };

@@ -12,7 +12,7 @@ import type { WalletRow } from '../storage/wallets.ts';
 import type { Context } from './context.ts';
 import type { DerivationIndexes } from './derivationIndexes.ts';
 import { type Answer, type IdempotentRequest, inProgress, keepRefusal, replay } from './idempotency.ts';
-import { createInsert } from './insertFlight.ts';
+import { createInsert } from './insertBatch.ts';
 import { watchedNetwork } from './networkDirectory.ts';
 import { deriveAddress } from './paymentAddress.ts';
 import { noConfirmations, renderEvent, renderPayment } from './paymentObject.ts';
@@ -27,7 +27,7 @@ export type PaymentRequest = {
   callbackUrl?: string;
   redirectUrl?: string;
   externalId?: string;
-  /** Source text of the metadata member. */
+  /** Source text of the metadata. */
   metadata: string;
 };
 
@@ -46,13 +46,13 @@ const amountOf = (text: string, currency: Currency): bigint => {
       format: 'amount must be a positive number written as a plain decimal, for example "12.50".',
       zero: 'amount must be a positive number.',
       precision: `amount has too many fractional digits: ${currency.symbol} has ${currency.decimals}.`,
-      too_large: 'amount is too large.',
+      too_large: 'amount is too large. It must be at most 10^30.',
     }[parsed.problem];
     throw invalid('amount', why);
   }
   if (parsed.units < currency.minAmount) {
-    const least = formatAmount(currency.minAmount, currency.decimals);
-    throw invalid('amount', `amount is below the minimum of ${least} ${currency.symbol}.`);
+    const minimum = formatAmount(currency.minAmount, currency.decimals);
+    throw invalid('amount', `amount is below the minimum of ${minimum} ${currency.symbol}.`);
   }
   return parsed.units;
 };
@@ -93,7 +93,7 @@ const checkUrls = (context: Context, request: PaymentRequest, environment: Envir
   }
 };
 
-/** What is asked for, checked and resolved; refusals come in the order of the cheapest check. */
+/** Validates the request, cheapest checks first. */
 const termsOf = async (
   context: Context,
   caller: PaymentTerms,
@@ -104,11 +104,11 @@ const termsOf = async (
   const configured = context.networks.configured(environment, request.network);
   const currency = configured && findCurrency(configured, request.currency);
   if (configured && !currency) {
-    const known = configured.currencies.map(c => c.symbol).join(', ');
-    throw invalid('currency', `${configured.slug} does not carry this currency. It carries: ${known}.`);
+    const symbols = configured.currencies.map(c => c.symbol).join(', ');
+    throw invalid('currency', `${configured.slug} does not support this currency. It supports ${symbols}.`);
   }
   const amount = currency ? amountOf(request.amount, currency) : 0n;
-  // Refuses a network that is not configured, so from here on there is a currency.
+  // Throws if the network is not configured, so there is a currency from here on.
   const network = await watchedNetwork(context.networks, environment, request.network, currency?.symbol);
   return { network, currency: currency!, amount, wallet: walletOf(context, caller, network) };
 };
@@ -136,7 +136,7 @@ const createdEvent = (context: Context, environment: Environment, atMs: number, 
   return { eventId: id, eventBody };
 };
 
-/** Everything about a payment but its place in the database. */
+/** Builds the row to insert and the payment object to return. */
 const build = async (
   context: Context,
   indexes: DerivationIndexes,
@@ -202,8 +202,8 @@ const externalIdTaken = (existing: string): FlorinError =>
   new FlorinError('conflict', `externalId is already used by payment ${existing}.`, 'externalId');
 
 /**
- * Wallets that scan an extended public key stop after twenty unused addresses, so a repeated request must not use one up:
- * what would refuse or replay it is looked for before an index is taken.
+ * Wallets that scan an extended public key stop after twenty unused addresses. So a repeated request must not use up an
+ * index: replays and refusals are checked first.
  */
 const answerBeforeIndex = async (
   context: Context,
@@ -219,7 +219,7 @@ const answerBeforeIndex = async (
   return null;
 };
 
-/** An address that is already a payment's: another account watches the same key. The next index is as good. */
+/** Retries if the derived address belongs to another payment, which happens if two accounts use the same key. */
 const addressTries = 5;
 
 export const createPaymentCreator = (
@@ -266,7 +266,8 @@ export const createPaymentCreator = (
       return await create(caller, request, idempotency);
     } catch (error) {
       if (!(error instanceof FlorinError) || error.code === 'idempotency_mismatch') throw error;
-      // An earlier success outlives whatever stands in the way now: a network that is down, a wallet that was removed.
+      // An earlier success is replayed even if the request would fail now, for example because the network is down or
+      // the wallet was removed.
       const kept = await replay(context, context.db, caller, idempotency);
       if (kept) return kept;
       if (error.status === 409 && error.code !== 'idempotency_in_progress') {

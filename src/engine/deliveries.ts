@@ -21,9 +21,9 @@ import { noSuchEndpoint } from './webhookEndpoints.ts';
 
 const noSuchDelivery = (): FlorinError => new FlorinError('not_found', 'No delivery has this id.');
 
-/** More than a schedule has, and enough to see how several resends went. */
+/** More than one retry schedule has, so several resends are visible. */
 const shownAttempts = 50;
-/** What is written in a few seconds, and in one transaction. */
+/** Events per replay, which takes a few seconds, and per transaction. */
 const [maxReplay, replayBatch] = [100_000, 1_000];
 
 const deliveryObject = (row: DeliveryRow) => ({
@@ -60,7 +60,7 @@ const attemptObject = (row: AttemptRow, eventId: string) => ({
   response: row.response.toString('utf8'),
 });
 
-/** A delivery with its attempts, the latest first. */
+/** A delivery with its attempts, latest first. */
 export const findDelivery = async (
   context: Context,
   scope: Scope,
@@ -78,13 +78,14 @@ export const showDelivery = async (context: Context, scope: Scope, id: string): 
 };
 
 const refusals = {
-  deleted: 'Its endpoint was deleted.',
-  disabled: 'Its endpoint is disabled. Enable it first.',
-  stopped: 'The receiver answered 410 to a callback of this payment, and wants no more of them.',
+  deleted: 'The endpoint was deleted.',
+  disabled: 'The endpoint is disabled. Enable it first.',
+  stopped:
+    'The receiver answered 410 to a callback of this payment. Florin sends it no more callbacks for this payment.',
 } as const;
 
-/** Sends it again at once, whatever became of it, with the whole retry schedule ahead of it. */
-export const makeDue = async (tx: Queryable, scope: Scope, id: string): Promise<DeliveryRow> => {
+/** Makes a delivery due now, whatever its status, with a new retry schedule. */
+export const rescheduleNow = async (tx: Queryable, scope: Scope, id: string): Promise<DeliveryRow> => {
   const refusal = isId('delivery', id) ? await whyNotResend(tx, scope, id) : undefined;
   if (refusal === undefined) throw noSuchDelivery();
   if (refusal !== null) throw new FlorinError('conflict', refusals[refusal]);
@@ -100,17 +101,17 @@ export const resendDelivery = (
 ): Promise<Answer> => {
   if (!isId('delivery', id)) throw noSuchDelivery();
   return idempotently(context, scope, idempotency, async tx => ({
-    body: renderDelivery(await makeDue(tx, scope, id)),
+    body: renderDelivery(await rescheduleNow(tx, scope, id)),
   }));
 };
 
 const refuseTooMany = async ({ db }: Context, scope: Scope, range: ReplayRange): Promise<void> => {
   if ((await countReplay(db, scope, range, maxReplay + 1)) <= maxReplay) return;
   const most = maxReplay.toLocaleString('en-US');
-  throw invalid('to', `There are more than ${most} events in this range. Replay it in parts.`);
+  throw invalid('to', `The range has more than ${most} events. Replay it in parts.`);
 };
 
-/** In transactions of their own: what is being sent meanwhile must not wait for the last of them to be written down. */
+/** One transaction per batch: deliveries that are being sent must not wait for the whole replay. */
 const scheduleAll = async ({ db }: Context, scope: Scope, range: ReplayRange): Promise<number> => {
   let scheduled = 0;
   let firstId = range.firstId;
@@ -119,13 +120,13 @@ const scheduleAll = async ({ db }: Context, scope: Scope, range: ReplayRange): P
     const { total, lastId } = await db.transaction(tx => replayDeliveries(tx, scope, part, replayBatch));
     scheduled += total;
     if (total < replayBatch) break;
-    // Nothing is between an id and itself with a character more.
+    // No id lies between an id and the same id with one more character.
     firstId = `${lastId}0`;
   }
   return scheduled;
 };
 
-const replayable = async (context: Context, scope: Scope, endpointId: string): Promise<EndpointRow> => {
+const readReplayEndpoint = async (context: Context, scope: Scope, endpointId: string): Promise<EndpointRow> => {
   const endpoint = await readEndpoint(context.db, scope, endpointId);
   if (!endpoint) throw noSuchEndpoint();
   if (endpoint.status === 'disabled') throw new FlorinError('conflict', refusals.disabled);
@@ -134,7 +135,7 @@ const replayable = async (context: Context, scope: Scope, endpointId: string): P
 
 export type TimeRange = { fromMs: number; toMs: number };
 
-/** How many were scheduled. `begin` comes when nothing is in the way any more, and before anything is scheduled. */
+/** Returns how many deliveries were scheduled. `begin` is called after all checks and before anything is scheduled. */
 export const scheduleReplay = async (
   context: Context,
   scope: Scope,
@@ -142,7 +143,7 @@ export const scheduleReplay = async (
   { fromMs, toMs }: TimeRange,
   begin: () => Promise<void> = async () => {},
 ): Promise<number> => {
-  const { events } = await replayable(context, scope, endpointId);
+  const { events } = await readReplayEndpoint(context, scope, endpointId);
   const types = events.includes('*') ? eventTypes : [...new Set(events)];
   const range = { endpointId, types, firstId: firstIdAt('event', fromMs), lastId: lastIdAt('event', toMs) };
   await refuseTooMany(context, scope, range);
@@ -151,8 +152,8 @@ export const scheduleReplay = async (
 };
 
 /**
- * Sends every event of a time range to an endpoint, also those that it has had and those that came before it. One that is
- * cut short has sent a part, and is to be asked for again.
+ * Sends every event of a time range to an endpoint again, including events it already received and events from before
+ * it existed. If a replay is interrupted, a part is scheduled and the caller must repeat it.
  */
 export const replayEvents = (
   context: Context,

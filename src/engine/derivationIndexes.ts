@@ -2,14 +2,14 @@ import type { Database } from '../storage/database.ts';
 import { takeIndexes } from '../storage/wallets.ts';
 
 /**
- * Hands out derivation indexes from blocks reserved in the database, so that a payment does not wait on a counter row.
- * What is left of a block when the process ends is never used: a gap costs a forwarder nothing. An extended public key
- * is scanned by wallets with a gap limit, so its indexes are taken one at a time.
+ * Hands out derivation indexes from blocks reserved in the database, so that creating a payment does not wait on a
+ * counter row. The rest of a block is lost when the process ends; a gap costs a forwarder nothing. Wallets scan an
+ * extended public key with a gap limit, so its indexes are reserved one at a time.
  */
 export type DerivationIndexes = { next(series: string, kind: 'forwarder' | 'xpub'): Promise<bigint> };
 
 const blockSize = { forwarder: 512, xpub: 1 } as const;
-const maximumSeries = 10_000;
+const maxSeries = 10_000;
 
 export const createDerivationIndexes = (db: Database): DerivationIndexes => {
   type Block = { next: bigint; end: bigint; refill: Promise<void> | null };
@@ -25,7 +25,7 @@ export const createDerivationIndexes = (db: Database): DerivationIndexes => {
     async next(series, kind) {
       let block = blocks.get(series);
       if (!block) {
-        if (blocks.size >= maximumSeries) blocks.clear();
+        if (blocks.size >= maxSeries) blocks.clear();
         block = { next: 0n, end: 0n, refill: null };
         blocks.set(series, block);
       }

@@ -1,7 +1,7 @@
 import type { Block, Movement } from '../core/chain.ts';
 import type { CoinPayment } from '../storage/coins.ts';
 
-/** Balances of native coin at a block; null where no node has that block's state any more. */
+/** Native coin balances at a block; null if too few nodes have that block's state. */
 export type CoinBalances = (
   block: Pick<Block, 'number' | 'hash'>,
   holders: readonly string[],
@@ -9,17 +9,17 @@ export type CoinBalances = (
 
 export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
-/** Nodes keep the states of some hundred blocks. */
+/** Nodes keep the state of the last hundred or so blocks. */
 const searchedBlocks = 120;
 
-/** What an address should hold at a height by all that is on record. */
+/** What an address should hold at a height according to the records. */
 const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
   changes.reduce((sum, change) => (change.blockNumber <= number ? sum + BigInt(change.amount) : sum), 0n);
 
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = { readonly balances: CoinBalances; readonly stored: (number: number) => Promise<Block | null> };
 
-/** How much more the address holds at a block than is on record, or that the state of that block is gone. */
+/** How much more the address holds at a block than recorded. `gone`: the state of that block is no longer available. */
 const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | 'none' | 'gone'> => {
   const balance = (await balances(block, [payment.address]))?.get(payment.address);
   if (balance === undefined) return 'gone';
@@ -28,9 +28,9 @@ const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options):
 };
 
 /**
- * The lowest block at which the address holds more than is on record, and how much. More may have come in later ones.
- * Where states are gone it is a later block, never an earlier, and its finality comes later, too. Null where the head is
- * gone as well: then it is the node that has left this branch.
+ * The lowest block at which the address holds more than recorded, and how much more. Later blocks may add more. If
+ * states are gone, the result is a later block, never an earlier one, so it becomes final later. Null if the head's
+ * state is gone too: then the node has left this branch.
  */
 const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap | null> => {
   let found = atHead;
@@ -48,8 +48,8 @@ const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Pr
 };
 
 /**
- * Native coin that contracts sent shows in no log and in no transaction, but in the balance: what an address holds, and
- * has forwarded, beyond all that is on record has come that way. Null where no node can say what they hold at the head.
+ * Native coin sent by a contract appears in no log and no transaction, only in the balance. The missing sum is what an
+ * address holds and has forwarded, minus what is recorded. Null if no node reports the balances at the head.
  */
 export const findCoins = async (
   payments: readonly CoinPayment[],
@@ -65,8 +65,8 @@ export const findCoins = async (
   const found: FoundCoin[] = [];
   for (const payment of payments) {
     const { address } = payment;
-    // All of it, block by block: on a chain that rests there is no next time. Each block is found once, unless the node
-    // says something else each time.
+    // All missing sums are found now, block by block: a quiet chain may not give another chance. Each block is found
+    // once, unless the node keeps changing its answers.
     const changes = [...payment.changes];
     for (let blocks = 0; blocks <= searchedBlocks; blocks++) {
       const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
@@ -76,7 +76,7 @@ export const findCoins = async (
       const { block, amount } = gap;
       changes.push({ blockNumber: block.number, amount: amount.toString() });
       found.push({
-        // With the amount: what is found in the same block another time is another conclusion.
+        // Includes the amount: another sum found later in the same block is another movement.
         key: `${block.hash}:delta:${address}:${amount}`,
         txHash: null,
         from: null,

@@ -4,12 +4,12 @@ import type { Queryable } from '../storage/database.ts';
 import { claimIdempotencyKey, keepAnswer, readIdempotencyKey, releaseIdempotencyKey } from '../storage/idempotency.ts';
 import type { Context } from './context.ts';
 
-/** What a request brings along when it carries an Idempotency-Key. */
+/** The parts of a request with an Idempotency-Key. */
 export type IdempotentRequest = { route: string; key: string; bodyHash: Buffer; requestId: string };
 
 export type Answer = { status: number; body: string; replayed: boolean };
 
-/** `secret` marks a body that must not be stored in clear. */
+/** `secret`: the body must not be stored in clear. */
 export type Result = { body: string; secret?: boolean };
 
 const sealContext = (scope: Scope, request: IdempotentRequest): string[] => [
@@ -20,7 +20,7 @@ const sealContext = (scope: Scope, request: IdempotentRequest): string[] => [
   request.key,
 ];
 
-/** The kept answer of an earlier request with this key, or null when there is none. */
+/** The kept answer of an earlier request with this key, or null. */
 export const replay = async (
   context: Context,
   db: Queryable,
@@ -46,7 +46,7 @@ export const inProgress = (): FlorinError =>
     'A request with this Idempotency-Key is still running. Try again shortly.',
   );
 
-/** Refusals worth keeping: asked again, they would be the same. */
+/** Refusals that would be the same if repeated. */
 const isKept = (error: unknown): error is FlorinError =>
   error instanceof FlorinError &&
   (error.status === 409 || error.status === 422) &&
@@ -65,12 +65,12 @@ const keep = async (
   await keepAnswer(tx, scope, { route: request.route, key: request.key, heldUntil }, kept);
 };
 
-/** Long enough for any call made under a key; a crashed holder's key is free again after it. */
+/** Longer than any call with a key. After a crash the key is free again after this time. */
 const holdSeconds = 60;
 
 /**
- * One transaction for the key, the work and the kept answer. `work` must refuse before it writes: a refusal is committed
- * together with its key. Another request with the key waits in the claim until this one has ended.
+ * Claims the key, works and keeps the answer in one transaction. `work` must refuse before it writes, because a refusal
+ * is committed with its key. A concurrent request with the key waits in the claim.
  */
 export const idempotently = (
   context: Context,
@@ -98,7 +98,10 @@ export const idempotently = (
     }
   });
 
-/** For work that talks to the outside, where no transaction may be held open: the key is held first, and then settled. */
+/**
+ * For work that makes external calls, during which no transaction may stay open. Claims the key first and records the
+ * answer afterwards.
+ */
 export const idempotentlyHeld = async (
   context: Context,
   scope: Scope,
@@ -127,7 +130,7 @@ export const idempotentlyHeld = async (
   }
 };
 
-/** Keeps a refusal that was found out when the work's own transaction had already ended. */
+/** Keeps a refusal that was found after the work's own transaction had ended. */
 export const keepRefusal = async (
   context: Context,
   scope: Scope,

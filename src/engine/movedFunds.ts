@@ -1,7 +1,7 @@
 import type { HoldingMove, VolumeMove } from '../storage/moveTotals.ts';
 import type { PaymentRow } from '../storage/payments.ts';
 
-/** Of a row before and after a change. */
+/** A row before and after a change. */
 type Change = { readonly before: PaymentRow; readonly after: PaymentRow };
 
 const volumeOf = (row: PaymentRow, sign: 1 | -1): VolumeMove[] => {
@@ -23,20 +23,20 @@ const isSameVolume = ({ before, after }: Change): boolean =>
   before.amountConfirmed === after.amountConfirmed &&
   before.completedAt?.getTime() === after.completedAt?.getTime();
 
-/** What a change adds to the volumes, and what it takes back. */
+/** What a change adds to the volumes and what it removes. */
 export const movedVolume = (change: Change): VolumeMove[] =>
   isSameVolume(change) ? [] : [...volumeOf(change.before, -1), ...volumeOf(change.after, 1)];
 
-/** Final funds that lie at the payment's own address. Florin moves none of those of an extended key. */
+/** Final funds at the payment's forwarder. Zero for extended keys, whose funds Florin does not move. */
 export const heldBy = (row: Pick<PaymentRow, 'walletKind' | 'amountConfirmed' | 'amountForwarded'>): bigint => {
   const held = BigInt(row.amountConfirmed) - BigInt(row.amountForwarded);
   return row.walletKind === 'forwarder' && held > 0n ? held : 0n;
 };
 
 export const movedHolding = ({ before, after }: Change): HoldingMove[] => {
-  const [was, is] = [heldBy(before), heldBy(after)];
-  if (was === is) return [];
+  const [heldBefore, heldAfter] = [heldBy(before), heldBy(after)];
+  if (heldBefore === heldAfter) return [];
   const { caip2, contract, treasury } = after;
-  const count = Number(is > 0n) - Number(was > 0n);
-  return [{ ...tokenOf(after), caip2, contract, treasury, count, amount: is - was }];
+  const count = Number(heldAfter > 0n) - Number(heldBefore > 0n);
+  return [{ ...tokenOf(after), caip2, contract, treasury, count, amount: heldAfter - heldBefore }];
 };

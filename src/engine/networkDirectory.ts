@@ -4,7 +4,7 @@ import type { Network } from '../core/registry/networks.ts';
 import type { Database } from '../storage/database.ts';
 import { type NetworkStatusRow, readNetworkStatus } from '../storage/networkStatus.ts';
 
-/** A measurement older than this says nothing: nobody is polling. */
+/** An older measurement is void: nothing polls the network. */
 const staleAfterSeconds = 15;
 const refreshMs = 500;
 
@@ -15,23 +15,23 @@ export type MeasuredNetwork = {
   latestBlock: string | null;
   lagSeconds: number | null;
   checkedAt: Date | null;
-  /** Currencies that cannot be taken now, by symbol, with the reason. */
+  /** Currencies that cannot be paid in now, by symbol, with the reason. */
   disabled: Readonly<Record<string, string>>;
 };
 
 export type NetworkDirectory = {
   list(environment: Environment): Promise<readonly MeasuredNetwork[]>;
   find(environment: Environment, slug: string): Promise<MeasuredNetwork | null>;
-  /** The network as configured; for rendering payments, whatever its health. */
+  /** The network as configured, whatever its status. */
   configured(environment: Environment, slug: string): Network | undefined;
   all(): readonly Network[];
-  /** Where people look at transactions of this chain; null where there is no such place. */
+  /** The block explorer of the chain, or null. */
   explorerOf(caip2: string): string | null;
-  /** Of the native coin where the contract is null; null for a token that no network lists. */
+  /** Decimals of a token, or of the native coin if the contract is null. Null for an unlisted token. */
   decimalsOf(caip2: string, contract: string | null): number | null;
 };
 
-/** The local chain has no address but for the process that runs it; what that one measures holds for all. */
+/** Only the process that runs the local chain has its URL. Its measurements count for all processes. */
 const isUnconfigured = ({ rpcUrls, backing }: Network): boolean => rpcUrls.length === 0 && backing !== 'devchain';
 
 const judge = (network: Network, row: NetworkStatusRow | undefined): MeasuredNetwork => {
@@ -44,7 +44,7 @@ const judge = (network: Network, row: NetworkStatusRow | undefined): MeasuredNet
   return { ...measured, status: row.status, reason: row.reason };
 };
 
-/** Status is read from the database, where the poller writes it, at most twice a second. */
+/** Reads the status that the watcher writes to the database, at most twice a second. */
 export const createNetworkDirectory = (
   db: Database,
   networks: readonly Network[],
@@ -56,7 +56,7 @@ export const createNetworkDirectory = (
     networks.flatMap(({ caip2, currencies }) => currencies.map(c => [`${caip2} ${c.contractAddress}`, c.decimals])),
   );
   let rows = new Map<string, NetworkStatusRow>();
-  /** By environment, for as long as these rows hold. */
+  /** By environment; cleared when new rows are read. */
   const judged = new Map<Environment, readonly MeasuredNetwork[]>();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
@@ -78,11 +78,11 @@ export const createNetworkDirectory = (
   return {
     async list(environment) {
       await refresh();
-      const known = judged.get(environment);
-      if (known) return known;
-      const made = byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
-      judged.set(environment, made);
-      return made;
+      const cached = judged.get(environment);
+      if (cached) return cached;
+      const measured = byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
+      judged.set(environment, measured);
+      return measured;
     },
     async find(environment, slug) {
       const network = bySlug.get(`${environment}/${slug}`);
@@ -97,7 +97,7 @@ export const createNetworkDirectory = (
   };
 };
 
-/** The network a payment of this currency may be created on now, or the error that says why not. */
+/** The network on which a payment in this currency may be created now. Throws the reason if there is none. */
 export const watchedNetwork = async (
   directory: NetworkDirectory,
   environment: Environment,
@@ -106,14 +106,14 @@ export const watchedNetwork = async (
 ): Promise<Network> => {
   const found = await directory.find(environment, slug);
   if (!found) {
-    const known = directory.all().filter(n => n.environment === environment);
-    throw invalid('network', `Unknown network. Known networks: ${known.map(n => n.slug).join(', ')}.`);
+    const choices = directory.all().filter(n => n.environment === environment);
+    throw invalid('network', `The network is unknown. Use one of: ${choices.map(n => n.slug).join(', ')}.`);
   }
   if (found.status === 'down' || found.status === 'maintenance') {
     const remedy = isUnconfigured(found.network)
       ? `Add RPC URLs for it under networks.${environment}.${slug}.rpcUrls in florin.config.json.`
       : 'Try again shortly; GET /v1/networks shows its status.';
-    // Some reasons are sentences.
+    // Some reasons end with a full stop.
     const reason = (found.reason ?? 'it does not answer').replace(/\.$/, '');
     throw new FlorinError('network_unavailable', `The network ${slug} is not being watched: ${reason}. ${remedy}`);
   }

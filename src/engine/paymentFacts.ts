@@ -3,7 +3,7 @@ import type { PaymentRow } from '../storage/payments.ts';
 import type { FundsRow, StoredTransfer } from '../storage/transfers.ts';
 import { readTiers } from './readTiers.ts';
 
-/** What arrived for a payment, and how far its chain is read. */
+/** A payment's transfers, and how far its chain is read. */
 export type Funds = { readonly transfers: readonly StoredTransfer[]; readonly heights: Heights };
 
 const nothingRead: Heights = { latest: null, safe: null, finalized: null, agreed: null };
@@ -26,23 +26,24 @@ const transferOf = (stored: StoredTransfer): Transfer => ({
   verified: stored.verified,
 });
 
-/** Strays come from any chain, and a key is one within its chain only. */
+/** Strays come from any chain, and a key is unique only within its chain. */
 export const strayKey = ({ caip2, key }: StoredTransfer): string => `${caip2} ${key}`;
 
-export const isUntold = ({ stray, canonical, told }: StoredTransfer): boolean => stray && canonical && !told;
+/** `told`: an event has reported the stray. */
+export const isUnreportedStray = ({ stray, canonical, told }: StoredTransfer): boolean => stray && canonical && !told;
 
 /**
- * The facts of a payment as they are stored. Strays count for nothing, so that those which were told are left out, and
- * no more than `untold` of the others are told at once.
+ * The facts of a stored payment. Strays that were reported are left out, and at most `maxStrays` of the others are
+ * included.
  */
 export const factsOf = (
   row: PaymentRow,
   { transfers, heights }: Funds,
   caughtUpAt: Date | null,
-  untold: number,
+  maxStrays: number,
 ): Facts => {
   const credits = transfers.filter(({ stray }) => !stray);
-  const strays = transfers.filter(isUntold).slice(0, untold);
+  const strays = transfers.filter(isUnreportedStray).slice(0, maxStrays);
   const chain: ChainFacts = { ...heights, caughtUpAt: caughtUpAt?.getTime() ?? null };
   return {
     terms: {

@@ -20,7 +20,7 @@ export type TransactionView = {
 
 export type StrayView = { caip2: string; contract: string | null; hash: string | null; amount: string };
 
-/** What the payment object is made from: a stored row, or one that is about to be stored. */
+/** The source of a payment object: a stored row, or one that is about to be stored. */
 export type PaymentView = Pick<
   PaymentRow,
   | 'environment'
@@ -51,7 +51,7 @@ export type PaymentView = Pick<
   canceledAtMs: number | null;
 };
 
-/** Of a payment for which nothing has arrived. */
+/** The confirmations of a payment without funds. */
 export const noConfirmations = (amount: bigint, tiers: readonly StoredTier[]): Confirmations =>
   confirmationsSince(null, ruleFor({ amount, tiers: readTiers(tiers) }, 0n), noFunds.heights);
 
@@ -61,7 +61,7 @@ type Explorer = Pick<Context, 'networks'>;
 const strayView = (context: Explorer, stray: StoredTransfer): StrayView => {
   const { caip2, contract, txHash: hash, amount } = stray;
   const decimals = context.networks.decimalsOf(caip2, contract);
-  // Of a token nobody listed the decimals are not known, and a wrong point is worse than none.
+  // The decimals of an unlisted token are unknown. A wrong decimal point is worse than none.
   return { caip2, contract, hash, amount: decimals === null ? amount : formatAmount(BigInt(amount), decimals) };
 };
 
@@ -71,14 +71,17 @@ const largestFirst = (a: StoredTransfer, b: StoredTransfer): number => {
   return a.key < b.key ? -1 : 1;
 };
 
-/** As many as the database gives a reader, and the same ones: an event of a payment full of dust is not larger. */
+/**
+ * The same transfers that the database returns to readers, so that an event of a payment with many tiny transfers is
+ * not larger.
+ */
 const shownOf = (transfers: readonly StoredTransfer[]): readonly StoredTransfer[] => {
   if (transfers.length <= shownTransfers) return transfers;
   const largest = new Set(transfers.toSorted(largestFirst).slice(0, shownTransfers));
   return transfers.filter(transfer => largest.has(transfer));
 };
 
-/** Sums and the block that covers them are the row's: not all transfers are shown, and a reader has no others. */
+/** Sums and the covering block come from the row, because not all transfers are loaded. */
 const fundsView = (context: Explorer, row: PaymentRow, { transfers, heights }: Funds): FundsView => {
   const rule = ruleFor({ amount: BigInt(row.amount), tiers: readTiers(row.tiers) }, BigInt(row.amountReceived));
   const covering = row.coveredNumber === null ? null : { number: row.coveredNumber };
@@ -120,8 +123,8 @@ const time = (ms: number | null): string => (ms === null ? 'null' : `"${new Date
 const text = (value: string | null): string => (value === null ? 'null' : JSON.stringify(value));
 
 /**
- * Written by hand because metadata must come back as it was given, key order, digits and escapes untouched; parsing and
- * printing it again would not keep them.
+ * Built by hand because metadata must be returned as given: parsing and serialising it would change key order, digits
+ * and escapes.
  */
 export const renderPayment = (view: PaymentView, settings: Pick<EnvironmentSettings, 'checkoutUrl'>): string => {
   const uri = evmPaymentUri({
@@ -150,7 +153,7 @@ export const renderPayment = (view: PaymentView, settings: Pick<EnvironmentSetti
   )},"canceledAt":${time(view.canceledAtMs)}}`;
 };
 
-/** The bytes receivers get and verify; frozen when the event is written. */
+/** The bytes that receivers get and verify. Frozen when the event is written. */
 export const renderEvent = (event: {
   id: string;
   type: string;

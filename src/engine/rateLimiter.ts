@@ -2,16 +2,16 @@ import type { RateLimit } from '../core/plans.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 import { type Bucket, fullBucket, type RateDecision, takeToken } from '../core/tokenBucket.ts';
 
-/** Narrow on purpose: a limiter shared between nodes can stand beside the one in this process. */
+/** A narrow interface, so that a limiter shared between nodes can replace this one. */
 export type RateLimiter = {
   take(subject: string, rate: RateLimit): RateDecision | Promise<RateDecision>;
 };
 
-/** Past this many subjects unused ones are forgotten. A forgotten bucket starts full again, as an unused one is. */
-const maximumSubjects = 100_000;
+/** Above this number unused buckets are evicted. An evicted bucket starts full again. */
+const maxSubjects = 100_000;
 
 export const createRateLimiter = (nowMs: () => number): RateLimiter => {
-  const buckets = createRecentMap<Bucket>(maximumSubjects);
+  const buckets = createRecentMap<Bucket>(maxSubjects);
   return {
     take(subject, rate) {
       const now = nowMs();

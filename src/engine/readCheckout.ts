@@ -9,23 +9,23 @@ import { type Circumstances, checkoutViewOf } from './checkoutView.ts';
 import type { Context } from './context.ts';
 import { noSuchPayment } from './readPayment.ts';
 
-/** A page, and the origins that may show it in a frame. */
+/** A page and the origins that may show it in a frame. */
 export type Checkout = {
   readonly view: CheckoutView;
   readonly origins: readonly string[];
-  /** One version of its row, and the circumstances of then: the page is the same as long as these are. */
+  /** The version of the row and the circumstances at that time. The page is the same while these are. */
   readonly basis: Circumstances & { readonly version: string };
 };
 
-/** A page that is asked for by somebody who may have it already, of whatever time. */
+/** A request for a page by a caller that may have an older copy of it. */
 export type KnownCheckout = WantedCheckout & { readonly known?: Checkout };
 
 export type CheckoutReader = {
-  /** Fails with `TamperedPayment` for a row that does not carry our seal; the log has the alarm by then. */
+  /** Rejects with `TamperedPayment` if the row does not match its seal, after logging it. */
   read(wanted: WantedCheckout): Promise<Checkout>;
   /**
-   * All of them as they are now, in as few statements as that takes. What a caller brings is not made again if it is still
-   * the same: more pages can be open than are kept here.
+   * Reads all pages in as few statements as possible. A page that the caller has is not built again if it is unchanged:
+   * more pages can be open than the cache holds.
    */
   readAll(wanted: readonly KnownCheckout[]): Promise<(Checkout | Error)[]>;
 };
@@ -33,90 +33,93 @@ export type CheckoutReader = {
 const maxItems = 200;
 const maxKeptBytes = 16 * 1024 * 1024;
 
-/** With what the map and the objects themselves need. */
-const keptBytes = (_id: string, { view }: Checkout): number => {
+/** Includes the overhead of the map and the objects. */
+const weightOf = (_id: string, { view }: Checkout): number => {
   const texts = [view.description, view.redirectUrl, view.supportContact];
   const characters = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   return 3_000 + 2 * characters + 400 * view.transactions.length;
 };
 
-type Placed = Pick<CheckoutView, 'environment' | 'status'> & { readonly slug: string; readonly expiresAtMs: number };
+type CircumstanceInput = Pick<CheckoutView, 'environment' | 'status'> & {
+  readonly slug: string;
+  readonly expiresAtMs: number;
+};
 
-/** The circumstances at one moment, of whatever payments. */
-const readCircumstances = async (context: Context): Promise<(payment: Placed) => Circumstances> => {
-  const quickOf = async (environment: Environment): Promise<ReadonlySet<string>> => {
+/** The circumstances of any payment at one moment. */
+const readCircumstances = async (context: Context): Promise<(payment: CircumstanceInput) => Circumstances> => {
+  const operationalIn = async (environment: Environment): Promise<ReadonlySet<string>> => {
     const measured = await context.networks.list(environment);
     return new Set(measured.filter(({ status }) => status === 'operational').map(({ network }) => network.slug));
   };
-  const [production, sandbox] = await Promise.all([quickOf('production'), quickOf('sandbox')]);
-  const quick: Readonly<Record<Environment, ReadonlySet<string>>> = { production, sandbox };
+  const [production, sandbox] = await Promise.all([operationalIn('production'), operationalIn('sandbox')]);
+  const operational: Readonly<Record<Environment, ReadonlySet<string>>> = { production, sandbox };
   const nowMs = context.clock.nowMs();
   return ({ environment, status, slug, expiresAtMs }) => ({
-    isSlow: !quick[environment].has(slug),
+    isSlow: !operational[environment].has(slug),
     isOver: status === 'pending' && nowMs >= expiresAtMs,
   });
 };
 
-const placeOfView = ({ environment, status, network, expiresAtMs }: CheckoutView): Placed => ({
+const inputOfView = ({ environment, status, network, expiresAtMs }: CheckoutView): CircumstanceInput => ({
   environment,
   status,
   slug: network.slug,
   expiresAtMs,
 });
-const placeOfRow = ({ environment, status, network, expiresAt }: CheckoutRow): Placed => ({
+const inputOfRow = ({ environment, status, network, expiresAt }: CheckoutRow): CircumstanceInput => ({
   environment,
   status,
   slug: network,
   expiresAtMs: expiresAt.getTime(),
 });
 
-/** A row that was tampered with is its own page's error, and no one else's. */
+/** A tampered row fails its own page only. */
 const present = (
   context: Context,
-  kept: RecentMap<Checkout>,
+  cache: RecentMap<Checkout>,
   row: CheckoutRow,
   circumstances: Circumstances,
 ): Checkout | Error => {
   try {
     const basis = { ...circumstances, version: row.version };
     const checkout: Checkout = { view: checkoutViewOf(context, row, circumstances), origins: row.origins, basis };
-    kept.set(row.id, checkout);
+    cache.set(row.id, checkout);
     return checkout;
   } catch (error) {
-    kept.delete(row.id);
+    cache.delete(row.id);
     return error as Error;
   }
 };
 
-/** As payments are read: what is kept is asked for its version, and only what is another is read and verified again. */
-const readFlight = async (
+/** As for payments: the version of a cached page is checked, and only changed rows are read and verified again. */
+const readBatch = async (
   context: Context,
-  kept: RecentMap<Checkout>,
+  cache: RecentMap<Checkout>,
   wanted: readonly KnownCheckout[],
 ): Promise<(Checkout | Error)[]> => {
   const circumstancesOf = await readCircumstances(context);
   const answers: (Checkout | Error | null)[] = [];
-  const [asked, known, changed]: [number[], Checkout[], number[]] = [[], [], []];
+  const [checked, checkouts, changed]: [number[], Checkout[], number[]] = [[], [], []];
   for (let at = 0; at < wanted.length; at++) {
     answers.push(null);
-    const checkout = kept.get(wanted[at]!.id) ?? wanted[at]!.known;
+    const checkout = cache.get(wanted[at]!.id) ?? wanted[at]!.known;
     if (!checkout) changed.push(at);
     else {
-      asked.push(at);
-      known.push(checkout);
+      checked.push(at);
+      checkouts.push(checkout);
     }
   }
   const versions = await readCheckoutVersions(
     context.db,
-    asked.map(at => wanted[at]!),
+    checked.map(at => wanted[at]!),
   );
-  for (let i = 0; i < asked.length; i++) {
-    const { basis, view } = known[i]!;
+  for (let i = 0; i < checked.length; i++) {
+    const { basis, view } = checkouts[i]!;
     if (versions[i] === null) continue;
-    const now = circumstancesOf(placeOfView(view));
+    const now = circumstancesOf(inputOfView(view));
     const isSame = versions[i] === basis.version && now.isSlow === basis.isSlow && now.isOver === basis.isOver;
-    if (isSame) answers[asked[i]!] = known[i]!;
-    else changed.push(asked[i]!);
+    if (isSame) answers[checked[i]!] = checkouts[i]!;
+    else changed.push(checked[i]!);
   }
   for (let from = 0; from < changed.length; from += maxItems) {
     const part = changed.slice(from, from + maxItems);
@@ -125,15 +128,15 @@ const readFlight = async (
       part.map(at => wanted[at]!),
     );
     for (const [i, row] of rows.entries()) {
-      if (row) answers[part[i]!] = present(context, kept, row, circumstancesOf(placeOfRow(row)));
+      if (row) answers[part[i]!] = present(context, cache, row, circumstancesOf(inputOfRow(row)));
     }
   }
   return answers.map(answer => answer ?? noSuchPayment());
 };
 
-export const createCheckoutReader = (context: Context, keptBytesAtMost = maxKeptBytes): CheckoutReader => {
-  const kept = createRecentMap<Checkout>(keptBytesAtMost, keptBytes);
-  const readAll: CheckoutReader['readAll'] = wanted => readFlight(context, kept, wanted);
+export const createCheckoutReader = (context: Context, maxBytes = maxKeptBytes): CheckoutReader => {
+  const cache = createRecentMap<Checkout>(maxBytes, weightOf);
+  const readAll: CheckoutReader['readAll'] = wanted => readBatch(context, cache, wanted);
   const read = createBatcher<WantedCheckout, Checkout>({
     maxItems,
     maxWaiting: 10_000,

@@ -17,46 +17,47 @@ import { renderPayment, viewOfRow } from './paymentObject.ts';
 
 export const noSuchPayment = (): FlorinError => new FlorinError('not_found', 'No payment has this id.');
 
-/** The payment object of a stored row, refused if the row was tampered with. */
-export const presentPayment = (context: Context, row: PaymentRow, funds: Funds): string => {
+/** The payment object of a stored row. Throws if the row was tampered with. */
+export const paymentBody = (context: Context, row: PaymentRow, funds: Funds): string => {
   assertAuthentic(context, row);
   return renderPayment(viewOfRow(context, row, funds), context.environments[row.environment]);
 };
 
-export const presentShown = (context: Context, row: ShownPayment): string => presentPayment(context, row, fundsOf(row));
+export const shownPaymentBody = (context: Context, row: ShownPayment): string =>
+  paymentBody(context, row, fundsOf(row));
 
-/** A merchant's metadata may be long; one that is costs a reading each time rather than everybody's room. */
-const longestKept = 8_192;
+/** Larger payments are read each time instead of filling the cache. */
+const maxCachedBytes = 8_192;
 const maxKeptBytes = 64 * 1024 * 1024;
 
 type KeptPayment = { version: string; body: Buffer };
 
-/** With what the map itself needs for an entry. */
-const keptBytes = (id: string, { version, body }: KeptPayment): number =>
+/** Includes the overhead of the map. */
+const weightOf = (id: string, { version, body }: KeptPayment): number =>
   300 + 2 * (id.length + version.length) + body.length;
 
 type Wanted = { scope: Scope; id: string };
 
 /**
- * Payments are asked for again and again while they are pending. Each answer is kept with the version of the row it was
- * made from; the database is asked every time, but for the version only, and for the row when that is another.
+ * Pending payments are read again and again. Each response is cached with the version of its row. The database is asked
+ * every time, but only for the version, and for the row if the version changed.
  */
-const readFlight = async (
+const readBatch = async (
   context: Context,
-  kept: RecentMap<KeptPayment>,
+  cache: RecentMap<KeptPayment>,
   wanted: readonly Wanted[],
 ): Promise<(Buffer | Error)[]> => {
   const answers: (Buffer | Error | null)[] = wanted.map(() => null);
   const positions = wanted.map((_, position) => position);
-  const known = wanted.map(({ id }) => kept.get(id));
-  const asked = positions.filter(position => known[position]);
+  const cached = wanted.map(({ id }) => cache.get(id));
+  const checked = positions.filter(position => cached[position]);
   const versions = await readPaymentVersions(
     context.db,
-    asked.map(at => wanted[at]!),
+    checked.map(at => wanted[at]!),
   );
-  const changed = positions.filter(position => !known[position]);
-  asked.forEach((position, i) => {
-    if (versions[i] === known[position]!.version) answers[position] = known[position]!.body;
+  const changed = positions.filter(position => !cached[position]);
+  checked.forEach((position, i) => {
+    if (versions[i] === cached[position]!.version) answers[position] = cached[position]!.body;
     else if (versions[i] !== null) changed.push(position);
   });
   const rows = await readPayments(
@@ -64,18 +65,18 @@ const readFlight = async (
     changed.map(at => wanted[at]!),
   );
   rows.forEach((row, i) => {
-    if (row) answers[changed[i]!] = present(context, kept, row);
+    if (row) answers[changed[i]!] = present(context, cache, row);
   });
-  // An error is dear to make, for its stack: only where one is needed.
+  // Errors are expensive because of their stack, so they are created only if needed.
   return answers.map(answer => answer ?? noSuchPayment());
 };
 
-/** A row that was tampered with is its own caller's error, and no one else's. */
-const present = (context: Context, kept: RecentMap<KeptPayment>, row: VersionedPayment): Buffer | Error => {
+/** A tampered row fails its own request only. */
+const present = (context: Context, cache: RecentMap<KeptPayment>, row: VersionedPayment): Buffer | Error => {
   try {
-    const body = Buffer.from(presentShown(context, row));
-    if (body.length <= longestKept) kept.set(row.id, { version: row.version, body });
-    else kept.delete(row.id);
+    const body = Buffer.from(shownPaymentBody(context, row));
+    if (body.length <= maxCachedBytes) cache.set(row.id, { version: row.version, body });
+    else cache.delete(row.id);
     return body;
   } catch (error) {
     return error as Error;
@@ -83,12 +84,12 @@ const present = (context: Context, kept: RecentMap<KeptPayment>, row: VersionedP
 };
 
 export const createPaymentReader = (context: Context): ((scope: Scope, id: string) => Promise<Buffer>) => {
-  const kept = createRecentMap<KeptPayment>(maxKeptBytes, keptBytes);
+  const cache = createRecentMap<KeptPayment>(maxKeptBytes, weightOf);
   const read = createBatcher<Wanted, Buffer>({
     maxItems: 200,
     maxWaiting: 10_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many requests are waiting. Try again shortly.'),
-    run: wanted => readFlight(context, kept, wanted),
+    run: wanted => readBatch(context, cache, wanted),
   });
   return (scope, id) => (isId('payment', id) ? read({ scope, id }) : Promise.reject(noSuchPayment()));
 };

@@ -3,13 +3,13 @@ import type { StoredTier } from '../storage/payments.ts';
 
 const readRule = ({ kind, depth }: StoredTier): ConfirmationRule => {
   if (kind !== 'depth') return depth === null ? { kind } : { kind, depth };
-  if (depth === null) throw new Error('a rule by depth has no depth');
+  if (depth === null) throw new Error('a depth rule has no depth');
   return { kind, depth };
 };
 
 const readTier = (tier: StoredTier): ConfirmationTier => ({ atLeast: BigInt(tier.atLeast), rule: readRule(tier) });
 
-/** The confirmation tiers as the rules of money know them. */
+/** Stored confirmation tiers as `core/payment` uses them. */
 export const readTiers = (stored: readonly StoredTier[]): readonly [ConfirmationTier, ...ConfirmationTier[]] => {
   const [first, ...others] = stored;
   if (!first) throw new Error('a payment has no confirmation tiers');

@@ -16,7 +16,7 @@ export type Attempt = {
 
 const batchSize = 500;
 const gatherMs = 10;
-const [againMs, longestMs] = [500, 45_000];
+const [retryMs, maxRetryMs] = [500, 45_000];
 
 const recordOf = ({ delivery, atMs, signature, outcome, verdict }: Attempt): AttemptRecord => ({
   accountId: delivery.accountId,
@@ -37,20 +37,20 @@ const recordOf = ({ delivery, atMs, signature, outcome, verdict }: Attempt): Att
 });
 
 export type AttemptRecorder = {
-  /** Resolves when it is written or given up. */
+  /** Resolves when the attempt is written or given up. */
   add(attempt: Attempt): Promise<void>;
-  /** How many are not written yet. */
+  /** Number of attempts not written yet. */
   pending(): number;
-  /** Resolves when all is written or given up, which from now on is soon. */
+  /** Resolves when all attempts are written or given up. From now on, attempts are given up after `withinMs`. */
   settled(withinMs: number): Promise<void>;
 };
 
 /**
- * Writes what came of attempts, many in one statement. While the database is away it is tried again for as long as the
- * claim lasts; what is not written by then is sent again, because nothing says that it was.
+ * Records attempts, many in one statement. If the database is away, it retries for as long as the claim lasts. Attempts
+ * that are not recorded by then are sent again.
  */
 export const createAttemptRecorder = ({ db, log }: Pick<Context, 'db' | 'log'>): AttemptRecorder => {
-  /** A row that the database refuses is found by halving: it must not keep others from being written. */
+  /** Finds a row that the database refuses by halving, so that the others are written. */
   const writeHalving = async (records: readonly AttemptRecord[], refused: Map<AttemptRecord, Error>): Promise<void> => {
     try {
       for (const { target, reason } of await recordAttempts(db, records)) {
@@ -86,11 +86,11 @@ export const createAttemptRecorder = ({ db, log }: Pick<Context, 'db' | 'log'>):
         await write(record);
         return;
       } catch (error) {
-        if (performance.now() > Math.min(sinceMs + longestMs, endMs) || isRowFault(error)) {
+        if (performance.now() > Math.min(sinceMs + maxRetryMs, endMs) || isRowFault(error)) {
           log.error({ deliveryId: record.deliveryId, err: error }, 'an attempt could not be written down');
           return;
         }
-        await pause(againMs);
+        await pause(retryMs);
       }
     }
   };
@@ -110,7 +110,7 @@ export const createAttemptRecorder = ({ db, log }: Pick<Context, 'db' | 'log'>):
   };
 };
 
-/** One statement changes a row once: a second attempt at the same delivery is for the next one. */
+/** A statement can change a row only once, so a second attempt of the same delivery goes into the next statement. */
 const withoutRepeats = (records: readonly AttemptRecord[]): AttemptRecord[][] => {
   const parts: Map<string, AttemptRecord>[] = [];
   for (const record of records) {

@@ -7,8 +7,8 @@ import { type Destination, type GivenDestination, readDestination } from './trea
 import { putWallet } from './walletSeal.ts';
 
 /**
- * The operator's way: in force at once. A change that somebody asked for in the dashboard and that waits is stopped by it,
- * since it would take the place of this one later.
+ * Sets a wallet for the operator, effective at once. Stops a pending change from the dashboard, which would replace
+ * this wallet later.
  */
 export const setWallet = async (
   context: AdminContext,

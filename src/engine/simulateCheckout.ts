@@ -6,26 +6,26 @@ import type { Context } from './context.ts';
 import { noSuchPayment } from './readPayment.ts';
 import { type SimulatedOutcome, simulatePayment } from './simulatePayment.ts';
 
-/** What a payer can bring about. Reorganising the chain is for those who have a key. */
-export const payersOutcomes = [
+/** The outcomes a payer can simulate. A reorg needs an API key. */
+export const payerOutcomes = [
   'paid',
   'underpaid',
   'overpaid',
   'late',
   'wrong_token',
 ] as const satisfies SimulatedOutcome[];
-export type PayersOutcome = (typeof payersOutcomes)[number];
+export type PayerOutcome = (typeof payerOutcomes)[number];
 
-/** Pretends to pay on behalf of a page, which shows by its token that it is this payment's. */
+/** Simulates a payment for a checkout page. The token proves that the page belongs to the payment. */
 export const simulateCheckout = async (
   context: Context,
   wanted: WantedCheckout,
-  { token, outcome }: { token: string; outcome: PayersOutcome },
+  { token, outcome }: { token: string; outcome: PayerOutcome },
 ): Promise<void> => {
   const [row] = isId('payment', wanted.id) ? await readCheckouts(context.db, [wanted]) : [];
   if (!row || !canSimulate(context, row)) throw noSuchPayment();
   if (!context.vault.verifySimulateToken(row.id, token)) {
-    throw new FlorinError('permission_denied', 'This token is not the one of this payment.');
+    throw new FlorinError('permission_denied', 'The token is not valid for this payment.');
   }
   await simulatePayment(context, row, row.id, outcome, null);
 };

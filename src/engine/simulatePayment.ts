@@ -12,23 +12,22 @@ import { noSuchPayment } from './readPayment.ts';
 export const simulatedOutcomes = ['paid', 'underpaid', 'overpaid', 'late', 'reorg', 'wrong_token'] as const;
 export type SimulatedOutcome = (typeof simulatedOutcomes)[number];
 
-/** What is missing, or the whole amount again where nothing is. */
+/** The missing sum, or the whole amount if nothing is missing. */
 const restOf = ({ amount, amountReceived }: ShownPayment): bigint => {
   const missing = BigInt(amount) - BigInt(amountReceived);
   return missing > 0n ? missing : BigInt(amount);
 };
 
-/** Another currency of the same network. */
 const wrongToken = (context: Context, row: ShownPayment): { token: string | null; amount: bigint } => {
   const network = context.networks.configured(row.environment, row.network);
   const other = network?.currencies.find(({ contractAddress }) => contractAddress !== row.contract);
-  if (!other) throw new FlorinError('conflict', 'This network carries one currency only.');
+  if (!other) throw new FlorinError('conflict', 'This network has no other currency to send.');
   return { token: other.contractAddress, amount: 10n ** BigInt(other.decimals) };
 };
 
 /**
- * Ends the payment's time by a fact of its own, and waits until the chain's clock, which counts seconds, is past it too:
- * a block of the same second would still be in time.
+ * Ends the payment's time with a recorded fact. Then waits until the chain's clock, which counts seconds, is past it: a
+ * block of the same second would still be in time.
  */
 const endTime = async (context: Context, scope: Scope, id: string): Promise<void> => {
   const ended = await context.db.transaction(tx =>
@@ -44,7 +43,7 @@ type Sent = { readonly token: string | null; readonly amount: bigint };
 const send = (chain: LocalChain, row: ShownPayment, { token, amount }: Sent): Promise<string> =>
   chain.pay({ to: row.address, token, amount });
 
-/** The transaction that the reorg takes back: the latest of the payment's, or one that is sent for it. */
+/** Undoes the payment's latest transaction, or one sent for this purpose. */
 const undo = async (chain: LocalChain, row: ShownPayment): Promise<string> => {
   const latest = row.transfers?.findLast(transfer => !transfer.stray && transfer.txHash !== null)?.txHash;
   const hash = latest ?? (await send(chain, row, { token: row.contract, amount: restOf(row) }));
@@ -64,14 +63,14 @@ const perform = async (context: Context, chain: LocalChain, row: ShownPayment, o
   return send(chain, row, { token: row.contract, amount: amounts[outcome] ?? rest });
 };
 
-/** Makes something happen to a sandbox payment, with real transactions on the local chain. */
+/** Simulates an outcome of a sandbox payment with real transactions on the local chain. */
 export const simulatePayment = async (
   context: Context,
   scope: Scope,
   id: string,
   outcome: SimulatedOutcome,
   idempotency: IdempotentRequest | null,
-  /** Once it is sure to be done. */
+  /** Called after all checks, before anything is sent. */
   before: () => Promise<void> = async () => {},
 ): Promise<Answer> => {
   const [row] = isId('payment', id) ? await readPayments(context.db, [{ scope, id }]) : [];

@@ -14,7 +14,7 @@ const sample = (status: PaymentStatus, received = none, exception: PaymentExcept
   received,
 });
 
-/** Where a payment would stand when such an event is sent. */
+/** The payment's state in an event of each kind. */
 const samples: Record<Exclude<EventType, 'webhook.test'>, Sample> = {
   'payment.created': sample('pending'),
   'payment.detected': sample('pending', full / 2n, 'underpaid'),
@@ -60,7 +60,7 @@ const sampleView = ({ status, exception, received }: Sample, environment: Enviro
   canceledAtMs: status === 'canceled' ? atMs : null,
 });
 
-/** What a receiver would get for this kind, with a sample in place of a payment. */
+/** An event of this kind with a sample payment. */
 export const renderTestEvent = (
   settings: Pick<EnvironmentSettings, 'checkoutUrl'>,
   event: { id: string; type: EventType; atMs: number; environment: Environment; endpointId: string | null },

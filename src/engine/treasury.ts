@@ -9,18 +9,21 @@ import type { Network } from '../core/registry/networks.ts';
 import type { Queryable } from '../storage/database.ts';
 import { wasGivenOut } from '../storage/wallets.ts';
 
-/** Where a network's money is to go. */
+/** Where the funds of a network go. */
 export type Destination = { kind: 'forwarder' | 'xpub'; destination: string };
 export type GivenDestination = { treasury: string } | { xpub: string };
 
 /**
- * Where a new account's sandbox payments go until the merchant says otherwise: an address of no known key. Test tokens
- * arrive there for all to see, and nobody has to set up a wallet before the first test payment.
+ * The default treasury of a new account in the sandbox: an address without a known key. Test tokens are visible there,
+ * and the first test payment needs no wallet setup.
  */
 export const testTreasury = (accountId: string): string =>
   addressOfBytes(createHash('sha256').update(`florin test treasury ${accountId}`).digest().subarray(12));
 
-/** Of the mnemonic that every development tool has: anybody can take what is sent there, and robots do within seconds. */
+/**
+ * The accounts of the public mnemonic of development tools: anybody can take funds sent there, and bots do within
+ * seconds.
+ */
 const publicAccounts: ReadonlySet<string> = new Set([
   '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -34,7 +37,7 @@ const publicAccounts: ReadonlySet<string> = new Set([
   '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
 ]);
 
-/** In the registry; an operator may have added more. */
+/** Tokens in the registry. The operator may have added more. */
 const registeredTokens: ReadonlySet<string> = new Set(
   [mainnets, testnets].flatMap(backings =>
     Object.values(backings).flatMap(({ tokens }) => tokens.map(({ address }) => address)),
@@ -43,13 +46,13 @@ const registeredTokens: ReadonlySet<string> = new Set(
 
 const refused = (why: string): FlorinError => invalid('treasury', why);
 
-/** Told apart before anything else, and never repeated: a key that was sent here must get no further. */
+/** Checked first, and never echoed: a private key that was sent here must get no further. */
 const refuseSecrets = (given: string): void => {
   const isPrivateKey = /^(?:0x)?[0-9a-fA-F]{64}$/.test(given);
   const isPhrase = /^[a-z]+(?:\s+[a-z]+){11,23}$/i.test(given);
   if (!isPrivateKey && !isPhrase) return;
   throw refused(
-    `This looks like a ${isPhrase ? 'recovery phrase' : 'private key'}. Keep it secret and never paste it anywhere: whoever has it can take the money. Give the address.`,
+    `This looks like a ${isPhrase ? 'recovery phrase' : 'private key'}. Keep it secret and never paste it anywhere: anyone who has it can take the money. Enter the address of your wallet.`,
   );
 };
 
@@ -57,14 +60,16 @@ const isToken = (address: string, networks: readonly Network[]): boolean =>
   registeredTokens.has(address) ||
   networks.some(({ currencies }) => currencies.some(({ contractAddress }) => contractAddress === address));
 
-/** Contracts of ours and of tokens keep what is sent to them for ever, or send it round in a circle. */
+/** Token contracts and Florin's own contracts lock funds for ever or send them in a circle. */
 const refuseContracts = (address: string, networks: readonly Network[]): void => {
-  if (isZeroAddress(address)) throw refused('The zero address belongs to nobody: what is sent there is lost.');
+  if (isZeroAddress(address))
+    throw refused('This is the zero address. Funds sent there are lost. Enter the address of your own wallet.');
   if (isToken(address, networks)) {
-    throw refused("This is a token's contract. What is sent there is lost. Give the address of your own wallet.");
+    throw refused('This is a token contract. Funds sent there are lost. Enter the address of your own wallet.');
   }
   const ours = new Set([create2Deployer, forwarderFactory, forwarderImplementation]);
-  if (ours.has(address)) throw refused('This is a contract that makes payment addresses. Give your own wallet.');
+  if (ours.has(address))
+    throw refused('This is a contract that creates payment addresses. Enter the address of your own wallet.');
 };
 
 const readTreasury = async (
@@ -84,15 +89,17 @@ const readTreasury = async (
     scope.environment === 'production' &&
     (publicAccounts.has(address) || address === testTreasury(scope.accountId))
   ) {
-    throw refused('This is an address for tests: its key is known to everybody or to nobody. Give your own wallet.');
+    throw refused('This is a test address: its key is public or unknown. Enter the address of your own wallet.');
   }
   if (await wasGivenOut(db, address)) {
-    throw refused('This is the address of a payment. What arrives there would count as paid. Give your own wallet.');
+    throw refused(
+      'This is the address of a payment: funds sent there would pay it. Enter the address of your own wallet.',
+    );
   }
   return address;
 };
 
-/** What was given, checked: the one place that decides where money may go. */
+/** Validates a destination. This is the only place that decides where funds may go. */
 export const readDestination = async (
   db: Queryable,
   scope: Scope,
@@ -105,14 +112,17 @@ export const readDestination = async (
   const destination = given.xpub.trim();
   const first = deriveXpubAddress(destination, 0);
   if (scope.environment === 'production' && publicAccounts.has(first)) {
-    throw invalid('xpub', 'This is a key for tests: everybody knows its phrase. Give that of your own wallet.');
+    throw invalid(
+      'xpub',
+      'This is a test key: its recovery phrase is public. Enter the extended public key of your own wallet.',
+    );
   }
   return { kind: 'xpub', destination };
 };
 
 const shownAddresses = 5;
 
-/** What to look for in one's own wallet. */
+/** Addresses to compare with the merchant's own wallet. */
 export const sampleAddresses = ({ kind, destination }: Destination): string[] =>
   kind === 'forwarder'
     ? []

@@ -5,7 +5,7 @@ import type { AdminContext } from './accounts.ts';
 import type { EnvironmentSettings } from './context.ts';
 import { renderTestEvent } from './testEvent.ts';
 
-/** Makes an event of this kind, with a sample in place of a payment, for every endpoint that subscribes to it. */
+/** Creates an event of this kind with a sample payment, for every subscribed endpoint. */
 export const triggerEvent = async (
   context: AdminContext,
   scope: Scope,

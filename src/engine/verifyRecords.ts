@@ -5,18 +5,18 @@ import { auditSealOf, chainStart } from './dashboard/audit.ts';
 import { isSealed } from './walletSeal.ts';
 
 const pageRows = 1_000;
-const mostFaults = 100;
+const maxFaults = 100;
 
 type Parts = Pick<AdminContext, 'db' | 'vault'>;
 
-/** What is wrong with the row that follows the ones that were verified, in words; null where nothing is. */
+/** Why the next row of the log is wrong; null if it is right. */
 const faultOf = ({ vault }: Parts, row: AuditLogRow, sequence: bigint, previousHash: Buffer): string | null => {
   if (BigInt(row.sequence) !== sequence) return `row ${sequence} is missing`;
   const isNext = row.previousHash.equals(previousHash);
   return isNext && vault.verifyAuditHash(auditSealOf(row), row.hash) ? null : `row ${sequence} was changed`;
 };
 
-/** The first fault of an account's log, or how many rows are as they were written. */
+/** The first fault of an account's log, or its number of valid rows. */
 const verifyChain = async (context: Parts, head: AuditEnd): Promise<{ fault: string } | { rows: number }> => {
   let sequence = 0n;
   let hash: Buffer = chainStart;
@@ -31,14 +31,14 @@ const verifyChain = async (context: Parts, head: AuditEnd): Promise<{ fault: str
     if (rows.length < pageRows) break;
   }
   if (sequence < BigInt(head.sequence)) return { fault: `row ${sequence + 1n} is missing` };
-  // Rows may be added between the two readings; the end that was read first is among them or is the last.
+  // Rows may be added between the two reads, so the log may end after the head that was read first.
   const isEnd = sequence > BigInt(head.sequence) || (head.hash ?? chainStart).equals(hash);
   return isEnd ? { rows: Number(sequence) } : { fault: `row ${sequence} is not the one that was written last` };
 };
 
 export type Verified = { readonly checked: number; readonly problems: string[] };
 
-/** Every account's audit log, row by row. */
+/** Verifies every account's audit log, row by row. */
 export const verifyAuditLogs = async (context: Parts): Promise<Verified> => {
   const problems: string[] = [];
   let checked = 0;
@@ -54,7 +54,7 @@ export const verifyAuditLogs = async (context: Parts): Promise<Verified> => {
   }
 };
 
-/** Every wallet there ever was: whoever changes one in the database sends other people's money elsewhere. */
+/** Verifies every wallet version: changing one in the database redirects other people's money. */
 export const verifyWallets = async (context: Parts): Promise<Verified> => {
   const problems: string[] = [];
   let checked = 0;
@@ -71,11 +71,11 @@ export const verifyWallets = async (context: Parts): Promise<Verified> => {
 };
 
 /**
- * No seal tells that a row is gone: without its stop a change takes effect, and without the last wallet the one before is in
- * force. The audit log tells of each.
+ * A seal cannot show that a row was deleted: without its stop, a change takes effect, and without the latest wallet,
+ * the previous one does. The audit log has an entry for each.
  */
 export const verifyWalletHistory = async (context: Parts): Promise<string[]> => {
-  const faults = await readHistoryFaults(context.db, mostFaults);
+  const faults = await readHistoryFaults(context.db, maxFaults);
   return faults.map(({ accountId, environment, network, version, stopped, fault }) => {
     const what = `${stopped ? 'the stop of ' : ''}wallet ${network} (${environment}, version ${version}) of ${accountId}`;
     return `${what} ${fault === 'gone' ? 'was removed' : 'is not in the audit log'}`;

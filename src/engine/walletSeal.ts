@@ -4,7 +4,10 @@ import { insertWallet, lockWallets, type WalletRow } from '../storage/wallets.ts
 import type { Vault } from '../vault/vault.ts';
 import type { Destination } from './treasury.ts';
 
-/** Whether a row is one that Florin has written. The database takes no new row of the old form, which has no number. */
+/**
+ * Whether Florin wrote the row. Seals of version 1 do not cover the wallet's version number; the database accepts no
+ * new ones.
+ */
 export const isSealed = (vault: Vault, { accountId, environment }: Scope, wallet: WalletRow): boolean => {
   const { network, kind, destination, version, takesEffectAtMs, seal } = wallet;
   const fields = { accountId, environment, network, kind, destination };
@@ -13,7 +16,7 @@ export const isSealed = (vault: Vault, { accountId, environment }: Scope, wallet
   return vault.verifyWalletVersionMac({ ...fields, version, takesEffectAtMs }, mac);
 };
 
-/** Puts a new version in, in force at once or after a wait. Within a transaction that holds the scope's wallets. */
+/** Inserts a new version of a wallet, effective now or after a wait. Locks the wallets of the scope. */
 export const putWallet = async (
   context: { readonly vault: Vault },
   tx: Queryable,
@@ -25,7 +28,8 @@ export const putWallet = async (
   const version = latest + 1;
   const takesEffectAt = waitSeconds === 0 ? null : new Date(now.getTime() + waitSeconds * 1000);
   const takesEffectAtMs = takesEffectAt?.getTime() ?? null;
-  // With its number and its time: a copy of an older row is no newer one, and a change cannot be brought forward.
+  // The seal covers version and time: a copy of an older row is not a newer version, and a change cannot be moved
+  // forward.
   const { accountId, environment } = scope;
   const fields = { accountId, environment, network, kind, destination, version, takesEffectAtMs };
   const mac = context.vault.walletVersionMac(fields);

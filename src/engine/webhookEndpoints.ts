@@ -23,10 +23,10 @@ import { endpointSecretContext } from './webhookSecrets.ts';
 
 export const noSuchEndpoint = (): FlorinError => new FlorinError('not_found', 'No webhook endpoint has this id.');
 
-/** Each event is written once for every endpoint, so their number is what one payment costs. */
+/** Each event is written once per endpoint, so this limits what a payment costs. */
 const maxEndpoints = 50;
 
-/** The endpoint object. The secret is part of it only where it is handed over. */
+/** The endpoint object. Contains the secret only when it is created or rotated. */
 export const renderEndpoint = (row: EndpointRow, secret?: string): string =>
   JSON.stringify({
     id: row.id,
@@ -52,7 +52,7 @@ export const findEndpoint = async (context: Context, scope: Scope, id: string): 
 
 export type EndpointRequest = { url: string; events?: string[]; description?: string | null };
 
-/** The one moment at which the secret is handed over without being asked for. */
+/** Creates an endpoint and its secret. */
 export const addEndpoint = async (
   context: Context,
   tx: Queryable,
@@ -60,7 +60,7 @@ export const addEndpoint = async (
   request: EndpointRequest,
 ): Promise<{ row: EndpointRow; secret: string }> => {
   if ((await countEndpointsLocked(tx, scope)) >= maxEndpoints) {
-    const message = `There are ${maxEndpoints} webhook endpoints in ${scope.environment}, and no more are possible. Delete one first.`;
+    const message = `The ${scope.environment} environment already has the maximum of ${maxEndpoints} webhook endpoints. Delete one first.`;
     throw new FlorinError('conflict', message);
   }
   const { id, ms } = context.ids.next('endpoint', context.clock.nowMs());
@@ -115,7 +115,7 @@ export const removeEndpoint = async (context: Context, scope: Scope, id: string)
   return JSON.stringify({ id, deleted: true });
 };
 
-/** A new secret at once; each old one signs along for a day from its own rotation. */
+/** Replaces the secret. Each old secret also signs for a day after its rotation. */
 export const renewSecret = async (
   context: Context,
   tx: Queryable,
@@ -148,11 +148,14 @@ const secretsOf = (context: Context, scope: Scope, row: EndpointRow, nowMs: numb
   return [row.secret, ...overlapping].map(open);
 };
 
-/** The secret in force, in clear. */
+/** The current secret in clear. */
 export const openSecret = (context: Context, scope: Scope, row: EndpointRow): string =>
   context.vault.open(row.secret, endpointSecretContext(scope, row.id)).toString('utf8');
 
-/** Sends a signed event now and answers with what came of it. Works for disabled endpoints too: it is how one checks. */
+/**
+ * Sends a signed test event now and returns the result. Also works for disabled endpoints, so that merchants can test
+ * them.
+ */
 export const sendTest = async (
   context: Context,
   scope: Scope,

@@ -2,7 +2,7 @@ import type { Environment, Scope } from '../core/environment.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 import type { Vault } from '../vault/vault.ts';
 
-/** The places these secrets are sealed for. */
+/** The contexts that these secrets are sealed for. */
 export const endpointSecretContext = (scope: Scope, id: string): string[] => [
   'webhook secret',
   scope.accountId,
@@ -17,17 +17,17 @@ export const callbackSecretContext = (accountId: string, environment: Environmen
 
 const keptSecrets = 10_000;
 
-/** Opens what signs a delivery; sealed bytes that were opened before are not opened again. */
+/** Opens the secrets that sign a delivery, and caches them. */
 export const createSecretOpener = (vault: Vault) => {
   const opened = createRecentMap<readonly string[]>(keptSecrets);
   return (delivery: Scope & { endpointId: string | null; secrets: string }): readonly string[] => {
     const { accountId, environment, endpointId } = delivery;
     const context =
       endpointId === null ? callbackSecretContext(accountId, environment) : endpointSecretContext(delivery, endpointId);
-    // The place is part of the key: a sealed secret that was copied to another row must not open there.
+    // The context is part of the key: a sealed secret copied to another row must not open there.
     const key = `${context.join(' ')} ${delivery.secrets}`;
-    const known = opened.get(key);
-    if (known !== undefined) return known;
+    const cached = opened.get(key);
+    if (cached !== undefined) return cached;
     const secrets = delivery.secrets
       .split(' ')
       .map(sealed => vault.open(Buffer.from(sealed, 'base64'), context).toString('utf8'));

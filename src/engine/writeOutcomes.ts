@@ -8,7 +8,7 @@ import { type PaymentChange, type PaymentRow, updatePayments } from '../storage/
 import { markTransfers, type TransferMark } from '../storage/transfers.ts';
 import type { Context } from './context.ts';
 import { movedHolding, movedVolume } from './movedFunds.ts';
-import { type Funds, isUntold, strayKey } from './paymentFacts.ts';
+import { type Funds, isUnreportedStray, strayKey } from './paymentFacts.ts';
 import { type PaymentView, renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
 
 type Planned = { change: PaymentChange; event: NewEvent | null };
@@ -58,21 +58,21 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
   };
 };
 
-/** What is remembered of transfers otherwise than before. */
+/** Marks of transfers that changed. */
 const marksOf = ({ transfers }: Funds, { settled, steps }: Outcome): TransferMark[] => {
   if (transfers.length === 0) return [];
   const settledKeys = new Set(settled);
-  const toldKeys = new Set(steps.map(step => step.stray));
+  const reportedKeys = new Set(steps.map(step => step.stray));
   return transfers.flatMap(transfer => {
     const settled = !transfer.stray && settledKeys.has(transfer.key);
-    const told = transfer.told || (transfer.stray && toldKeys.has(strayKey(transfer)));
+    const told = transfer.told || (transfer.stray && reportedKeys.has(strayKey(transfer)));
     if (settled === transfer.settled && told === transfer.told) return [];
     return [{ caip2: transfer.caip2, key: transfer.key, settled, told }];
   });
 };
 
-const leavesUntold = ({ transfers }: Funds, marks: readonly TransferMark[]): boolean =>
-  transfers.filter(isUntold).length > marks.filter(({ told }) => told).length;
+const leavesUnreported = ({ transfers }: Funds, marks: readonly TransferMark[]): boolean =>
+  transfers.filter(isUnreportedStray).length > marks.filter(({ told }) => told).length;
 
 const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome, untold: boolean): PaymentChange => ({
   status: before.status,
@@ -121,16 +121,16 @@ type Decided = {
   readonly nowMs: number;
 };
 
-/** What has to be written for an outcome: one write a step, each with its event, or one without if only figures moved. */
+/** The writes of an outcome: one per step with its event, or one without an event if only figures changed. */
 export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
   const marks = marksOf(funds, outcome);
-  const change = changeOf(before, facts, outcome, leavesUntold(funds, marks));
+  const change = changeOf(before, facts, outcome, leavesUnreported(funds, marks));
   let after = rowAfter(before, change);
   if (outcome.steps.length === 0) {
     const writes = isSame(before, after) && marks.length === 0 ? [] : [{ change, event: null }];
     return { before, after, funds, writes, marks };
   }
-  // What the steps show differs by their state alone.
+  // The views of the steps differ only in their state.
   const view = viewOfRow(context, after, funds);
   const writes = outcome.steps.map(step => {
     const { previous, status, exception, sequence } = step;
@@ -143,7 +143,7 @@ export const planOutcome = (context: Context, { before, funds, facts, outcome, n
   return { before, after, funds, writes, marks };
 };
 
-/** The writes of a plan that the database must see: those that make an edge, and the last. The others only tell. */
+/** The changes that the database must see: those that make an edge, and the last. The others only add events. */
 const edgesOf = ({ before, writes }: Plan): readonly PaymentChange[] => {
   let { status } = before;
   return writes.flatMap(({ change }, at) => {
@@ -155,8 +155,8 @@ const edgesOf = ({ before, writes }: Plan): readonly PaymentChange[] => {
 };
 
 /**
- * Writes many payments' plans together: state, events, deliveries and totals. The database checks each edge, so the
- * first edges of all go first, then the second ones of those that have more.
+ * Writes the plans of many payments together: state, events, deliveries and totals. The database checks each edge, so
+ * the first edges of all payments are written first, then the second ones, and so on.
  */
 export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Promise<void> => {
   await markTransfers(

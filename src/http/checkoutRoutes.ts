@@ -11,7 +11,7 @@ import type { Context } from '../engine/context.ts';
 import { TamperedPayment } from '../engine/paymentAddress.ts';
 import { type CheckoutReader, createCheckoutReader } from '../engine/readCheckout.ts';
 import { noSuchPayment } from '../engine/readPayment.ts';
-import { type PayersOutcome, simulateCheckout } from '../engine/simulateCheckout.ts';
+import { type PayerOutcome, simulateCheckout } from '../engine/simulateCheckout.ts';
 import type { WantedCheckout } from '../storage/checkouts.ts';
 import { readLogo } from '../storage/settings.ts';
 import { checkoutHeaders, pageHeaders } from './checkoutHeaders.ts';
@@ -107,7 +107,7 @@ const backToPage = ({ request, params }: Call): Reply => {
 };
 
 const simulate = async ({ context }: Parts, call: Call): Promise<Reply> => {
-  await simulateCheckout(context, wantedOf(call), call.body!.value as { token: string; outcome: PayersOutcome });
+  await simulateCheckout(context, wantedOf(call), call.body!.value as { token: string; outcome: PayerOutcome });
   return backToPage(call);
 };
 

@@ -4,7 +4,7 @@ import { cancelPayment, resolvePayment } from '../engine/cancelPayment.ts';
 import type { Context } from '../engine/context.ts';
 import type { CreatePayment } from '../engine/createPayment.ts';
 import { canonicalAddress } from '../engine/paymentAddress.ts';
-import { presentShown } from '../engine/readPayment.ts';
+import { shownPaymentBody } from '../engine/readPayment.ts';
 import { listPayments, type PaymentFilter } from '../storage/listPayments.ts';
 import { metadataSource } from './body.ts';
 import { idempotencyOf } from './idempotencyKey.ts';
@@ -88,7 +88,7 @@ export const paymentRoutes = (
       const { rows, total } = await listPayments(context.listDb, scopeOf(call), filterOf(query), { limit, offset });
       return {
         body: renderPage(
-          rows.map(row => presentShown(context, row)),
+          rows.map(row => shownPaymentBody(context, row)),
           total,
           limit,
           offset,

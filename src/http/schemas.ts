@@ -3,7 +3,7 @@ import { environments } from '../core/environment.ts';
 import { errorStatus } from '../core/errors.ts';
 import { eventTypes, exceptions, paymentStatuses } from '../core/payment/states.ts';
 import { slugs } from '../core/registry/backings.ts';
-import { payersOutcomes } from '../engine/simulateCheckout.ts';
+import { payerOutcomes } from '../engine/simulateCheckout.ts';
 import { simulatedOutcomes } from '../engine/simulatePayment.ts';
 
 /** What validates a request is what documents it: the OpenAPI document is made from these. */
@@ -168,7 +168,7 @@ const outcome = choice(simulatedOutcomes, 'What shall happen.');
 export const simulateRequest = Type.Object({ outcome }, strict);
 /** As a checkout page posts it. */
 export const simulateForm = Type.Object(
-  { token: text('Of this payment.'), outcome: choice(payersOutcomes, 'What happens.') },
+  { token: text('Of this payment.'), outcome: choice(payerOutcomes, 'What happens.') },
   strict,
 );
 export const simulated = Type.Object({

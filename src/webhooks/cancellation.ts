@@ -1,28 +1,28 @@
 /**
- * Whom a signal ends. It has one listener while anybody is there, and none otherwise: to add and remove one for each
- * delivery costs more than signing it.
+ * Calls all registered functions when a signal aborts. Each signal has at most one listener: adding and removing one
+ * per delivery costs more than signing it.
  */
 export const createCancellation = () => {
   const bySignal = new WeakMap<AbortSignal, { readonly cancels: Set<() => void>; readonly listener: () => void }>();
-  const partiesOf = (signal: AbortSignal) => {
-    const known = bySignal.get(signal);
-    if (known) return known;
+  const entryOf = (signal: AbortSignal) => {
+    const existing = bySignal.get(signal);
+    if (existing) return existing;
     const cancels = new Set<() => void>();
     const listener = (): void => {
       for (const cancel of [...cancels]) cancel();
     };
-    const parties = { cancels, listener };
-    bySignal.set(signal, parties);
-    return parties;
+    const entry = { cancels, listener };
+    bySignal.set(signal, entry);
+    return entry;
   };
   return {
     add(signal: AbortSignal, cancel: () => void): void {
-      const { cancels, listener } = partiesOf(signal);
+      const { cancels, listener } = entryOf(signal);
       if (cancels.size === 0) signal.addEventListener('abort', listener);
       cancels.add(cancel);
     },
     remove(signal: AbortSignal, cancel: () => void): void {
-      const { cancels, listener } = partiesOf(signal);
+      const { cancels, listener } = entryOf(signal);
       if (cancels.delete(cancel) && cancels.size === 0) signal.removeEventListener('abort', listener);
     },
   };

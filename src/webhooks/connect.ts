@@ -8,14 +8,14 @@ import { addressBytes, classifyAddress, isLocalhostName } from './guard.ts';
 
 export type Listener = { readonly address: string; readonly port: number };
 
-/** Every address of a host name. Fails with an EgressError. */
+/** All addresses of a host name. Throws an EgressError. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 export type ConnectPolicy = {
   readonly allowLoopback: boolean;
   readonly ownListeners: () => readonly Listener[];
   readonly resolveHost: ResolveHost;
-  /** PEM; trusted for loopback receivers in addition to the usual authorities. */
+  /** PEM. Trusted for loopback receivers in addition to the usual authorities. */
   readonly loopbackCa: string | undefined;
   readonly timeoutMs: number;
 };
@@ -25,7 +25,7 @@ type Target = { readonly host: string; readonly port: number; readonly secure: b
 const maxAddresses = 8;
 const attemptTimeoutMs = 1_000;
 
-/** undici's connector, but it opens sockets only to addresses that it has itself resolved and judged. */
+/** A connector for undici that opens sockets only to addresses it has resolved and checked itself. */
 export function guardedConnect(policy: ConnectPolicy): buildConnector.connector {
   return ({ hostname, protocol, port }, callback) => {
     const secure = protocol === 'https:';
@@ -42,7 +42,7 @@ async function open(target: Target, policy: ConnectPolicy): Promise<Socket> {
   const timer = setTimeout(() => deadline.abort(new EgressError('timed_out')), policy.timeoutMs);
   try {
     const addresses = await Promise.race([addressesOf(target.host, policy), rejectOnAbort(deadline.signal)]);
-    // One bad address condemns the name: a rebinding name answers with good and bad ones mixed.
+    // One refused address refuses the name: DNS rebinding mixes good and bad addresses.
     for (const address of addresses) refuseUnlessAllowed(address, target, policy);
     return await dial(target, addresses.slice(0, maxAddresses), policy, deadline.signal);
   } finally {
@@ -52,7 +52,7 @@ async function open(target: Target, policy: ConnectPolicy): Promise<Socket> {
 
 async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
-  // These names are loopback by definition (RFC 6761); no resolver gets to say otherwise.
+  // These names are loopback by definition (RFC 6761), whatever a resolver says.
   if (isLocalhostName(host)) return ['127.0.0.1', '::1'];
   const addresses = await policy.resolveHost(host);
   if (addresses.length === 0) throw new EgressError('name_not_found');
@@ -66,7 +66,7 @@ function refuseUnlessAllowed(address: string, { port, secure }: Target, policy: 
   if (policy.ownListeners().some(listener => reaches(address, port, listener))) throw new EgressError('own_listener');
 }
 
-/** Whether connecting to an address and port would end at a listener of this process. */
+/** Whether a connection to this address and port would reach one of Florin's own listeners. */
 function reaches(address: string, port: number, listener: Listener): boolean {
   if (port !== listener.port) return false;
   const everywhere = sameAddress(listener.address, '0.0.0.0') || sameAddress(listener.address, '::');
@@ -93,10 +93,10 @@ function dial(
   deadline.addEventListener('abort', expire, { once: true });
   return new Promise<Socket>((resolve, reject) => {
     socket.on('error', reject);
-    // Ahead of TLS, which would begin to talk.
+    // Before TLS starts to send.
     socket.prependOnceListener('connect', () => {
       try {
-        // What counts is the address really reached, whatever was asked for.
+        // Checks the address that was actually reached.
         refuseUnlessAllowed(socket.remoteAddress ?? '', target, policy);
       } catch (error) {
         socket.destroy(error as EgressError);
@@ -129,7 +129,7 @@ function tlsSocket(target: Target, addresses: readonly string[], policy: Connect
     ...tcpOptions(target, addresses),
     ...(isIP(target.host) === 0 ? { servername: target.host } : {}),
     ...(extra ? { ca: [...getCACertificates('default'), policy.loopbackCa!] } : {}),
-    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch verification off.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable verification.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
@@ -142,12 +142,12 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** By default the system's servers. */
+/** Defaults to the system's name servers. */
 type NameServers = { readonly servers?: readonly string[]; readonly timeoutMs?: number };
 
 const unknownName = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Asks the name servers directly: getaddrinfo would let four slow names hold up every delivery's thread pool. */
+/** Asks the name servers directly: with getaddrinfo, four slow names would block the thread pool for all deliveries. */
 export function createResolveHost({ servers, timeoutMs = 2_000 }: NameServers = {}): ResolveHost {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);

@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { codeOf } from '../core/errorCode.ts';
 
-/** Why Florin itself would not connect. */
+/** Why Florin refused or stopped a connection. */
 export type EgressCode =
   | 'address_refused'
   | 'own_listener'
@@ -26,7 +26,7 @@ const cutOff = 'connection closed before the answer was complete';
 const untrusted = 'certificate is not signed by a trusted authority';
 const selfSigned = 'certificate is self-signed';
 
-/** Merchants see these sentences and may match on them, so they are stable. */
+/** Merchants see these phrases and may match on them, so they must not change. */
 const sentences: Readonly<Record<string, string>> = {
   address_refused: 'address is not allowed',
   own_listener: "address is one of Florin's own",
@@ -59,11 +59,11 @@ const sentences: Readonly<Record<string, string>> = {
   EPROTO: 'TLS handshake failed',
 };
 
-/** A short sentence for what was thrown, told by its code alone: messages may quote addresses or headers. */
+/** A short phrase for an error, by its code alone: messages may contain addresses or headers. */
 export function describeFailure(error: unknown): string {
   const code = codeOf(error);
   if (Object.hasOwn(sentences, code)) return sentences[code]!;
-  // undici gives this one a class but not always a code.
+  // undici's parser errors do not always have a code.
   if (error instanceof errors.HTTPParserError) return 'answer is not valid HTTP';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'TLS handshake failed';
   return 'delivery failed';

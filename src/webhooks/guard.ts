@@ -11,7 +11,7 @@ const block = (cidr: string): Block => {
   return [address.toByteArray(), prefixBits];
 };
 
-/** Everything in IANA's special-purpose registry, reachable or not: no merchant's receiver lives there. */
+/** All of IANA's special-purpose registry, reachable or not: no merchant's receiver is there. */
 const refusedIpv4: readonly Block[] = [
   '0.0.0.0/8', // "this network", and the unspecified address
   '10.0.0.0/8',
@@ -34,8 +34,8 @@ const refusedIpv4: readonly Block[] = [
 ].map(block);
 
 /**
- * Only this block of IPv6 is global unicast. Outside it lie unspecified, IPv4-mapped and IPv4-compatible addresses, both
- * NAT64 prefixes, discard-only, SRv6, unique-local, link-local, site-local and multicast.
+ * The only global unicast block of IPv6. Outside it are unspecified, IPv4-mapped and IPv4-compatible addresses, both
+ * NAT64 prefixes, discard-only, SRv6, unique-local, link-local, site-local and multicast addresses.
  */
 const globalIpv6 = block('2000::/3');
 
@@ -50,7 +50,7 @@ const refusedIpv6: readonly Block[] = [
 const loopbackIpv4 = block('127.0.0.0/8');
 const loopbackIpv6 = block('::1/128');
 
-/** Judges an address by its bytes, so that no spelling matters. What cannot be read is refused. */
+/** Classifies an address by its bytes, so that spelling does not matter. Refuses what cannot be parsed. */
 export function classifyAddress(address: string | Uint8Array): AddressClass {
   const bytes = typeof address === 'string' ? addressBytes(address) : address;
   if (bytes?.length === 4) {
@@ -64,10 +64,10 @@ export function classifyAddress(address: string | Uint8Array): AddressClass {
   return 'refused';
 }
 
-/** Undefined for anything but a plainly written address; a zone index is not plain. */
+/** Undefined for anything but a plain address; a zone index is not plain. */
 export function addressBytes(text: string): Uint8Array | undefined {
   if (isIP(text) === 0 || text.includes('%')) return undefined;
-  // The package takes "::127.0.0.1" for "::ffff:127.0.0.1"; a socket does not.
+  // ipaddr.js reads "::127.0.0.1" as "::ffff:127.0.0.1"; a socket does not.
   return Uint8Array.from(ipaddr.parse(text.replace(/^::(?=[0-9]+\.)/, '::0:')).toByteArray());
 }
 
@@ -82,18 +82,18 @@ function within(bytes: Uint8Array, [prefix, prefixBits]: Block): boolean {
   return ((bytes[wholeBytes]! ^ prefix[wholeBytes]!) & mask & 0xff) === 0;
 }
 
-/** The host of a URL without the brackets of IPv6. */
+/** The host of a URL without IPv6 brackets. */
 export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 export const isLocalhostName = (hostname: string): boolean => /^(?:.+\.)?localhost\.?$/i.test(hostname);
 
-/** For a host as it stands in a URL. A name that merely resolves to loopback is not known to here. */
+/** For the host of a URL. Does not resolve names. */
 export const isLoopbackHost = (hostname: string): boolean =>
   isLocalhostName(hostname) || classifyAddress(bareHost(hostname)) === 'loopback';
 
 /**
- * Why a URL may not be a webhook's, as the end of a sentence; null where it may. A host name cannot be judged until it
- * is resolved, so the address is judged again when connecting. A fragment is allowed and never sent.
+ * Why a URL cannot be a webhook's, as the end of a sentence; null if it can. A host name is checked again when
+ * connecting, once it is resolved. A fragment is allowed and never sent.
  */
 export function checkWebhookUrl(text: string, policy: { readonly allowLoopback: boolean }): string | null {
   const refused = refuseUrlText(text, policy.allowLoopback);

@@ -6,7 +6,7 @@ import { describeFailure, type EgressCode, EgressError } from './failure.ts';
 import { checkWebhookUrl } from './guard.ts';
 
 export type SenderOptions = {
-  /** Everything this deployment listens on; read at each connection. */
+  /** All listeners of this deployment; read at each connection. */
   readonly ownListeners: () => readonly Listener[];
   readonly timeoutMs?: number;
   readonly resolveHost?: ResolveHost;
@@ -17,7 +17,7 @@ export type Outgoing = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** Also allows `http:` there. Only ever true for sandbox events of a sandbox on loopback. */
+  /** Also allows `http:` to loopback. Only true for sandbox events of a sandbox on loopback. */
   readonly allowLoopback: boolean;
 };
 
@@ -25,15 +25,15 @@ export type Outcome = {
   readonly delivered: boolean;
   readonly statusCode: number | null;
   readonly durationMs: number;
-  /** A short sentence without secrets; null exactly when delivered. */
+  /** A short phrase without secrets; null exactly if delivered. */
   readonly error: string | null;
   readonly responseBody: Buffer;
-  /** What the receiver asked for, not yet bounded. */
+  /** The receiver's `Retry-After`, without an upper limit. */
   readonly retryAfterMs: number | null;
 };
 
 export type Sender = {
-  /** Never rejects: whatever goes wrong is an outcome. */
+  /** Never rejects: every failure is an outcome. */
   readonly send: (outgoing: Outgoing, signal?: AbortSignal) => Promise<Outcome>;
   readonly close: () => Promise<void>;
 };
@@ -41,7 +41,7 @@ export type Sender = {
 const totalTimeoutMs = 15_000;
 const maxBodyBytes = 16_384;
 const maxHeaderBytes = 16_384;
-// Shorter than any common server's idle limit, so that a POST does not race with the server's close.
+// Shorter than the idle timeout of common servers, so that a POST does not race with the server's close.
 const keepAliveMs = 1_000;
 
 const keptTargets = 1_000;
@@ -63,14 +63,14 @@ export function createSender(options: SenderOptions): Sender {
       }),
       pipelining: 1,
       maxHeaderSize: maxHeaderBytes,
-      // One clock runs for each delivery as a whole; undici's own, for parts of it, would only cost.
+      // One timer covers the whole delivery; undici's own timers would only cost time.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
     }),
   });
-  // Two pools: a kept connection to loopback must never serve a delivery that may not go there.
+  // Two pools: a kept loopback connection must never serve a delivery that may not go there.
   const publicOnly = routeFor(false);
   const withLoopback = routeFor(true);
 
@@ -86,15 +86,15 @@ type Route = {
   readonly allowLoopback: boolean;
   readonly timeoutMs: number;
   readonly agent: Agent;
-  /** URLs judged before; null for a refused one. */
+  /** Checked URLs; null for a refused one. */
   readonly targets: RecentMap<Target | null>;
 };
 
 type Target = { readonly origin: string; readonly path: string };
 
 function targetOf(url: string, route: Route): Target | null {
-  const known = route.targets.get(url);
-  if (known !== undefined) return known;
+  const cached = route.targets.get(url);
+  if (cached !== undefined) return cached;
   let target: Target | null = null;
   if (checkWebhookUrl(url, route) === null) {
     const { origin, pathname, search } = new URL(url);
@@ -107,8 +107,8 @@ function targetOf(url: string, route: Route): Target | null {
 const cancellation = createCancellation();
 
 /**
- * undici's `request` would wrap each answer in a stream and want an abort signal for each delivery; both together cost
- * more than the delivery itself. So the answer is taken from its parser directly.
+ * undici's `request` wraps each response in a stream and needs an abort signal per delivery. Together they cost more
+ * than the delivery itself, so this reads from the parser directly.
  */
 function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -135,7 +135,7 @@ function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promis
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
       controller = started;
-      // Stopped while it waited for a connection: nothing of it may be sent any more.
+      // Stopped while waiting for a connection: nothing may be sent.
       if (stopped !== undefined) started.abort(stopped);
     },
     onResponseStart(_, statusCode, headers) {
@@ -150,7 +150,7 @@ function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promis
       answer.size += chunk.length;
       if (answer.size < maxBodyBytes) return;
       settle(describeStatus(answer.statusCode));
-      // Not at once: the parser is at work until this returns. Should the answer end here, the connection is kept.
+      // Not at once, because the parser is still running. If the response ends here, the connection is kept.
       queueMicrotask(() => started.abort(new EgressError('canceled')));
     },
     onResponseEnd: () => settle(describeStatus(answer.statusCode)),
@@ -167,7 +167,7 @@ function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promis
   return promise;
 }
 
-/** Filled while it arrives, so that what came before a failure is not lost. */
+/** Filled as data arrives, so that nothing received before a failure is lost. */
 type Answer = { statusCode: number | null; retryAfter: string | undefined; readonly chunks: Buffer[]; size: number };
 
 const outcomeOf = (answer: Answer, error: string | null, durationMs: number): Outcome => ({
@@ -179,10 +179,10 @@ const outcomeOf = (answer: Answer, error: string | null, durationMs: number): Ou
   retryAfterMs: parseRetryAfter(answer.retryAfter, Date.now()),
 });
 
-const nothing = Buffer.alloc(0);
+const emptyBody = Buffer.alloc(0);
 
 function bodyOf({ chunks, size }: Answer): Buffer {
-  if (size === 0) return nothing;
+  if (size === 0) return emptyBody;
   const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
   return whole.subarray(0, maxBodyBytes);
 }
@@ -194,7 +194,7 @@ function describeStatus(statusCode: number | null): string | null {
   return `answered ${statusCode}`;
 }
 
-/** Seconds or an HTTP date (RFC 9110); anything else counts as absent. */
+/** Seconds or an HTTP date (RFC 9110). Anything else counts as absent. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;
   if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1_000;

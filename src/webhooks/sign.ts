@@ -8,7 +8,7 @@ export type SignedHeaders = {
 };
 
 type Message = {
-  /** `whsec_…`. During a rotation both the old and the new one sign. */
+  /** `whsec_…`. During a rotation both the old and the new secret sign. */
   readonly secrets: readonly string[];
   readonly id: string;
   readonly timestampSeconds: number;
@@ -17,11 +17,12 @@ type Message = {
 
 const secretPrefix = 'whsec_';
 
-/** Signs as Standard Webhooks 1.0 says: HMAC-SHA-256 over id, time and the very bytes of the body. */
+/** Standard Webhooks 1.0: HMAC-SHA-256 over the id, the timestamp and the exact bytes of the body. */
 export function signWebhook({ secrets, id, timestampSeconds, body }: Message): SignedHeaders {
   if (secrets.length === 0) throw new Error('A webhook needs at least one secret');
-  if (!/^[\x21-\x2d\x2f-\x7e]+$/.test(id)) throw new Error('A webhook id is visible ASCII without a dot');
-  if (!Number.isSafeInteger(timestampSeconds) || timestampSeconds < 0) throw new Error('A timestamp is whole seconds');
+  if (!/^[\x21-\x2d\x2f-\x7e]+$/.test(id)) throw new Error('A webhook id must be visible ASCII without a dot');
+  if (!Number.isSafeInteger(timestampSeconds) || timestampSeconds < 0)
+    throw new Error('A webhook timestamp must be whole seconds');
   const signed = `${id}.${timestampSeconds}.`;
   const signatures = secrets.map(secret => {
     const mac = createHmac('sha256', keyOf(secret)).update(signed).update(body);
@@ -34,12 +35,12 @@ export function signWebhook({ secrets, id, timestampSeconds, body }: Message): S
   };
 }
 
-/** Making a key costs several times what signing with it does. */
+/** Creating a key costs several times as much as signing with it. */
 const keys = createRecentMap<KeyObject>(10_000);
 
 function keyOf(secret: string): KeyObject {
-  const known = keys.get(secret);
-  if (known !== undefined) return known;
+  const cached = keys.get(secret);
+  if (cached !== undefined) return cached;
   const key = createSecretKey(secretBytes(secret));
   keys.set(secret, key);
   return key;
@@ -49,7 +50,7 @@ function secretBytes(secret: string): Buffer {
   const text = secret.slice(secretPrefix.length);
   const bytes = Buffer.from(text, 'base64');
   const wellFormed = secret.startsWith(secretPrefix) && bytes.toString('base64') === text;
-  // The bounds are the specification's. The message says nothing of the secret.
+  // The limits are from the specification. The message must not contain the secret.
   if (!wellFormed || bytes.length < 24 || bytes.length > 64) throw new Error('A webhook secret is malformed');
   return bytes;
 }

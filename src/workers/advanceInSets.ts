@@ -3,7 +3,7 @@ import type { Context } from '../engine/context.ts';
 import { isUnavailable } from '../storage/database.ts';
 import { type PaymentKey, wakeLater } from '../storage/payments.ts';
 
-/** Payments in one transaction. */
+/** Payments per transaction. */
 const setSize = 200;
 const postponeSeconds = 60;
 
@@ -13,7 +13,7 @@ type Advanced = { written: number; failed: readonly Failure[] };
 const advanceTogether = (context: Context, keys: readonly PaymentKey[]): Promise<Advanced> =>
   context.db.transaction(tx => advancePayments(context, tx, keys, { whenLocked: 'skip' }));
 
-/** The database says only that some row was refused, so each is tried alone; the fault stays with its own. */
+/** The database does not say which row it refused, so each payment is tried alone. Only the faulty one fails. */
 const advanceOneByOne = async (context: Context, keys: readonly PaymentKey[]): Promise<Advanced> => {
   let written = 0;
   const failed: Failure[] = [];
@@ -48,7 +48,7 @@ const postpone = async (context: Context, failed: readonly Failure[]): Promise<v
   if (keys.length > 0) await wakeLater(context.db, keys, postponeSeconds);
 };
 
-/** Decides payments that are due, some at a time. Answers how many were moved or put off. */
+/** Advances due payments, several per transaction. Returns how many were written or postponed. */
 export const advanceInSets = async (
   context: Context,
   due: readonly PaymentKey[],

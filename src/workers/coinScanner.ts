@@ -8,34 +8,35 @@ import { storedBlock } from '../storage/blocks.ts';
 import { type Lease, writeCoinsCaughtUp } from '../storage/chains.ts';
 import { type CoinPayment, openCoinPayments } from '../storage/coins.ts';
 
-/** One page is one question for each 500 of them. Beyond so many open payments, a round takes several turns. */
+/** Payments per turn. A node reads the balances of 500 addresses per call. */
 const pageSize = 2_000;
 
 /**
- * Looks at the balances of open native-coin payments, a page a turn and at most one turn an interval: with n of them
- * open, coin that a contract sends is found within (n / 2,000 + 1) intervals. Time passes for these payments as far as
- * whole rounds have come.
+ * Reads the balances of open native-coin payments, one page per turn and at most one turn per interval. With n of them
+ * open, coin sent by a contract is found within (n / 2,000 + 1) intervals. These payments expire only as far as
+ * complete rounds have been made.
  */
 export const createCoinScanner = (context: Context, driver: Driver, lease: Lease, intervalMs: number) => {
   const { caip2 } = lease;
   let after = '';
-  let roundBegunAt: Date | null = null;
-  /** The head of the round that is under way; empty once there was another. */
+  let roundStartedAt: Date | null = null;
+  /** The head at which the current round began; empty once the head changed. */
   let roundHash = '';
   let lastTurnMs = Number.NEGATIVE_INFINITY;
-  /** The head at which all of them were looked at. */
+  /** The head at which a whole round was made. */
   let lastHash = '';
 
-  const turn = async (head: Block, begunAt: Date, signal: AbortSignal): Promise<void> => {
-    if (after === '') [roundBegunAt, roundHash] = [begunAt, head.hash];
+  const turn = async (head: Block, startedAt: Date, signal: AbortSignal): Promise<void> => {
+    if (after === '') [roundStartedAt, roundHash] = [startedAt, head.hash];
     else if (head.hash !== roundHash) roundHash = '';
     const page = await openCoinPayments(context.db, caip2, after, pageSize);
-    const find = (payments: readonly CoinPayment[], voices: 'one' | 'quorum') =>
+    const find = (payments: readonly CoinPayment[], sources: 'one' | 'quorum') =>
       findCoins(payments, head, {
-        balances: (block, holders) => driver.coinBalances(block, holders, voices, signal),
+        balances: (block, holders) => driver.coinBalances(block, holders, sources, signal),
         stored: number => storedBlock(context.db, caip2, number),
       });
-    // Few addresses have received anything, and nothing but a balance speaks for them: those are asked about again.
+    // Few addresses have received anything, and a balance is the only evidence. So those are checked again with the
+    // quorum.
     const first = await find(page, 'one');
     const suspected = new Set(first?.map(({ to }) => to));
     const found =
@@ -46,26 +47,26 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
       ));
     if (found === null) return warn('Too few nodes have the state of the newest block.');
     if (found.length > 0) await applyCoins(context, lease, found);
-    const isRound = page.length < pageSize;
-    after = isRound ? '' : page.at(-1)!.id;
-    if (!isRound) return;
+    const isLastPage = page.length < pageSize;
+    after = isLastPage ? '' : page.at(-1)!.id;
+    if (!isLastPage) return;
     lastHash = roundHash;
-    await writeCoinsCaughtUp(context.db, lease, roundBegunAt!);
+    await writeCoinsCaughtUp(context.db, lease, roundStartedAt!);
   };
 
   const warn = (fault: string): void => context.log.warn({ caip2, fault }, 'balances of native coin could not be read');
 
-  /** `begunAt` is when the poll began that found `head` to be all there is. A turn that fails is done again. */
-  return async (head: Block, begunAt: Date, signal: AbortSignal): Promise<void> => {
+  /** `startedAt` is when the poll began that found `head` to be the newest block. A failed turn is repeated. */
+  return async (head: Block, startedAt: Date, signal: AbortSignal): Promise<void> => {
     const nowMs = performance.now();
-    // On a chain that rests, balances rest as well.
-    if (head.hash === lastHash && after === '') return writeCoinsCaughtUp(context.db, lease, begunAt);
+    // While no new block comes, balances do not change.
+    if (head.hash === lastHash && after === '') return writeCoinsCaughtUp(context.db, lease, startedAt);
     if (nowMs - lastTurnMs < intervalMs) return;
     lastTurnMs = nowMs;
     try {
-      await turn(head, begunAt, signal);
+      await turn(head, startedAt, signal);
     } catch (error) {
-      // A node without the means only keeps native-coin payments waiting; what blocks say goes on.
+      // Only native-coin payments wait for this. Reading blocks goes on.
       if (!(error instanceof RpcFault)) throw error;
       warn(error.message);
     }

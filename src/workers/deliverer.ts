@@ -13,30 +13,30 @@ import {
 } from '../storage/deliveries.ts';
 import type { Outcome, Sender } from '../webhooks/send.ts';
 import { type SignedHeaders, signWebhook } from '../webhooks/sign.ts';
-import { startLooking } from './looking.ts';
 import type { Loop } from './loop.ts';
-import type { Flight } from './targetState.ts';
+import { startTargetPoll } from './targetPoll.ts';
+import type { ActiveAttempt } from './targetState.ts';
 import { createTargets } from './targets.ts';
 import { createWake } from './wake.ts';
 
 export type Deliverer = Loop & {
-  /** Something may be due for this target. Where somebody has asked for it, a pause of the target is not waited for. */
-  hear(target: Target, isAskedFor: boolean): void;
-  /** News may have been missed: all targets are looked through. */
-  lookAround(): void;
+  /** A delivery for this target may be due. If a person requested it, the target's pause ends. */
+  notify(target: Target, isRequested: boolean): void;
+  /** Notifications may have been missed: polls all targets soon. */
+  pollSoon(): void;
 };
 
 const claimSize = 200;
-/** Longer than an attempt and the writing of what came of it can take. */
+/** Longer than an attempt and recording its result can take. */
 const claimSeconds = 60;
 const tickMs = 50;
-/** With so many answers not written down, nothing more is sent: its claims would run out. */
+/** With this many unrecorded results no more deliveries are claimed: their claims would expire. */
 const maxUnwritten = 1_000;
-const restMs = 1_000;
-/** How long attempts in the air, and then the writing of what came of them, may go on when the service stops. */
-const lastMs = 5_000;
+const errorPauseMs = 1_000;
+/** How long running attempts, and then recording their results, may take at shutdown. */
+const shutdownMs = 5_000;
 
-const unsigned: Outcome = {
+const unsignedOutcome: Outcome = {
   delivered: false,
   statusCode: null,
   durationMs: 0,
@@ -45,7 +45,7 @@ const unsigned: Outcome = {
   retryAfterMs: null,
 };
 
-/** Takes what is due, signs and sends it, and writes down what came of it. Any number of processes share the work. */
+/** Claims due deliveries, signs and sends them, and records the results. Any number of processes share the work. */
 export const startDeliverer = (
   context: Context,
   options: { sender: Sender; holder: string; random?: () => number },
@@ -57,14 +57,14 @@ export const startDeliverer = (
   const recorder = createAttemptRecorder(context);
   const stopping = new AbortController();
   const canceling = new AbortController();
-  /** Claimed, and nothing come of it yet. */
+  /** Claimed deliveries without a result. */
   const held = new Set<ClaimedDelivery>();
   const wake = createWake();
   let since: Date | null = null;
-  let inAir = 0;
-  let allLanded = (): void => {};
+  let activeCount = 0;
+  let onAllEnded = (): void => {};
 
-  /** Null where no secret can be had, which is nobody's fault but ours: it is tried again, and the receiver has not failed. */
+  /** Null if no secret can be opened. That is our fault: the delivery is retried, and the receiver has not failed. */
   const sign = (delivery: ClaimedDelivery, body: Buffer, atMs: number): SignedHeaders | null => {
     const timestampSeconds = Math.floor(atMs / 1000);
     try {
@@ -75,16 +75,18 @@ export const startDeliverer = (
     }
   };
 
-  /** Whether the receiver does what it should; null where nothing is known of it by this. */
-  const attempt = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
+  /** Whether the receiver is healthy; null if the attempt says nothing about it. */
+  const sendOnce = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
     const { environment, url, failures } = delivery;
     const { allowLoopback } = context.environments[environment];
     const atMs = context.clock.nowMs();
-    // The bytes that are signed are the ones that are sent.
+    // The signed bytes are the sent bytes.
     const body = Buffer.from(delivery.body);
     const headers = sign(delivery, body, atMs);
-    const outcome = headers ? await sender.send({ url, headers, body, allowLoopback }, canceling.signal) : unsigned;
-    // What was cut off at the end of this process says nothing of the receiver.
+    const outcome = headers
+      ? await sender.send({ url, headers, body, allowLoopback }, canceling.signal)
+      : unsignedOutcome;
+    // An attempt canceled at shutdown says nothing about the receiver.
     if (canceling.signal.aborted && !outcome.delivered) return null;
     const verdict = judgeAttempt(outcome, { environment, failures, random: random() });
     held.delete(delivery);
@@ -94,35 +96,35 @@ export const startDeliverer = (
     if (isGone && delivery.endpointId !== null) {
       targets.close(delivery);
       void written.then(() => {
-        targets.closed(delivery);
+        targets.closeRecorded(delivery);
         wake.up();
       });
     }
-    // To a callback it is an answer about one payment, by a server that may be well for all others.
+    // A callback's 410 is about one payment; its server may be healthy for all others.
     return outcome.delivered || (isGone && delivery.endpointId === null);
   };
 
-  const fly = async (flight: Flight<ClaimedDelivery>): Promise<void> => {
-    let isWell: boolean | null = false;
+  const runAttempt = async (attempt: ActiveAttempt<ClaimedDelivery>): Promise<void> => {
+    let isHealthy: boolean | null = false;
     try {
-      isWell = await attempt(flight.delivery);
+      isHealthy = await sendOnce(attempt.delivery);
     } catch (error) {
-      log.error({ deliveryId: flight.delivery.id, err: error }, 'a delivery could not be attempted');
+      log.error({ deliveryId: attempt.delivery.id, err: error }, 'a delivery could not be attempted');
     }
     try {
-      launch(targets.landed(flight, isWell, performance.now()));
+      start(targets.attemptEnded(attempt, isHealthy, performance.now()));
     } finally {
-      inAir -= 1;
-      if (inAir === 0) allLanded();
+      activeCount -= 1;
+      if (activeCount === 0) onAllEnded();
     }
     wake.up();
   };
 
-  const launch = (flights: readonly Flight<ClaimedDelivery>[]): void => {
+  const start = (attempts: readonly ActiveAttempt<ClaimedDelivery>[]): void => {
     if (stopping.signal.aborted) return;
-    for (const flight of flights) {
-      inAir += 1;
-      void fly(flight);
+    for (const attempt of attempts) {
+      activeCount += 1;
+      void runAttempt(attempt);
     }
   };
 
@@ -149,66 +151,66 @@ export const startDeliverer = (
     }
   };
 
-  /** Whether anything was asked for. */
+  /** Returns whether anything was requested. */
   const claim = async (): Promise<boolean> => {
     if (recorder.pending() > maxUnwritten) return false;
     since ??= await claimingSince(db);
-    const asking = targets.wanted(performance.now(), claimSize);
-    if (asking.wants.length === 0) return false;
+    const request = targets.nextClaim(performance.now(), claimSize);
+    if (request.wants.length === 0) return false;
     let claimed: ClaimedDelivery[];
     try {
-      claimed = await claimDeliveries(db, asking.wants, { holder, seconds: claimSeconds, since });
+      claimed = await claimDeliveries(db, request.wants, { holder, seconds: claimSeconds, since });
     } catch (error) {
-      targets.unasked(asking);
+      targets.claimFailed(request);
       throw error;
     }
     for (const delivery of claimed) held.add(delivery);
-    launch(targets.asked(asking, claimed, performance.now()));
+    start(targets.claimSucceeded(request, claimed, performance.now()));
     await park(claimed.filter(({ refusal }) => refusal !== null));
     return true;
   };
 
   const run = async (): Promise<void> => {
-    let ticksAtMs = 0;
+    let nextTickMs = 0;
     while (!stopping.signal.aborted) {
       try {
         const nowMs = performance.now();
-        if (nowMs >= ticksAtMs) {
+        if (nowMs >= nextTickMs) {
           targets.tick(nowMs);
-          ticksAtMs = nowMs + tickMs;
+          nextTickMs = nowMs + tickMs;
         }
         await giveBack();
-        if (!(await claim())) await wake.next(Math.max(0, ticksAtMs - performance.now()));
+        if (!(await claim())) await wake.next(Math.max(0, nextTickMs - performance.now()));
       } catch (error) {
         log.warn({ loop: 'deliverer', err: error }, 'a background loop failed and will try again');
-        await pause(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await pause(errorPauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
   };
   const running = run();
-  const hear = (target: Target, wasFailing = false): void => {
-    targets.hear(target, wasFailing);
+  const notifyTarget = (target: Target, wasFailing = false): void => {
+    targets.notify(target, wasFailing);
     wake.up();
   };
-  const looking = startLooking(context, hear);
+  const targetPoll = startTargetPoll(context, notifyTarget);
 
   return {
-    hear(target, isAskedFor) {
-      if (isAskedFor) targets.resume(target, performance.now());
-      hear(target);
+    notify(target, isRequested) {
+      if (isRequested) targets.resume(target, performance.now());
+      notifyTarget(target);
     },
-    lookAround: looking.soon,
+    pollSoon: targetPoll.pollSoon,
     async stop() {
       stopping.abort();
       wake.up();
-      await Promise.all([running, looking.stop()]);
-      const patience = setTimeout(() => canceling.abort(), lastMs);
+      await Promise.all([running, targetPoll.stop()]);
+      const cancelTimer = setTimeout(() => canceling.abort(), shutdownMs);
       await new Promise<void>(resolve => {
-        allLanded = resolve;
-        if (inAir === 0) resolve();
+        onAllEnded = resolve;
+        if (activeCount === 0) resolve();
       });
-      clearTimeout(patience);
-      await recorder.settled(lastMs);
+      clearTimeout(cancelTimer);
+      await recorder.settled(shutdownMs);
       await releaseDeliveries(db, [...held]).catch(() => undefined);
     },
   };

@@ -1,11 +1,11 @@
 import type { NetworkHealth } from '../storage/networkStatus.ts';
 
-/** So many equal measurements in a row change a status: one lost answer is not an outage. */
-const steady = 2;
+/** How many equal measurements in a row change the status: one lost answer is not an outage. */
+const changesAfter = 2;
 
 export type Verdict = { status: NetworkHealth; reason: string | null };
 
-/** Hysteresis: the first measurement counts at once, a later change has to be seen `steady` times. */
+/** The first measurement counts at once. A later change must be measured `changesAfter` times. */
 export const createHysteresis = () => {
   let shown: Verdict | null = null;
   let candidate: NetworkHealth | null = null;
@@ -19,7 +19,7 @@ export const createHysteresis = () => {
     }
     seen = measured.status === candidate ? seen + 1 : 1;
     candidate = measured.status;
-    if (seen < steady) return shown;
+    if (seen < changesAfter) return shown;
     shown = measured;
     candidate = null;
     seen = 0;

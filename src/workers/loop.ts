@@ -6,8 +6,8 @@ export type Loop = { stop(): Promise<void> };
 const longestDelayMs = 5_000;
 
 /**
- * Runs `work` again and again until stopped, `intervalMs` apart, at once when it says there is more. A failure is logged
- * and waited out: whatever was missed is still in the database.
+ * Runs `work` every `intervalMs` until stopped, or again at once if it returns that there is more. A failure is logged
+ * and retried with a growing delay: all work is still in the database.
  */
 export const startLoop = (options: {
   name: string;

@@ -8,21 +8,21 @@ import { foldTotals } from '../storage/totals.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** Of each network, in one round. */
+/** Payments per network in one round. */
 const sweepShare = 200;
 const foldBatch = 5_000;
 const purgeBatch = 5_000;
 const keptBlocks = 256;
 
-/** One round over all that is due. True when there may be more at once. */
+/** One round over all due payments. Returns whether there may be more now. */
 export const sweep = async (context: Context, signal?: AbortSignal): Promise<boolean> => {
   const due = await duePayments(context.db, sweepShare);
   const moved = await advanceInSets(context, due, signal);
-  // Rows that others hold stay due; asking for them without a pause would only spin.
+  // Locked rows stay due. Asking for them again without a pause would be a busy loop.
   return due.length >= sweepShare && moved > 0;
 };
 
-/** Time is a row: payments whose wake-up time has come are decided again. */
+/** Decides payments again whose wake-up time has come. */
 export const startSweeper = (context: Context): Loop =>
   startLoop({
     name: 'sweeper',
@@ -31,7 +31,7 @@ export const startSweeper = (context: Context): Loop =>
     work: signal => sweep(context, signal),
   });
 
-/** Keeps the deltas few, so that a total reads few of them. */
+/** Folds the deltas of the totals, so that reading a total reads few of them. */
 export const startFolder = (context: Context): Loop =>
   startLoop({
     name: 'folder',
@@ -41,8 +41,8 @@ export const startFolder = (context: Context): Loop =>
   });
 
 /**
- * Idempotency keys are promised for a day; blocks are kept as far down as a reorg may reach; deliveries that succeeded, as
- * long as the operator says; and sessions, challenges and failed sign-ins until they mean nothing any more.
+ * Deletes idempotency keys after a day, blocks deeper than a reorg may reach, succeeded deliveries after the configured
+ * number of days, and expired sessions, challenges, access links and failed sign-ins.
  */
 export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
   startLoop({
@@ -58,7 +58,7 @@ export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
     },
   });
 
-/** Keeps this process's idea of the database's clock. */
+/** Keeps this process in step with the database's clock. */
 export const startClockKeeper = (context: Context): Loop =>
   startLoop({
     name: 'clock',
@@ -70,7 +70,7 @@ export const startClockKeeper = (context: Context): Loop =>
     },
   });
 
-/** When keys were last used is known to a minute: no request waits for it to be written down. */
+/** Records the last use of API keys once a minute, so that no request waits for it. */
 export const startKeyUseKeeper = ({ keyUses, log }: Pick<Context, 'keyUses' | 'log'>): Loop => {
   const flush = async (): Promise<false> => {
     await keyUses.flush();

@@ -1,32 +1,32 @@
 import type { Environment } from '../core/environment.ts';
 import type { Target } from '../storage/deliveries.ts';
 
-/** Who answers fast, who is not known yet, who is slow and who fails. */
+/** Targets that answer fast, that are unknown yet, that are slow, and that fail. */
 export const lanes = ['fast', 'new', 'slow', 'failing'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** First attempts and retries: neither waits for the other. */
+/** First attempts and retries do not wait for each other. */
 export type Kind = 'first' | 'retries';
 export const kinds: readonly Kind[] = ['first', 'retries'];
 
 const firstLimit = 4;
-const longestLimit = 64;
+const maxLimit = 64;
 const slowLimit = 4;
 export const slowMs = 1_000;
-/** So many failures in a row, and it is only probed: one of each kind at a time, with pauses between. */
+/** After this many failures in a row a target is only probed: one attempt of each kind at a time, with pauses. */
 const failuresToPause = 3;
 const firstPauseMs = 1_000;
-/** Whoever has had so many has not just been started anew. */
+/** After this many pauses, it is not just restarting. */
 const fewPauses = 3;
-const longestPauseMs: Readonly<Record<Environment, number>> = { production: 60_000, sandbox: 10_000 };
+const maxPauseMs: Readonly<Record<Environment, number>> = { production: 60_000, sandbox: 10_000 };
 
 export type Sendable = Target & { readonly failures: number; readonly refusal: string | null };
 
 type Queue<D> = {
-  /** Claimed ahead. */
+  /** Claimed but not started. */
   waiting: { readonly delivery: D; readonly claimedMs: number }[];
-  flying: number;
-  /** Whether the database may have more of it. */
+  active: number;
+  /** Whether the database may have more deliveries of this kind. */
   hasMore: boolean;
 };
 
@@ -34,30 +34,30 @@ export type TargetState<D> = {
   readonly key: string;
   readonly target: Target;
   readonly queues: Record<Kind, Queue<D>>;
-  /** The oldest first. */
-  readonly flights: Set<Flight<D>>;
-  /** Waiting and flying. */
+  /** Oldest first. */
+  readonly activeAttempts: Set<ActiveAttempt<D>>;
+  /** Waiting and active. */
   held: number;
   lane: Lane;
   limit: number;
-  /** In a row. */
+  /** Failures in a row. */
   failures: number;
   pauses: number;
   pausedMs: number;
   pausedUntilMs: number;
-  /** When somebody last asked for it. */
+  /** When a person last requested a delivery. */
   resumedMs: number;
-  /** Of its last failure: when that took off, and whether it took long. */
+  /** When the last failed attempt started, and whether it was slow. */
   failedMs: number;
-  hung: boolean;
-  /** How many answers that it wants nothing more are not written down yet: until then the database would still give more. */
-  closings: number;
-  /** Counts news of it, so that those which come while it is being asked for are not lost. */
-  heard: number;
+  isLastFailureSlow: boolean;
+  /** 410 answers that are not recorded yet. Until then the database would still hand out deliveries. */
+  pendingCloses: number;
+  /** Counts notifications, so that one that arrives during a claim is not lost. */
+  notifications: number;
 };
 
-/** An attempt in the air. */
-export type Flight<D> = {
+/** A running attempt. */
+export type ActiveAttempt<D> = {
   readonly delivery: D;
   readonly kind: Kind;
   readonly atMs: number;
@@ -67,9 +67,12 @@ export type Flight<D> = {
 export const kindOf = ({ failures }: { failures: number }): Kind => (failures === 0 ? 'first' : 'retries');
 export const isFailing = ({ failures }: { failures: number }): boolean => failures >= failuresToPause;
 
-/** Whether it waits for its turn among those that hang or have failed for long, which none does that was asked for since. */
+/**
+ * Whether it is probed in turn with the other targets that hang or have failed for long. Not if a person has requested
+ * a delivery since.
+ */
 export const isPaced = (state: TargetState<unknown>): boolean =>
-  isFailing(state) && (state.hung || state.pauses >= fewPauses) && !(state.resumedMs > state.failedMs);
+  isFailing(state) && (state.isLastFailureSlow || state.pauses >= fewPauses) && !(state.resumedMs > state.failedMs);
 
 export const limitOf = (state: TargetState<unknown>, kind: Kind): number => {
   if (isFailing(state)) return 1;
@@ -78,29 +81,29 @@ export const limitOf = (state: TargetState<unknown>, kind: Kind): number => {
 };
 
 /**
- * Whoever answers fast has three times as many claimed before they can fly, and is asked for when two thirds of those
- * fly: a query costs as much as what it brings if that is few, and nothing flies while an answer is waited for with none
+ * A fast target has up to three times its limit claimed ahead, and claims more when the waiting ones fall to the limit:
+ * a claim of few deliveries costs as much as one of many, and nothing is sent while a claim is awaited and none are
  * left.
  */
 export const wantedOf = (state: TargetState<unknown>, kind: Kind): number => {
-  const { waiting, flying, hasMore } = state.queues[kind];
+  const { waiting, active, hasMore } = state.queues[kind];
   if (!hasMore) return 0;
   const limit = limitOf(state, kind);
-  const free = limit - flying - waiting.length;
+  const free = limit - active - waiting.length;
   if (state.lane !== 'fast') return Math.max(0, free);
   return waiting.length <= limit ? free + 3 * limit : 0;
 };
 
 export const hasMore = ({ queues }: TargetState<unknown>): boolean => kinds.some(kind => queues[kind].hasMore);
 
-/** `wasFailing`: it has failed for long, as somebody before this process has found. */
+/** `wasFailing`: the database says that the target has failed for long. */
 export const newState = <D>(key: string, target: Target, wasFailing: boolean): TargetState<D> => {
-  const queue = (): Queue<D> => ({ waiting: [], flying: 0, hasMore: false });
+  const queue = (): Queue<D> => ({ waiting: [], active: 0, hasMore: false });
   return {
     key,
     target,
     queues: { first: queue(), retries: queue() },
-    flights: new Set(),
+    activeAttempts: new Set(),
     held: 0,
     lane: wasFailing ? 'failing' : 'new',
     limit: firstLimit,
@@ -110,35 +113,35 @@ export const newState = <D>(key: string, target: Target, wasFailing: boolean): T
     pausedUntilMs: Number.NEGATIVE_INFINITY,
     resumedMs: Number.NEGATIVE_INFINITY,
     failedMs: Number.NEGATIVE_INFINITY,
-    hung: false,
-    closings: 0,
-    heard: 0,
+    isLastFailureSlow: false,
+    pendingCloses: 0,
+    notifications: 0,
   };
 };
 
-/** Whether an attempt has been in the air for long. */
-export const hangs = ({ flights }: TargetState<unknown>, nowMs: number): boolean => {
-  for (const { atMs } of flights) return nowMs - atMs >= slowMs;
+/** Whether the oldest attempt has been running for long. */
+export const isHanging = ({ activeAttempts }: TargetState<unknown>, nowMs: number): boolean => {
+  for (const { atMs } of activeAttempts) return nowMs - atMs >= slowMs;
   return false;
 };
 
-/** An attempt failed; answers whether a pause begins with it. */
-export const fail = <D>(state: TargetState<D>, flight: Flight<D>, nowMs: number): boolean => {
+/** Counts a failed attempt. Returns whether a pause begins. */
+export const fail = <D>(state: TargetState<D>, attempt: ActiveAttempt<D>, nowMs: number): boolean => {
   state.failures += 1;
   state.limit = Math.max(1, state.limit >> 1);
-  state.failedMs = flight.atMs;
-  state.hung = nowMs - flight.atMs >= slowMs;
-  // Those that were in the air when it was paused say nothing new.
-  if (!isFailing(state) || flight.atMs <= state.pausedMs) return false;
+  state.failedMs = attempt.atMs;
+  state.isLastFailureSlow = nowMs - attempt.atMs >= slowMs;
+  // Attempts that were running when the pause began say nothing new.
+  if (!isFailing(state) || attempt.atMs <= state.pausedMs) return false;
   const pauseMs = firstPauseMs * 2 ** Math.min(state.pauses, 10);
   state.pauses += 1;
   state.pausedMs = nowMs;
-  state.pausedUntilMs = nowMs + Math.min(pauseMs, longestPauseMs[state.target.environment]);
+  state.pausedUntilMs = nowMs + Math.min(pauseMs, maxPauseMs[state.target.environment]);
   return true;
 };
 
 export const succeed = (state: TargetState<unknown>): void => {
   state.failures = 0;
   state.pauses = 0;
-  state.limit = Math.min(state.limit + 1, longestLimit);
+  state.limit = Math.min(state.limit + 1, maxLimit);
 };

@@ -1,8 +1,8 @@
-import type { Driver, Surroundings } from '../chains/driver.ts';
+import type { Driver, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
 import { advanceWithin } from '../engine/advanceWithin.ts';
-import { LeaseLost, uncountedIn } from '../engine/applyBlocks.ts';
+import { LeaseLost, unrecordedMovements } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import { insertForwards, verifyForwards } from '../storage/forwards.ts';
@@ -15,30 +15,30 @@ import {
   verifyTransfers,
 } from '../storage/transfers.ts';
 
-const blocksATurn = 20;
+const blocksPerTurn = 20;
 const rememberedBlocks = 10_000;
 
 /**
- * Writes what a block holds by all checks: transfers that are on record are verified, and those that a node left out when
- * it was read first are put on record. Plain coin that was left out may be there already, found by the balance.
+ * Writes what a block contains after all checks: verifies recorded transfers and inserts transfers that a node left out
+ * before. Native coin that was left out may already be recorded by balance.
  */
-const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise<void> =>
+const writeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise<void> =>
   context.db.transaction(async tx => {
     const { caip2 } = lease;
-    if (!(await lockChain(tx, lease))) throw new LeaseLost('the lease of the chain has passed on');
+    if (!(await lockChain(tx, lease))) throw new LeaseLost('another process has taken the lease of the chain');
     const verified = block.movements.filter(movement => movement.verified);
     const forwards = block.forwards.filter(forward => forward.verified);
-    const place = { blockHash: block.hash, blockNumber: block.number };
-    const countable = await uncountedIn(tx, caip2, { number: block.number, movements: verified });
+    const position = { blockHash: block.hash, blockNumber: block.number };
+    const countable = await unrecordedMovements(tx, caip2, { number: block.number, movements: verified });
     await insertTransfers(
       tx,
       caip2,
-      countable.map(movement => ({ ...movement, ...place })),
+      countable.map(movement => ({ ...movement, ...position })),
     );
     await insertForwards(
       tx,
       caip2,
-      forwards.map(forward => ({ ...forward, ...place })),
+      forwards.map(forward => ({ ...forward, ...position })),
     );
     await verifyForwards(
       tx,
@@ -55,39 +55,39 @@ const takeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise
   });
 
 /**
- * Reads blocks again in which transfers could not be verified: a node may have been wrong, or may by now have what it
- * lacked. As long as they are not, they count as received and never as final. Some never are; each block has its turn.
+ * Reads blocks with unverified transfers again: a node may have been wrong, or may now have what it lacked. Unverified
+ * transfers count as received but never as final. Some stay unverified, so each block gets its turn.
  */
 export const createVerifier = (context: Context, driver: Driver, lease: Lease, intervalMs: number) => {
   const { caip2 } = lease;
   let lastTurnMs = performance.now();
   let after = -1;
-  const told = createRecentMap<true>(rememberedBlocks);
+  const loggedBlocks = createRecentMap<true>(rememberedBlocks);
 
-  const tell = ({ number, hash, keys }: UnverifiedBlock, { movements, forwards }: WatchedBlock): void => {
-    const there = new Map([...movements, ...forwards].map(({ key, verified }) => [key, verified]));
-    const left = keys.filter(key => there.get(key) !== true).length;
-    if (left === 0 || told.get(hash)) return;
-    told.set(hash, true);
-    const absent = keys.filter(key => !there.has(key)).length;
+  const logUnverified = ({ number, hash, keys }: UnverifiedBlock, { movements, forwards }: WatchedBlock): void => {
+    const verifiedByKey = new Map([...movements, ...forwards].map(({ key, verified }) => [key, verified]));
+    const left = keys.filter(key => verifiedByKey.get(key) !== true).length;
+    if (left === 0 || loggedBlocks.get(hash)) return;
+    loggedBlocks.set(hash, true);
+    const absent = keys.filter(key => !verifiedByKey.has(key)).length;
     context.log.error({ caip2, block: number, left, absent }, 'transfers could not be verified');
   };
 
-  return async (surroundings: Surroundings, signal: AbortSignal): Promise<void> => {
+  return async (host: DriverHost, signal: AbortSignal): Promise<void> => {
     if (performance.now() - lastTurnMs < intervalMs) return;
     lastTurnMs = performance.now();
-    const due = await unverifiedBlocks(context.db, caip2, after, blocksATurn);
-    after = due.length < blocksATurn ? -1 : due.at(-1)!.number;
+    const due = await unverifiedBlocks(context.db, caip2, after, blocksPerTurn);
+    after = due.length < blocksPerTurn ? -1 : due.at(-1)!.number;
     let isAnyVerified = false;
     for (const unverified of due) {
-      const block = await driver.reread(unverified.number, surroundings, signal);
+      const block = await driver.reread(unverified.number, host, signal);
       if (block?.hash !== unverified.hash) continue;
-      tell(unverified, block);
+      logUnverified(unverified, block);
       const verified = [...block.movements, ...block.forwards].filter(each => each.verified);
-      if (verified.length > 0) await takeBlock(context, lease, block);
+      if (verified.length > 0) await writeBlock(context, lease, block);
       isAnyVerified ||= verified.some(({ key }) => unverified.keys.includes(key));
     }
-    // After an outage of a node there may be thousands, and each keeps a payment waiting.
-    if (due.length === blocksATurn && isAnyVerified) lastTurnMs = Number.NEGATIVE_INFINITY;
+    // After an outage there may be thousands of such blocks, and each keeps a payment waiting.
+    if (due.length === blocksPerTurn && isAnyVerified) lastTurnMs = Number.NEGATIVE_INFINITY;
   };
 };

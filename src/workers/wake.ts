@@ -1,4 +1,4 @@
-/** Lets one wait until another calls, or for so long. */
+/** A wait that ends early when `up` is called. */
 export const createWake = () => {
   let isCalled = false;
   let call = (): void => {};

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ChainHealth, Driver, Surroundings } from '../chains/driver.ts';
+import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Network } from '../core/registry/networks.ts';
-import { applyBlocks, LeaseLost, rollBackByHand } from '../engine/applyBlocks.ts';
+import { applyBlocks, LeaseLost, rollBackAsDecided } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
 import { storedBlock } from '../storage/blocks.ts';
 import {
@@ -24,7 +24,7 @@ import { createHysteresis, type Verdict } from './hysteresis.ts';
 import type { Loop } from './loop.ts';
 import { createVerifier } from './verifier.ts';
 
-/** A chain and all the slugs it stands behind. */
+/** A chain and the networks that it backs. */
 export type WatchedChain = { readonly caip2: string; readonly networks: readonly Network[]; readonly driver: Driver };
 
 export type Watchers = Loop & {
@@ -33,45 +33,45 @@ export type Watchers = Loop & {
 };
 
 const heartbeatMs = 1_000;
-/** Without news a status is written with every second heartbeat, which keeps its `checkedAt` within two seconds. */
-const restatedMs = 1.5 * heartbeatMs;
+/** An unchanged status is written with every second heartbeat, so that `checkedAt` is at most two seconds old. */
+const rewriteMs = 1.5 * heartbeatMs;
 const dueShare = 200;
 const blocksBehind = 20;
-/** Native coin that contracts send costs questions that others do not; so often at most. */
-const leastScanMs = 5_000;
-/** Transfers that could not be verified are looked at again so often. */
+/** Interval of balance scans, which need extra RPC calls. */
+const minScanMs = 5_000;
+/** Interval for checking unverified transfers again. */
 const verifyMs = 30_000;
-const [shortestRestMs, longestRestMs] = [250, 10_000];
+const [minRetryMs, maxRetryMs] = [250, 10_000];
 
 const coinScanMs = ({ networks }: WatchedChain): number => {
   const [{ backing, blockTimeSeconds }] = networks as [Network];
-  return backing === 'devchain' ? 0 : Math.max(leastScanMs, blockTimeSeconds * 1000);
+  return backing === 'devchain' ? 0 : Math.max(minScanMs, blockTimeSeconds * 1000);
 };
 
-/** Payments that waited for a height which the chain has reached by now. */
+/** Advances payments that waited for a height that the chain has reached. */
 const advanceReached = async (context: Context, caip2: string, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     const due = await dueAtHeight(context.db, caip2, dueShare);
     if (due.length === 0) return;
-    // Rows that somebody else holds are theirs to decide; they stay due for the next round.
+    // Locked rows are being decided elsewhere. They stay due for the next round.
     if ((await advanceInSets(context, due, signal)) === 0) return;
   }
 };
 
-const surroundingsOf = (context: Context, row: ChainRow): Surroundings & { finalize(height: number | null): void } => {
+const driverHost = (context: Context, row: ChainRow): DriverHost & { finalize(height: number | null): void } => {
   let finalized = row.finalizedNumber;
   return {
-    known: addresses => knownAddresses(context.db, addresses),
-    stored: number => storedBlock(context.db, row.caip2, number),
+    paymentAddresses: addresses => knownAddresses(context.db, addresses),
+    storedBlock: number => storedBlock(context.db, row.caip2, number),
     now: () => readNow(context.db),
-    finalized: () => finalized,
+    finalizedHeight: () => finalized,
     finalize: height => {
       finalized = height;
     },
   };
 };
 
-/** Reads the chain as long as the lease is ours. `onIdle` is called whenever all that there is has been read. */
+/** Reads the chain while this process has the lease. Calls `onIdle` whenever all blocks are read. */
 const follow = async (
   context: Context,
   chain: WatchedChain,
@@ -82,10 +82,10 @@ const follow = async (
   const { caip2, driver } = chain;
   const lease: Lease = { caip2, fence: row.fence };
   const cursor = row.latestNumber === null ? null : await storedBlock(context.db, caip2, row.latestNumber);
-  const surroundings = surroundingsOf(context, row);
+  const host = driverHost(context, row);
   const verify = createVerifier(context, driver, lease, verifyMs);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
-  for await (const step of driver.follow(cursor, surroundings, signal)) {
+  for await (const step of driver.follow(cursor, host, signal)) {
     if (step.kind === 'halt') {
       context.log.error({ caip2, reason: step.reason }, 'a chain is halted until an operator decides');
       await haltChain(context.db, lease, step.reason);
@@ -94,14 +94,14 @@ const follow = async (
     if (step.kind === 'blocks') {
       await applyBlocks(context, lease, step);
       const latest = step.blocks.at(-1)!.number;
-      if (step.tags.finalized !== null) surroundings.finalize(Math.min(step.tags.finalized, latest));
+      if (step.tags.finalized !== null) host.finalize(Math.min(step.tags.finalized, latest));
       if (step.rollbackTo) {
         context.log.warn({ caip2, to: step.rollbackTo.number, latest }, 'a chain was reorganised');
       }
     } else {
-      await writeIdle(context.db, lease, step.tags, step.caughtUpSince);
-      if (step.caughtUpSince !== null) await scanCoins(step.at, step.caughtUpSince, signal);
-      await verify(surroundings, signal);
+      await writeIdle(context.db, lease, step.tags, step.caughtUpAt);
+      if (step.caughtUpAt !== null) await scanCoins(step.at, step.caughtUpAt, signal);
+      await verify(host, signal);
       await onIdle();
     }
     await advanceReached(context, caip2, signal);
@@ -112,12 +112,12 @@ const verdictOf = ({ status, reason, latestBlock }: ChainHealth, row: ChainRow |
   if (row?.haltReason) return { status: 'down', reason: `It is halted. ${row.haltReason}` };
   const behind = (latestBlock ?? 0) - (row?.latestNumber ?? latestBlock ?? 0);
   if (status === 'operational' && behind > blocksBehind) {
-    return { status: 'degraded', reason: `${behind} blocks are still to be read.` };
+    return { status: 'degraded', reason: `${behind} blocks have not been read yet.` };
   }
   return { status, reason };
 };
 
-/** What the chain's state means for one of the networks it stands behind. */
+/** The status of one network that the chain backs. */
 const measure = (network: Network, health: ChainHealth, row: ChainRow | null): Measurement => {
   const { environment, slug, caip2, currencies } = network;
   const { latestBlock, lagSeconds, unfitTokens } = health;
@@ -142,36 +142,36 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   const { caip2, networks } = chain;
   const stopping = new AbortController();
   const measured = Promise.withResolvers<void>();
-  const steady = createHysteresis();
+  const smooth = createHysteresis();
 
-  let written: { readonly news: string; readonly atMs: number } | null = null;
+  let written: { readonly content: string; readonly atMs: number } | null = null;
   const writeStatus = async (row: ChainRow | null): Promise<void> => {
     const health = chain.driver.health();
     if (health === null) return;
-    // Blocks before the first that is read are never looked at: nobody may be given an address until then.
+    // Blocks before the first one read are never searched for transfers, so no address may be handed out until then.
     const isRead = row !== null && row.latestNumber !== null;
     if (!isRead && health.status !== 'down') return;
-    const { status, reason } = steady(measure(networks[0]!, health, row));
-    // Not the lag: it grows by itself on a chain that rests.
-    const news = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
+    const { status, reason } = smooth(measure(networks[0]!, health, row));
+    // Without the lag, which grows by itself while no block comes.
+    const content = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
     const nowMs = performance.now();
-    if (written?.news === news && nowMs - written.atMs < restatedMs) return;
+    if (written?.content === content && nowMs - written.atMs < rewriteMs) return;
     const all = networks.map(network => ({ ...measure(network, health, row), status, reason }));
     await writeNetworkStatus(context.db, all);
-    written = { news, atMs: nowMs };
+    written = { content, atMs: nowMs };
     measured.resolve();
   };
-  /** Later ones come with the heartbeat. */
+  /** The heartbeat writes the later ones. */
   const writeFirstStatus = async (): Promise<void> => {
     if (written === null) await writeStatus((await readChains(context.db, [caip2]))[0] ?? null);
   };
 
-  /** Keeps the lease and tells how the chain is, until either ends. */
-  const beat = async (lease: Lease, lose: (reason: LeaseLost) => void, signal: AbortSignal): Promise<void> => {
+  /** Renews the lease and writes the status until the signal ends or the lease is lost. */
+  const heartbeat = async (lease: Lease, onLost: (reason: LeaseLost) => void, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
         const row = await renewLease(context.db, lease, leaseSeconds);
-        if (row === null) return lose(new LeaseLost('the lease is lost'));
+        if (row === null) return onLost(new LeaseLost('another process has taken the lease of the chain'));
         await writeStatus(row);
       } catch (error) {
         context.log.warn({ caip2, err: error }, 'the state of a chain could not be written');
@@ -180,43 +180,43 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     }
   };
 
-  const lead = async (row: ChainRow): Promise<void> => {
+  const readWithLease = async (row: ChainRow): Promise<void> => {
     const lease: Lease = { caip2, fence: row.fence };
-    const over = new AbortController();
-    // Also where the stop came while the lease was on its way: an event would have passed already.
-    const signal = AbortSignal.any([stopping.signal, over.signal]);
-    const beating = beat(lease, reason => over.abort(reason), signal);
+    const ended = new AbortController();
+    // Covers a stop that came before the lease was granted: an event listener would miss it.
+    const signal = AbortSignal.any([stopping.signal, ended.signal]);
+    const heartbeats = heartbeat(lease, reason => ended.abort(reason), signal);
     try {
       while (!signal.aborted) {
         const [now] = await readChains(context.db, [caip2]);
-        if (now && now.rollbackTo !== null) await rollBackByHand(context, lease, now.rollbackTo);
+        if (now && now.rollbackTo !== null) await rollBackAsDecided(context, lease, now.rollbackTo);
         else if (now?.haltReason === null) await follow(context, chain, now, writeFirstStatus, signal);
         else await pause(heartbeatMs, undefined, { signal }).catch(() => undefined);
       }
     } finally {
-      over.abort();
-      await beating;
+      ended.abort();
+      await heartbeats;
       await releaseLease(context.db, lease).catch(() => undefined);
     }
   };
 
   const run = async (): Promise<void> => {
-    let restMs = shortestRestMs;
+    let retryMs = minRetryMs;
     while (!stopping.signal.aborted) {
       try {
         const row = await takeLease(context.db, { caip2, holder, seconds: leaseSeconds });
         if (row === null) {
-          // Somebody else reads this chain, and tells of it.
+          // Another process reads this chain and writes its status.
           measured.resolve();
         } else {
-          await lead(row);
-          restMs = shortestRestMs;
+          await readWithLease(row);
+          retryMs = minRetryMs;
         }
       } catch (error) {
         if (!stopping.signal.aborted) context.log.error({ caip2, err: error }, 'the watcher of a chain failed');
       }
-      await pause(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      restMs = Math.min(restMs * 2, longestRestMs);
+      await pause(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      retryMs = Math.min(retryMs * 2, maxRetryMs);
     }
   };
   const running = run();
@@ -230,7 +230,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   };
 };
 
-/** One watcher a chain; of several processes, one at a time reads it. `holder` names this process. */
+/** Starts a watcher for each chain. Only one process at a time reads a chain. `holder` names this process. */
 export const startWatchers = (context: Context, chains: readonly WatchedChain[], holder: string): Watchers => {
   const watchers = chains.map(chain => startWatcher(context, chain, holder));
   return {

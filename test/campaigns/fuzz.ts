@@ -37,7 +37,7 @@ const startTimeoutMs = 120_000;
 const settledAfter = 30_000;
 /** How much more memory the second half may leave resident than the first, in MiB. */
 const growthBound = 48;
-/** A small heap is collected often, so that what grows is what is kept and not what nobody has swept up yet. */
+/** A small heap is collected often, so that growth shows retained memory and not garbage. */
 const smallHeap = ['--max-old-space-size=96'];
 
 type Scene = { readonly target: Target; readonly api: Api };

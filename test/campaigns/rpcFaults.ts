@@ -36,7 +36,7 @@ if (values.help) {
 }
 const [wanted, payments, { seed }] = [Number(values.answers), Number(values.payments), values];
 
-/** How many nodes each chain is read through. A node that was wrong is left alone for a while, so many make haste. */
+/** Nodes per chain. A faulty node backs off for a while, so more nodes make the campaign faster. */
 const nodes: readonly (readonly [Slug, number])[] = [
   ['arbitrum', 2],
   ['optimism', 3],

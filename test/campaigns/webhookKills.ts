@@ -44,10 +44,10 @@ const [events, kills, faults, seed] = [values.events, values.kills, values.fault
 
 const accounts = 8;
 const callers = 24;
-/** Every so many payments have a callbackUrl. */
+/** One payment in this many has a callbackUrl. */
 const callbackEvery = 10;
 const readyTimeoutMs = 60_000;
-/** How long the last retries may take once the receivers are well and time is made to pass. */
+/** How long the last retries may take once the receivers are healthy and retries are made due. */
 const settleTimeoutMs = 900_000;
 const [shortestLifeMs, longestLifeMs] = [200, 4_000];
 
@@ -71,7 +71,7 @@ const startReceivers = async (start: ReceiversStart) => {
 
 type Merchant = { readonly api: Api; readonly endpointPath: string; readonly callbackPath: string };
 
-/** Creates payments as fast as the service takes them, until there are enough; answers who is to hear of each. */
+/** Creates payments as fast as possible until there are enough. Returns the expected receivers of each. */
 const createPayments = async (merchants: readonly Merchant[], receiversUrl: string): Promise<Map<string, string[]>> => {
   const expected = new Map<string, string[]>();
   let next = 0;
@@ -80,7 +80,7 @@ const createPayments = async (merchants: readonly Merchant[], receiversUrl: stri
       const index = at % merchants.length;
       const { api, endpointPath, callbackPath } = merchants[index]!;
       const hasCallback = at % callbackEvery === 0;
-      // The first merchant's callbacks go where its endpoint is: only the endpoint's delivery is made.
+      // The first merchant's callbacks go to its endpoint's URL: only the endpoint's delivery is made.
       const path = index === 0 ? endpointPath : callbackPath;
       const body = {
         amount: '25.00',

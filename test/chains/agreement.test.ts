@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Agreement, createAgreement, type Voters } from '../../src/chains/evm/agreement.ts';
 import { readHeader } from '../../src/chains/evm/block.ts';
 import { createNode } from '../../src/chains/evm/node.ts';
-import type { Sighting } from '../../src/chains/evm/survey.ts';
+import type { NodeReport } from '../../src/chains/evm/survey.ts';
 import type { Block } from '../../src/core/chain.ts';
 import { type FaultProxy, forkOf, startFaultProxy, type Upstream } from './faultProxy.ts';
 import { startTestChain, type TestChain } from './followScene.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await chain.mine(height - (await chain.head()));
   other = forkOf(chain.upstream, { above: fork, name: 'other' });
   block = await headerAt(height);
-  agreement = createAgreement({ stored: headerAt }, 2, signal);
+  agreement = createAgreement({ storedBlock: headerAt }, 2, signal);
 });
 afterAll(() => {
   for (const proxy of proxies) proxy.close();
@@ -27,25 +27,25 @@ afterAll(() => {
 
 const headerAt = async (number: number): Promise<Block> => readHeader(await chain.blockAt(number));
 
-/** What a node says that serves this branch up to a height. */
-const see = async (upstream: Upstream, top: number): Promise<Sighting> => {
+/** The report of a node that serves this branch up to a height. */
+const see = async (upstream: Upstream, top: number): Promise<NodeReport> => {
   const proxy = await startFaultProxy(upstream, { seed: 'agreement' });
   proxies.push(proxy);
   const node = createNode(proxy.url, 0, {}, () => performance.now());
   const head = readHeader(await node.call('eth_getBlockByNumber', [`0x${top.toString(16)}`, false], signal));
   return { node, head, safe: null, finalized: null };
 };
-const ours = (top = height): Promise<Sighting> => see(chain.upstream, top);
-const theirs = (top = height): Promise<Sighting> => see(other, top);
-/** A node that was seen a moment ago and answers no more. */
-const silent = async (sighting: Sighting): Promise<Sighting> => ({
-  ...sighting,
+const ours = (top = height): Promise<NodeReport> => see(chain.upstream, top);
+const theirs = (top = height): Promise<NodeReport> => see(other, top);
+/** A node that sent a report and no longer answers. */
+const silent = async (report: NodeReport): Promise<NodeReport> => ({
+  ...report,
   node: createNode('http://127.0.0.1:9/', 0, {}, () => performance.now()),
 });
 
 describe('whether a block stands against a node that has another one', () => {
-  /** Votes of the node itself, of others that are as far, and of those that lag. */
-  const judge = async (fresh: readonly Sighting[], stale: readonly Sighting[] = []) => {
+  /** Votes of the node itself, of nodes at the same height, and of nodes that lag. */
+  const judge = async (fresh: readonly NodeReport[], stale: readonly NodeReport[] = []) => {
     const against = await theirs();
     const voters: Voters = { all: [against, ...fresh, ...stale], fresh: [against, ...fresh] };
     return agreement.judge(against, voters, block);
@@ -68,13 +68,13 @@ describe('whether a block stands against a node that has another one', () => {
 
   test('one alone leaves it in doubt, with others that cannot say', async () => {
     expect(await judge([])).toBe('doubtful');
-    // Up to the fork both branches are one.
+    // Below the fork the branches are the same.
     expect(await judge([], [await ours(fork), await theirs(fork)])).toBe('doubtful');
   });
 });
 
 describe('how far nodes agree', () => {
-  const agreed = (sightings: readonly Sighting[]) => agreement.heightOf(sightings, block);
+  const agreed = (reports: readonly NodeReport[]) => agreement.agreedHeight(reports, block);
 
   test('as far as the second of them', async () => {
     expect(await agreed([await ours(), await ours()])).toBe(height);
@@ -86,25 +86,25 @@ describe('how far nodes agree', () => {
     expect(await agreed([await ours(), await theirs()])).toBe(null);
     expect(await agreed([await ours()])).toBe(null);
     const lower = await headerAt(height - 2);
-    expect(await agreement.heightOf([await silent(await ours()), await ours()], lower)).toBe(null);
+    expect(await agreement.agreedHeight([await silent(await ours()), await ours()], lower)).toBe(null);
   });
 
   test('one that is asked alone is believed', async () => {
-    const alone = createAgreement({ stored: headerAt }, 1, signal);
-    expect(await alone.heightOf([await theirs()], block)).toBe(height);
+    const alone = createAgreement({ storedBlock: headerAt }, 1, signal);
+    expect(await alone.agreedHeight([await theirs()], block)).toBe(height);
   });
 });
 
 describe('how high nodes call blocks of ours final', () => {
   /** Nodes by their head and what they call final, each on our branch or on the other one. */
-  type Seen = readonly [head: Promise<Sighting>, final: Promise<Sighting>];
+  type Seen = readonly [head: Promise<NodeReport>, final: Promise<NodeReport>];
   const finalized = (...nodes: readonly Seen[]) => finalizedAt(block, ...nodes);
   const finalizedAt = async (at: Block, ...nodes: readonly Seen[]) => {
-    const sightings = nodes.map(async ([seen, final]) => {
+    const reports = nodes.map(async ([seen, final]) => {
       const { head } = await final;
       return { ...(await seen), safe: head, finalized: head };
     });
-    const tags = await agreement.tagsOf(await Promise.all(sightings), at);
+    const tags = await agreement.agreedTags(await Promise.all(reports), at);
     expect(tags.safe).toBe(tags.finalized);
     return tags.finalized;
   };
@@ -133,7 +133,7 @@ describe('how high nodes call blocks of ours final', () => {
   test('above what we have, by those alone whose heads are not older than what they call final', async () => {
     const at = await headerAt(30);
     expect(await finalizedAt(at, [ours(), ours(36)], [ours(), ours(36)])).toBe(36);
-    // Our newest block was left by the chain between the answers to the one question and to the other.
+    // The chain left our newest block between the two answers.
     expect(await finalizedAt(at, [ours(30), theirs(36)], [ours(30), theirs(36)])).toBe(null);
     expect(await finalizedAt(at, [ours(31), theirs(36)], [ours(31), theirs(31)])).toBe(null);
   });

@@ -66,7 +66,7 @@ test('of a block that is not there, or a contract that has none, are refused', a
   const gone = { token: null, holders: [alice], blockHash: `0x${'ab'.repeat(32)}` };
   await expect(readBalances(node, gone, asked)).rejects.toMatchObject({ kind: 'refused' });
   const blockHash = await hashAt(await chain.head());
-  // This node answers a call that fails with what it failed with; others refuse.
+  // This node returns the revert data of a failed call; others return an error.
   await expect(readBalances(node, { token: nobody, holders: [alice], blockHash }, asked)).rejects.toBeInstanceOf(
     RpcFault,
   );

@@ -28,7 +28,7 @@ const newest = async (): Promise<{ header: Header; logs: LogEntry[] }> => {
   return { header: readHeader(block), logs: logs.map(readLog) };
 };
 
-/** The filter of these logs, put together here. */
+/** The bloom filter of these logs, computed here. */
 const filterOf = (logs: readonly LogEntry[]): Uint8Array => {
   const bloom = new Uint8Array(bloomBytes);
   for (const { contract, topics } of logs) {

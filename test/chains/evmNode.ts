@@ -25,7 +25,7 @@ const secretKeys = [1, 2, 3].map((n): Hex => `0x${n.toString(16).padStart(64, '0
 /** Funded accounts of the node: the payer, and strangers who try things. */
 export const accounts = secretKeys.map(privateKeyToAddress) as [Address, Address, Address];
 
-// EDR wants one context in a process.
+// EDR allows one context per process.
 const context = new EdrContext();
 await context.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
 

@@ -26,7 +26,7 @@ type AnswerKind = (typeof answerKinds)[number];
 export type FaultKind = ExchangeKind | AnswerKind | 'fork';
 export const faultKinds: readonly FaultKind[] = [...exchangeKinds, ...answerKinds, 'fork'];
 
-/** The probability of each, for each exchange or answer that it can touch. */
+/** The probability of each fault, per exchange or answer. */
 export type Faults = Readonly<Partial<Record<FaultKind, number>>>;
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
@@ -150,7 +150,10 @@ const countIn = <T>(counts: Map<T, number>, what: T, by = 1): void => {
   counts.set(what, (counts.get(what) ?? 0) + by);
 };
 
-/** JSON-RPC over HTTP on loopback, in front of a node, wrong as often as it is told to be. The same seed draws the same. */
+/**
+ * JSON-RPC over HTTP on loopback in front of a node, with faults at the given rates. The same seed gives the same
+ * faults.
+ */
 export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOptions): Promise<FaultProxy> => {
   const random = createRandom(options.seed);
   const counts = new Map<FaultKind, number>();
@@ -190,7 +193,7 @@ export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOpt
   const server = createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());
   });
-  // Longer than the driver keeps an idle connection, so that no exchange is cut but by a fault.
+  // Longer than the driver keeps idle connections, so that only a fault cuts an exchange.
   server.keepAliveTimeout = 65_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -210,8 +213,8 @@ export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOpt
 };
 
 /**
- * The same chain with other hashes above a height, as a node on another branch tells it: the blocks hold the same
- * transactions, and no other node knows them.
+ * The same chain with other hashes above a height, like a node on another branch: the blocks have the same
+ * transactions, and no other node has them.
  */
 export const forkOf = (upstream: Upstream, branch: { readonly above: number; readonly name: string }): Upstream => {
   const honest = new Map<string, string>();

@@ -123,7 +123,7 @@ describe('catch-up', () => {
     expect([...far.stored.values()]).toEqual([...near.stored.values()]);
     expect(far.movements()).toEqual(await far.walked(cursor.number + 1));
     expect(far.movements().length).toBeGreaterThan(150);
-    // Near the head each block is a question of its own; by range a hundred of them share some.
+    // Near the head each block needs its own request; by range a hundred blocks share a few.
     expect(proxy.answers().get('eth_getLogs')! - rangesBefore).toBeLessThan(rangesBefore / 2);
     expect(near.complaints.concat(far.complaints)).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe('a reorg', () => {
     await pay(chain, 5n);
     await follower.catchUp();
     const first = await follower.walked(height + 1);
-    // The other branch is a node that forgets what the first one has: the first chain itself stays as it is.
+    // The other branch is a node that forgets blocks of the first one. The first chain stays unchanged.
     const other = follow(chain, proxy);
     await other.catchUp();
     expect(other.movements().filter(({ amount }) => amount === 5n)).toEqual(first);
@@ -210,7 +210,7 @@ describe('a reorg', () => {
     proxy.set({ staleHead: 1 });
     for (let seen = 0; seen < 3; seen++) {
       const step = await follower.next();
-      expect(step).toMatchObject({ kind: 'idle', at: { number: height }, caughtUpSince: null });
+      expect(step).toMatchObject({ kind: 'idle', at: { number: height }, caughtUpAt: null });
     }
     expect(rollbacks(follower)).toEqual([]);
     proxy.set({});

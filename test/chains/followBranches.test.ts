@@ -17,7 +17,7 @@ describe('a node on a branch of its own', () => {
     const follower = follow(chain, [strange, ...honest], { isQuiet: false });
     await follower.catchUp();
     strange.set({ fork: 1 });
-    // Its finality covers its own blocks as well, in time.
+    // Its finality covers its own blocks too, after a while.
     for (let at = 1n; at <= 8n; at++) {
       await pay(chain, at);
       await follower.catchUp();
@@ -136,7 +136,7 @@ describe('a node on a branch of its own', () => {
   test('is followed where it is the branch of most', async () => {
     const chain = await prepare();
     const height = await chain.head();
-    // Two nodes see the reorg; the third stays with what it had.
+    // Two nodes see the reorg; the third keeps its old branch.
     const stuck = await serve(behind(chain, () => height));
     const follower = follow(chain, [stuck, await serve(chain.upstream), await serve(chain.upstream)]);
     await pay(chain, 1n);

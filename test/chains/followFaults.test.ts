@@ -25,7 +25,7 @@ type Scene = {
   readonly from: number;
 };
 
-/** A chain with so many blocks that nobody has read yet, in which tokens and coin move. */
+/** A chain with this many unread blocks, with token and coin transfers. */
 const prepare = async (
   unread: number,
   altered: (chain: TestChain) => Upstream = ({ upstream }) => upstream,
@@ -47,7 +47,7 @@ const prepare = async (
   return { chain, proxy, follower, from: cursor.number + 1 };
 };
 
-/** Lets the fault rage until it was seen so often, then ends it; nothing may have been believed meanwhile. */
+/** Keeps the fault on until it was seen this often. No wrong answer may be accepted meanwhile. */
 const outlast = async ({ proxy, follower, from }: Scene, kind: FaultKind, times: number): Promise<void> => {
   proxy.set({ [kind]: 1 });
   const caughtUp = follower.catchUp();
@@ -100,7 +100,7 @@ describe('near the head', () => {
         return { result: (outcome.result as unknown[]).filter((_, at) => at !== hidden) };
       };
     const { chain, follower, from } = await prepare(0, hiding);
-    // The filter of the block is the same with one of them.
+    // The bloom filter is the same with one of them.
     await chain.block(chain.transfer(alice, 5n), chain.transfer(alice, 6n));
     const caughtUp = follower.catchUp();
     await vi.waitFor(() => expect(follower.complaints.length).toBeGreaterThan(1), { timeout: 30_000 });
@@ -141,7 +141,7 @@ describe('in ranges', () => {
     expect(follower.complaints).toEqual([]);
   });
 
-  /** What providers do that cap their answers and do not say so. */
+  /** Providers that cap their answers silently. */
   test.each([1, 7, 40])('an answer that is cut off after %i logs is noticed', async cap => {
     const capping =
       (chain: TestChain): Upstream =>

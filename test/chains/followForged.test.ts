@@ -63,7 +63,7 @@ describe('logs of a block', () => {
       const two = [chain.transfer(addressOf('bob'), 1n), chain.transfer(alice, BigInt(at + 1))];
       await chain.block(...(at <= 40 ? two : []));
     }
-    // As a node whose index of logs has stopped there, in the middle of a block.
+    // Like a node whose log index stopped there, in the middle of a block.
     const [end, place] = [cursor.number + 41, 0];
     const change: Change = (log, isRange) => {
       const isBeyond =

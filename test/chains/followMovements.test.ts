@@ -32,7 +32,7 @@ afterEach(() => {
 
 type Options = Partial<FollowerOptions> & { proxy?: Partial<FaultProxyOptions>; upstream?: Upstream };
 
-/** What the driver tells of what happens after it has caught up. */
+/** What the driver reports after it has caught up. */
 const watch = async ({ proxy: proxying, upstream = chain.upstream, ...options }: Options = {}) => {
   const proxy = await startFaultProxy(upstream, { seed: 'movements', ...proxying });
   const known = [alice, bob, self, rejecting];
@@ -153,7 +153,7 @@ describe('verified', () => {
     await chain.block(chain.transfer(alice, large - 1n));
     const movements = await told();
     expect(movements.map(({ verified }) => verified)).toEqual([true, true, true]);
-    // The second is below what is worth the proof.
+    // The second amount is too small to require a proof.
     expect(proxy.answers().get('eth_getBlockReceipts')! - before).toBe(1);
   });
 
@@ -165,7 +165,7 @@ describe('verified', () => {
     const [movement] = await told();
     expect(movement).toMatchObject({ amount: large, verified: false });
     proxy.set({});
-    const block = await follower.driver.reread(await chain.head(), follower.surroundings, AbortSignal.timeout(10_000));
+    const block = await follower.driver.reread(await chain.head(), follower.host, AbortSignal.timeout(10_000));
     expect(block!.movements).toEqual([{ ...movement, verified: true }]);
   });
 
@@ -183,7 +183,7 @@ describe('verified', () => {
   test('a block that no node has any more is not read again', async () => {
     const { follower } = await watch();
     const next = (await chain.head()) + 1;
-    expect(await follower.driver.reread(next, follower.surroundings, AbortSignal.timeout(10_000))).toBeNull();
+    expect(await follower.driver.reread(next, follower.host, AbortSignal.timeout(10_000))).toBeNull();
   });
 });
 
@@ -194,7 +194,7 @@ test('a token with other decimals than listed, or none, is told of by its contra
   const { follower } = await watch({ tokens: [chain.token, rejecting, finer] });
   const { unfitTokens } = follower.driver.health()!;
   expect([...unfitTokens.keys()]).toEqual([rejecting, finer]);
-  expect(unfitTokens.get(finer)).toContain('has 18 decimals and not 6');
+  expect(unfitTokens.get(finer)).toContain('has 18 decimals instead of 6');
 });
 
 test('a node that has no time for the question does not disable a token', async () => {

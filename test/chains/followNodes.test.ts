@@ -115,7 +115,7 @@ test('a block that is read again is read from one node', async () => {
   const follower = follow(chain, [first, second], { nowMs: () => nowMs });
   await pay(chain, 5n);
   await follower.catchUp();
-  // The first is left alone after a fault, and could be asked again in the middle of it.
+  // The first node backs off after a fault, and could be used again in the middle of the read.
   first.set({ serverError: 1 });
   await follower.catchUp();
   first.set({});
@@ -124,7 +124,7 @@ test('a block that is read again is read from one node', async () => {
   wakeFirst = () => {
     nowMs += 60_000;
   };
-  const block = await follower.driver.reread(await chain.head(), follower.surroundings, AbortSignal.timeout(10_000));
+  const block = await follower.driver.reread(await chain.head(), follower.host, AbortSignal.timeout(10_000));
   expect(block!.movements).toMatchObject([{ amount: 5n, verified: true }]);
   expect(asked()).toEqual(before);
 });
@@ -135,10 +135,10 @@ test('a node that is left alone for a moment does not make the network down', as
   const follower = follow(chain, [proxy], { nowMs: () => 0 });
   await follower.catchUp();
   await pay(chain, 1n);
-  // It says where it stands, and fails at what is read next; by the clock of pauses it is left alone from then on.
+  // It reports its head and fails at the next read; from then on it backs off.
   proxy.set({ nullReceipt: 1 });
   let polls = 0;
-  follower.surroundings.now = async () => {
+  follower.host.now = async () => {
     polls += 1;
     return new Date();
   };

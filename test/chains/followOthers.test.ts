@@ -26,7 +26,7 @@ const prepare = async (): Promise<{ chain: TestChain; cursor: Block }> => {
   return { chain, cursor: { number: Number(number), hash, parentHash, timestamp: 0 } };
 };
 
-/** A node that has lost the second log of every block, as far as questions for ranges go. */
+/** A node that has lost the second log of every block, in range requests. */
 const forgetful =
   ({ upstream }: TestChain): Upstream =>
   async (method, params) => {

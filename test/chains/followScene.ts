@@ -25,8 +25,8 @@ const hex = (value: bigint | number): Hex => `0x${value.toString(16)}`;
 let drawn = 0;
 
 /**
- * A real EVM that mines when it is told to, with a token, and that can go back to any block. `finalized` is so many
- * blocks below its head, and never goes down.
+ * A real EVM with a token that mines on demand and can go back to any block. `finalized` is a fixed number of blocks
+ * below its head and never decreases.
  */
 export const startTestChain = async (options: { chainId?: number; finalityLag?: number } = {}) => {
   const { chainId = 31_337, finalityLag = 0 } = options;
@@ -43,7 +43,7 @@ export const startTestChain = async (options: { chainId?: number; finalityLag?: 
   };
   await remember();
 
-  /** One block with these transactions. No two blocks are ever alike, not even empty ones at one height. */
+  /** Mines one block with these transactions. No two blocks are equal, not even empty ones at the same height. */
   const block = async (...sent: readonly Sent[]): Promise<Hex[]> => {
     const hashes: Hex[] = [];
     for (const { from = accounts[0], value = 0n, gas = 200_000n, ...call } of sent) {
@@ -60,7 +60,7 @@ export const startTestChain = async (options: { chainId?: number; finalityLag?: 
     final = Math.max(final, (await head()) - finalityLag);
     return final;
   };
-  /** What a node answers. EDR calls its newest block final; here finality is that of the scene. */
+  /** How a node answers. EDR calls its newest block final; here the scene decides. */
   const upstream: Upstream = async (method, params) => {
     const [tag, full] = params;
     const isTag = method === 'eth_getBlockByNumber' && (tag === 'finalized' || tag === 'safe');
@@ -111,7 +111,9 @@ const byKey = (a: Told, b: Told): number => (a.key < b.key ? -1 : a.key > b.key 
 const transferTopic = keccak256(toHex('Transfer(address,address,uint256)'));
 const topicAddress = (topic: Hex): string => getAddress(`0x${topic.slice(26)}`);
 
-/** What reached these addresses by the receipts of every single transaction, from a block on; shares no code with the driver. */
+/**
+ * What reached these addresses from a block on, from the receipts of every transaction. Shares no code with the driver.
+ */
 export const walkChain = async (
   { node, blockAt, head }: TestChain,
   known: ReadonlySet<string>,
@@ -147,12 +149,12 @@ export type FollowerOptions = {
   readonly chain: TestChain;
   readonly known: readonly string[];
   readonly tokens?: readonly string[];
-  /** A chain without tags, as the local one; otherwise finality counts. */
+  /** A chain without tags, like the local one. */
   readonly isQuiet?: boolean;
   readonly cursor?: Block;
-  /** Blocks below the newest that are kept. */
+  /** How many blocks below the newest are kept. */
   readonly keep?: number;
-  /** The clock of pauses. */
+  /** The clock for back-off times. */
   readonly nowMs?: () => number;
   readonly answerTimeoutMs?: number;
 };
@@ -160,14 +162,14 @@ export type FollowerOptions = {
 export type LogLine = { readonly fields: Record<string, unknown>; readonly message: string };
 
 /**
- * Pauses pass so much faster than they would, so that a node which is left alone after a fault is back in a moment. How
- * long they are is what the tests of a node say.
+ * Back-off times pass this much faster, so that a node is soon used again after a fault. The tests of `node` check the
+ * real times.
  */
 const haste = 50;
-/** The chain mines when it is told to, so waiting for its next block is only waiting. */
+/** The chain mines on demand, so waiting for the next block only costs time. */
 const betweenPollsMs = 10;
 
-/** The driver with a memory in place of a database. Steps are applied as they are taken, and must fit. */
+/** The driver with memory instead of a database. Steps are applied as they arrive, and must link. */
 export const startFollower = (options: FollowerOptions) => {
   const { chain, isQuiet = true, keep = 256 } = options;
   const known = new Set(options.known);
@@ -200,13 +202,13 @@ export const startFollower = (options: FollowerOptions) => {
     },
     nowMs: options.nowMs ?? (() => performance.now() * haste),
   });
-  const surroundings = {
-    known: async (addresses: readonly string[]) => new Set(addresses.filter(address => known.has(address))),
-    stored: async (number: number) => stored.get(number) ?? (cursor?.number === number ? cursor : null),
-    finalized: () => finalized,
+  const host = {
+    paymentAddresses: async (addresses: readonly string[]) => new Set(addresses.filter(address => known.has(address))),
+    storedBlock: async (number: number) => stored.get(number) ?? (cursor?.number === number ? cursor : null),
+    finalizedHeight: () => finalized,
     now: async () => new Date(),
   };
-  const steps = driver.follow(cursor, surroundings, stopping.signal);
+  const steps = driver.follow(cursor, host, stopping.signal);
 
   const apply = (step: ChainStep): void => {
     if (step.kind !== 'blocks') return;
@@ -231,26 +233,26 @@ export const startFollower = (options: FollowerOptions) => {
 
   return {
     driver,
-    surroundings,
+    host,
     next,
     taken,
     complaints,
     logged,
     stored,
-    /** Takes steps until one is as wanted; the time of the test is the bound. */
+    /** Takes steps until one matches; the test's timeout is the limit. */
     async until(isWanted: (step: ChainStep) => boolean): Promise<ChainStep> {
       for (;;) {
         const step = await next();
         if (isWanted(step)) return step;
       }
     },
-    /** Takes steps until the driver says that it has read all that the node has now. */
+    /** Takes steps until the driver has read all that the node has now. */
     async catchUp(): Promise<Extract<ChainStep, { kind: 'idle' }>> {
       const { hash } = await chain.blockAt('latest');
       for (;;) {
         const step = await next();
         if (step.kind === 'halt') throw new Error(step.reason);
-        if (step.kind === 'idle' && step.at.hash === hash && step.caughtUpSince !== null) return step;
+        if (step.kind === 'idle' && step.at.hash === hash && step.caughtUpAt !== null) return step;
       }
     },
     movements: (): Told[] =>

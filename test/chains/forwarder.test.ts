@@ -129,7 +129,7 @@ describe('sweep of 100 in one transaction', () => {
         forwarders.map((forwarder, i) => ({ name: 'Forwarded', forwarder, amount: amounts[i]! })),
       );
 
-      // A second time: nothing to do, nothing said.
+      // The second time there is nothing to do and nothing is logged.
       expect((await scene.sweep(treasury, token(), salts)).logs).toEqual([]);
       expect(await balance(treasury)).toBe(total);
 

@@ -60,7 +60,7 @@ describe('nobody can send funds elsewhere', () => {
         expect((await scene.node.send({ to: target, data: forwardCall(args) }, thief)).status).toBe('0x0');
       }
     }
-    // Calls a token understands mean nothing to a clone: they succeed without doing anything.
+    // A clone ignores token calls: they succeed without effect.
     for (const functionName of ['transfer', 'approve']) {
       const data = encodeFunctionData({ abi: tokenAbi, functionName, args: [thief, 100n] });
       await scene.node.must({ to: forwarder!, data }, thief);

@@ -21,7 +21,7 @@ export const saltOf = (n: number): Uint8Array => createHash('sha256').update(`sa
 
 type SweepLog = { readonly name: string; readonly forwarder: Address; readonly amount: bigint | undefined };
 
-/** What the factory reported in a receipt; logs of anybody else are left out. */
+/** The factory's logs in a receipt, without other logs. */
 export const sweepLogs = (receipt: Receipt): SweepLog[] =>
   receipt.logs
     .filter(log => log.address.toLowerCase() === forwarderFactory.toLowerCase())

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createNews } from '../../src/chains/evm/news.ts';
+import { createPollWait } from '../../src/chains/evm/pollWait.ts';
 
 const pollMs = 5;
 
-/** A source of news whose answers the test gives. */
+/** A wake source whose answers the test gives. */
 const startSource = () => {
   const asked: { readonly head: string; readonly answer: PromiseWithResolvers<boolean> }[] = [];
   const wake = (head: string): Promise<boolean> => {
@@ -12,7 +12,12 @@ const startSource = () => {
     return answer.promise;
   };
   const over = new AbortController();
-  return { asked, over, wait: createNews(pollMs, wake, over.signal), slow: createNews(600_000, wake, over.signal) };
+  return {
+    asked,
+    over,
+    wait: createPollWait(pollMs, wake, over.signal),
+    slow: createPollWait(600_000, wake, over.signal),
+  };
 };
 
 test('a head is asked about once, however often it is polled', async () => {
@@ -26,7 +31,7 @@ test('news end a long pause, once for a head', async () => {
   const first = slow('a');
   asked[0]!.answer.resolve(true);
   await first;
-  // The block could not be read: the same news must not end the next pause as well.
+  // The block could not be read: the same wake-up must not end the next wait too.
   let isOver = false;
   const second = slow('a').then(() => {
     isOver = true;
@@ -60,7 +65,7 @@ test.each(['no news', 'a fault'])('%s: the pause goes on, and then it is asked a
 });
 
 test('without a source, and before the first block, there is the pause alone', async () => {
-  await createNews(pollMs, undefined, new AbortController().signal)('a');
+  await createPollWait(pollMs, undefined, new AbortController().signal)('a');
   const { asked, wait } = startSource();
   await wait(null);
   expect(asked).toEqual([]);

@@ -30,10 +30,10 @@ const start = async (faults: Faults = {}): Promise<{ proxy: FaultProxy; node: Ev
 const calls = (count: number) => Array.from({ length: count }, (_, at) => ({ method: 'echo', params: [at + 1] }));
 const fault = new RpcFault('timeout', undefined, 'no answer');
 
-/** How long it is left alone, found by waiting. */
+/** The back-off time, found by waiting. */
 const restMs = ({ node, pass }: Awaited<ReturnType<typeof start>>, stepMs = 250): number => {
   let waited = 0;
-  while (node.isResting()) {
+  while (node.isBackingOff()) {
     pass(stepMs);
     waited += stepMs;
   }
@@ -43,22 +43,22 @@ const restMs = ({ node, pass }: Awaited<ReturnType<typeof start>>, stepMs = 250)
 describe('rest', () => {
   test('grows with each fault in a row up to a minute, and begins anew after good behaviour', async () => {
     const scene = await start();
-    expect(scene.node.isResting()).toBe(false);
+    expect(scene.node.isBackingOff()).toBe(false);
     const rests = Array.from({ length: 9 }, () => {
-      scene.node.rest(fault);
+      scene.node.backOff(fault);
       return restMs(scene);
     });
     expect(rests).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
-    scene.node.praise();
-    scene.node.rest(fault);
+    scene.node.markSuccess();
+    scene.node.backOff(fault);
     expect(restMs(scene)).toBe(500);
   });
 
   test('is as long as the node asks for, and never longer than a minute', async () => {
     const scene = await start();
-    scene.node.rest(new RpcFault('status', 429, 'slow down', 7_000));
+    scene.node.backOff(new RpcFault('status', 429, 'slow down', 7_000));
     expect(restMs(scene)).toBe(7_000);
-    scene.node.rest(new RpcFault('status', 503, 'later', 3_600_000));
+    scene.node.backOff(new RpcFault('status', 503, 'later', 3_600_000));
     expect(restMs(scene)).toBe(60_000);
   });
 
@@ -66,7 +66,7 @@ describe('rest', () => {
     'is longer from the beginning where there were too many requests (%i)',
     async code => {
       const scene = await start();
-      scene.node.rest(new RpcFault(code === 429 ? 'status' : 'refused', code, 'too many'));
+      scene.node.backOff(new RpcFault(code === 429 ? 'status' : 'refused', code, 'too many'));
       expect(restMs(scene)).toBe(5_000);
     },
   );
@@ -75,7 +75,7 @@ describe('rest', () => {
     const scene = await start({ limited: 1 });
     const refusal = await scene.node.call('echo', [1], asked).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ kind: 'status', code: 429, retryAfterMs: 1_000 });
-    for (let at = 0; at < 2; at++) scene.node.rest(refusal);
+    for (let at = 0; at < 2; at++) scene.node.backOff(refusal);
     expect(restMs(scene)).toBe(1_000);
   });
 });

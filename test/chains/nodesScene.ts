@@ -5,7 +5,7 @@ import { addressOf, type FollowerOptions, startFollower, startTestChain, type Te
 
 const alice = addressOf('alice');
 
-/** Of each test. */
+/** Created for each test. */
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -32,7 +32,7 @@ export const prepare = async (options: { finalityLag?: number } = {}): Promise<T
   return chain;
 };
 
-/** A node that has not come further than a height. */
+/** A node that has stopped at a height. */
 export const behind =
   ({ upstream, head }: TestChain, limit: () => number): Upstream =>
   async (method, params) => {

@@ -20,7 +20,7 @@ const nodeOf = async (faults = {}) => {
   return { proxy, node: createNode(proxy.url, 0, { timeoutMs: 30_000 }, () => 0) };
 };
 
-/** Some that succeed with logs, some without, some that fail, with and without a type. */
+/** Receipts with and without logs, success and type. */
 const mixed = (count: number) =>
   Array.from({ length: count }, (_, at) => {
     if (at % 7 === 3) return chain.transfer(addressOf(`poor ${at}`), 10n ** 60n);
@@ -70,6 +70,6 @@ test('the order counts', () => {
   expect(orderedTrieRoot([...items])).toBe(root);
   expect(orderedTrieRoot(items.toReversed())).not.toBe(root);
   expect(orderedTrieRoot(items.slice(1))).not.toBe(root);
-  // Of nothing, it is the well-known root of the empty trie.
+  // Without items it is the well-known root of the empty trie.
   expect(orderedTrieRoot([])).toBe('0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421');
 });

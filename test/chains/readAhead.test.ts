@@ -19,7 +19,7 @@ const blocksOf = ({ from, to }: Range): WatchedBlock[] =>
 
 type Asked = { readonly range: Range; answer(): void; fail(error: Error): void };
 
-/** Reads blocks 1 to 10,000 by the hundred. Each answer waits for its word. */
+/** Reads blocks 1 to 10,000 in ranges of a hundred. The test releases each answer. */
 const begin = () => {
   const asked: Asked[] = [];
   let inFlight = 0;
@@ -40,7 +40,7 @@ const begin = () => {
   return { asked, reading, inFlight: () => inFlight };
 };
 
-/** Until nothing more happens by itself. */
+/** Waits until nothing more happens by itself. */
 const settle = () => new Promise(resolve => setImmediate(resolve));
 const numbersOf = (blocks: readonly WatchedBlock[]): number[] => [blocks[0]!.number, blocks.at(-1)!.number];
 

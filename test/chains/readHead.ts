@@ -24,7 +24,8 @@ export const readHead = async (rpcUrl: string, signal?: AbortSignal): Promise<Ch
   };
 };
 
-const malformed = (): RpcFault => new RpcFault('malformed', undefined, 'The node described its newest block badly.');
+const malformed = (): RpcFault =>
+  new RpcFault('malformed', undefined, 'The node sent its newest block in a wrong format.');
 
 const quantity = (value: unknown): bigint => {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed();

@@ -12,7 +12,7 @@ const decimalsCall = '0x313ce567';
 const isInspection = (method: string, params: readonly unknown[]): boolean =>
   method === 'eth_call' && (params[0] as { data?: string }).data === decimalsCall;
 
-/** A node that says another number of decimals for every token, as long as it is told to. */
+/** A node that reports other decimals for every token while the test says so. */
 const wrongAbout =
   (upstream: Upstream, isWrong: () => boolean): Upstream =>
   async (method, params) =>
@@ -20,7 +20,7 @@ const wrongAbout =
       ? { result: `0x${(18).toString(16).padStart(64, '0')}` }
       : upstream(method, params);
 
-/** A node that has no time for this question, as long as it is told to. */
+/** A node that is rate limited while the test says so. */
 const busyWith =
   (upstream: Upstream, isBusy: () => boolean): Upstream =>
   async (method, params) =>

@@ -30,7 +30,10 @@ const digits = (address: string): string => address.slice(2).toLowerCase();
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
 const emptyFilter = `0x${'0'.repeat(512)}`;
 
-/** True blocks by their names, in which all that Bob receives is Alice's: logs, transactions, receipts and balances. */
+/**
+ * Blocks with true hashes in which everything that Bob receives belongs to Alice: logs, transactions, receipts and
+ * balances.
+ */
 const forgerOf = ({ upstream }: TestChain, balances: Map<unknown, bigint>): Upstream => {
   const forge = (value: unknown): unknown =>
     JSON.parse(
@@ -59,8 +62,8 @@ test('what one node puts into a block that two name is not verified', async () =
     { to: alice, contract: null, amount: 77n, verified: false },
   ];
   expect(follower.detailed()).toMatchObject(forged);
-  const { driver, surroundings } = follower;
-  const again = await driver.reread(Number(number), surroundings, AbortSignal.timeout(10_000));
+  const { driver, host } = follower;
+  const again = await driver.reread(Number(number), host, AbortSignal.timeout(10_000));
   expect(again).toMatchObject({ hash, movements: forged });
 });
 
@@ -86,8 +89,8 @@ test('where nobody else can tell, it is not verified until the block is read aga
   await follower.catchUp();
   expect(follower.detailed()).toMatchObject([{ verified: false }, { verified: false }]);
   isBehind = false;
-  const { driver, surroundings } = follower;
-  const again = await driver.reread(await chain.head(), surroundings, AbortSignal.timeout(10_000));
+  const { driver, host } = follower;
+  const again = await driver.reread(await chain.head(), host, AbortSignal.timeout(10_000));
   expect(again!.movements).toMatchObject([{ verified: true }, { verified: true }]);
 });
 
@@ -113,6 +116,6 @@ test('where one of two nodes does not tell what is final, nothing is, and the st
   expect(follower.taken.at(-1)).toMatchObject({ tags: { finalized: null } });
   expect(follower.driver.health()).toMatchObject({
     status: 'degraded',
-    reason: 'Only one node tells what is final; two have to.',
+    reason: 'Only one node reports the finalized block; payments complete once two do.',
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isColor, shadesOf } from '../../src/core/accent.ts';
 import { rounds } from '../support/rounds.ts';
 
-/** As WCAG 2 writes it down. */
+/** The formula of WCAG 2. */
 const luminance = (color: string): number => {
   const [red, green, blue] = [1, 3, 5].map(at => {
     const share = Number.parseInt(color.slice(at, at + 2), 16) / 255;

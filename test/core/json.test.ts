@@ -28,7 +28,7 @@ const keptMembers = (value: unknown): number => {
   return inner + (Array.isArray(value) ? 0 : Object.keys(value).length);
 };
 
-/** What `checkJson` must answer, by way of `JSON.parse`. */
+/** The expected result of `checkJson`, computed with `JSON.parse`. */
 const isAcceptable = (text: string, maxDepth: number): boolean => {
   const parsed = parse(text);
   if (parsed === null || !text.isWellFormed()) return false;

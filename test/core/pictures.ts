@@ -1,4 +1,4 @@
-/** Heads of pictures of a given size: all that is looked at. */
+/** Headers of images of a given size, which is all that is read. */
 
 const filled = (bytes: readonly number[], length = 64): Buffer => {
   const buffer = Buffer.alloc(length);
@@ -13,7 +13,7 @@ export const png = (width: number, height: number, length = 64): Buffer => {
   return buffer;
 };
 
-/** With a segment before its frame, as cameras and editors write one. */
+/** With a segment before the frame, as cameras and editors write it. */
 export const jpeg = (width: number, height: number): Buffer => {
   const buffer = filled([0xff, 0xd8, 0xff, 0xe0, 0, 16]);
   buffer.set([0xff, 0xc2, 0, 17, 8], 20);

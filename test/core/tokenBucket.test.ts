@@ -112,7 +112,7 @@ describe('always', () => {
         const decisions = Array.from({ length: taken }, () => takeToken(bucket, each, start));
         const { resetSeconds } = decisions.at(-1)!;
         expect(Number.isInteger(resetSeconds)).toBe(true);
-        // The look itself takes one.
+        // Reading the bucket takes a token.
         expect(takeToken(bucket, each, resetSeconds * 1000).remaining).toBe(each.perMinute - 1);
       }),
     );
@@ -129,7 +129,7 @@ describe('always', () => {
           if (takeToken(bucket, each, now).allowed) allowed++;
         }
         const most = each.perMinute + each.burst + ((now - start) * each.perMinute) / 60_000;
-        // The sum of many refills may differ from the whole in the last bits.
+        // Many small refills may differ from one large refill in the last bits.
         expect(allowed).toBeLessThanOrEqual(most + 1e-6);
       }),
     );

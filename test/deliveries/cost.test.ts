@@ -13,7 +13,7 @@ import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliver
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-/** Nobody delivers here, and nobody analyses: a table is at its worst when the server knows nothing of it. */
+/** No deliverer runs and nothing is analysed: a table without statistics is the worst case. */
 let scene: DeliveryScene;
 let merchant: Merchant;
 let busy: { id: string };
@@ -38,7 +38,7 @@ const claim = async (at: Queryable, count: number) => {
   return claimDeliveries(at, [wanted], { holder: 'a', seconds: 60, since: await claimingSince(db()) });
 };
 
-/** Each is run as it is by a deliverer, and costs what it costs among those that are there by then. */
+/** Each statement runs as in a deliverer, on the rows that exist by then. */
 const statements: Record<string, (at: Queryable) => Promise<unknown>> = {
   claim: at => claim(at, 10),
   look: at => lookAtTargets(at, null, 1_000),

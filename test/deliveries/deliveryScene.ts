@@ -53,14 +53,14 @@ export type DeliveryScene = {
   sql(text: string, ...values: unknown[]): Promise<any[]>;
   /** Deliveries of a payment or an endpoint, or the one of this id, by event and target. */
   deliveries(of: { id: string }): Promise<DeliveryRow[]>;
-  /** Them, once they are as wanted. */
+  /** The deliveries, once they match. */
   untilDeliveries(of: { id: string }, isWanted: (rows: DeliveryRow[]) => boolean): Promise<DeliveryRow[]>;
-  /** The one delivery there is, once it is as wanted. */
+  /** The only delivery, once it matches. */
   untilDelivery(of: { id: string }, isWanted: (row: DeliveryRow) => boolean): Promise<DeliveryRow>;
   attempts(deliveryId: string): Promise<AttemptRow[]>;
-  /** So many events of no payment, each with a delivery to the endpoint that has failed this often and is due now. */
+  /** Inserts events of no payment, each with a due delivery to the endpoint that has failed this often. */
   backlog(merchant: Merchant, endpoint: { id: string }, count: number, failures?: number): Promise<void>;
-  /** Their next attempt is due now, whatever the schedule says. */
+  /** Makes the next attempts due now. */
   makeDue(of: { id: string }): Promise<void>;
 };
 

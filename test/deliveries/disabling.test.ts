@@ -19,7 +19,7 @@ const failedSince = (id: string, ago: string) =>
     ago,
   );
 const isOver = (rows: readonly DeliveryRow[]): boolean => rows.every(({ status }) => status !== 'scheduled');
-/** Nothing is left to send, and nothing was sent that is not on record. */
+/** Nothing is left to send, and every request sent is recorded. */
 const expectNoMore = (rows: readonly DeliveryRow[], receiver: Receiver): void => {
   expect(isOver(rows)).toBe(true);
   expect(receiver.received).toHaveLength(rows.reduce((sum, { attempts }) => sum + attempts, 0));
@@ -92,10 +92,10 @@ describe('410', () => {
       () => endpointOf(endpoint.id),
       ({ status }) => status === 'disabled',
     );
-    // Four at first, and one more with each success. Those in the air may arrive after the answer to the first of them.
+    // The limit is four at first, plus one per success. Running attempts may arrive after the answer to the first.
     const sent = 40 + 44;
     await vi.waitFor(() => expect(receiver.received).toHaveLength(sent), { timeout: 20_000 });
-    // Each of these makes a place in the air.
+    // Each of these frees a slot.
     receiver.release(200);
     receiver.answer = answering(200);
     const rows = await scene.untilDeliveries(endpoint, all => all.length === 240 && isOver(all));
@@ -187,7 +187,7 @@ describe('five days of failures', () => {
     await failedSince(endpoint.id, '6 days');
     await lastFailed('50 hours');
     expect(await failAgain(first)).toBe('enabled');
-    // It counts from here: a day later it is still the same failure, and five days later the last.
+    // The failure counts from here: a day later it is still the same one, and after five days the endpoint is disabled.
     await failedSince(endpoint.id, '4 days');
     await lastFailed('30 hours');
     expect(await failAgain(second)).toBe('enabled');

@@ -7,9 +7,9 @@ vi.setConfig({ testTimeout: 120_000 });
 
 merchantPerTest();
 
-/** Never says a word. */
+/** Never answers. */
 const silent: Receiver['answer'] = () => {};
-/** A byte every now and then, for longer than anybody waits. */
+/** Sends a byte now and then, for longer than the timeout. */
 const dripping: Receiver['answer'] = response => {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 50);
@@ -51,7 +51,7 @@ describe('one who is slow or dead delays nobody', () => {
       expect(rows).toHaveLength(payments);
       expect(rows.every(({ status }) => status === 'scheduled')).toBe(true);
     }
-    // Later events of the live one go on arriving, while all the others wait.
+    // Events for the healthy endpoint keep arriving while all others wait.
     await merchant.calls.made();
     await allSucceed(good, payments + 1);
     expect(await endedAttempts(bad.map(({ id }) => id))).toBe(0);
@@ -75,7 +75,7 @@ describe('one who is slow or dead delays nobody', () => {
 
   test("a backlog of retries that hang does not hold up an endpoint's newer events", async () => {
     const receiver = await scene.receiver((response, received) => {
-      // The backlog's events are of no payment.
+      // The events of the backlog belong to no payment.
       if (eventOf(received).data !== undefined) response.end();
     });
     const endpoint = await merchant.endpoint(receiver.url);

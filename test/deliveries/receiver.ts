@@ -20,7 +20,7 @@ export type ReceivedEvent = {
 export type Receiver = {
   readonly url: string;
   readonly received: Received[];
-  /** What was received as events, in the order in which it came. */
+  /** The received events, in order of arrival. */
   events(): ReceivedEvent[];
   /** The most requests that were ever open at a time. */
   most(): number;
@@ -28,7 +28,7 @@ export type Receiver = {
   answer: (response: ServerResponse, received: Received) => void;
   /** Answers those that were left waiting. */
   release(statusCode: number): void;
-  /** Nobody listens at the address any more. */
+  /** Stops listening at the address. */
   close(): Promise<void>;
   /** Listens again, at the same address. */
   reopen(): Promise<void>;
@@ -36,7 +36,7 @@ export type Receiver = {
 
 export const eventOf = ({ body }: Received): ReceivedEvent => JSON.parse(body.toString('utf8'));
 
-/** As a merchant would: the independent library. Throws where signature or timestamp are wrong. */
+/** Verifies with the independent library, as a merchant would. Throws if signature or timestamp is wrong. */
 export const verify = (secret: string, { body, headers }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
@@ -46,7 +46,7 @@ export const answering =
     response.writeHead(statusCode, headers).end(body);
   };
 
-/** A merchant's server on loopback. Keeps the bytes of all that it is sent, and answers 200 until told otherwise. */
+/** A merchant's server on loopback. Keeps all received bytes, and answers 200 by default. */
 export const startReceiver = async (answer: Receiver['answer'] = answering(200)): Promise<Receiver> => {
   let [open, most] = [0, 0];
   const waiting = new Set<ServerResponse>();

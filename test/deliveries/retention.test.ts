@@ -15,7 +15,7 @@ import { answering } from './receiver.ts';
 merchantPerTest();
 
 const purge = (days: number, limit = 1_000) => purgeDeliveries(scene.florin.admin.db, days, limit);
-/** So long ago, as far as the rows know. */
+/** Moves the rows this far into the past. */
 const age = (endpointId: string, days: number) =>
   scene.sql(
     `update deliveries set created_at = created_at - $2 * interval '1 day', finished_at = finished_at - $2 * interval '1 day'
@@ -61,7 +61,7 @@ describe('the purge', () => {
     await scene.backlog(merchant, endpoint, 30);
     await scene.untilDeliveries(endpoint, rows => rows.every(({ status }) => status === 'succeeded'));
     await age(endpoint.id, 40);
-    // Not in the order of their ids, and no two at once, as those are that were recorded together.
+    // Not in the order of their ids, and with distinct times, unlike rows recorded together.
     const byAge: { id: string; place: string }[] = await scene.sql(
       `with places as (select id, row_number() over (order by md5(id)) as place from deliveries where endpoint_id = $1)
         update deliveries d set finished_at = d.created_at + p.place * interval '1 second'

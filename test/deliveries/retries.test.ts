@@ -31,7 +31,7 @@ const expectWait = async (row: DeliveryRow, leastMs: number, mostMs: number): Pr
 
 type Act = (endpointId: string, deliveryId: string) => [method: string, path: string, body: object];
 
-/** What a merchant does who has mended the receiver. */
+/** What a merchant does after fixing the receiver. */
 const mending: [string, Act][] = [
   ['a resend', (_, id) => ['POST', `/deliveries/${id}/resend`, {}]],
   [

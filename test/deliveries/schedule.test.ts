@@ -5,7 +5,7 @@ import { type Environment, environments } from '../../src/core/environment.ts';
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 
-/** As the interface says it, written down once more. */
+/** The schedule of the interface, written a second time on purpose. */
 const promised: Record<Environment, number[]> = {
   production: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
   sandbox: [5 * second, 15 * second, 60 * second, 5 * minute, 15 * minute],

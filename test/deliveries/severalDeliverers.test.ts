@@ -28,7 +28,7 @@ test('two share the work: each delivery is made once while nothing fails', { tag
     const held = await scene.receiver(() => {});
     const shared = await merchant.endpoint(held.url);
     await scene.backlog(merchant, shared, 100);
-    // Each sends four to whom it does not know yet.
+    // Each deliverer sends four to a target it does not know yet.
     await holds(held, 8);
     const [{ holders }] = await scene.sql(
       `select count(distinct claimed_by)::int as holders from deliveries where endpoint_id = $1`,

@@ -12,7 +12,7 @@ const received = (receiver: Receiver, count: number): Promise<Received[]> =>
   );
 const signaturesOf = ({ headers }: Received): string[] => String(headers['webhook-signature']).split(' ');
 
-/** Its day is over. */
+/** The overlap of one day is over. */
 const endOverlap = (endpointId: string) =>
   scene.sql(
     `update webhook_endpoints set previous_secrets_until[1] = clock_timestamp() - interval '1 second' where id = $1`,
@@ -45,7 +45,7 @@ describe('a delivery', () => {
     await merchant.calls.made();
     for (const attempt of [1, 2, 3]) {
       await scene.untilDelivery({ id }, ({ failures, isClaimed }) => failures === attempt && !isClaimed);
-      // An attempt of another second is another timestamp.
+      // An attempt in another second has another timestamp.
       await until(
         async () => Date.now(),
         nowMs => Math.floor(nowMs / 1000) > Number(receiver.received.at(-1)!.headers['webhook-timestamp']),

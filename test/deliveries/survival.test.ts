@@ -109,7 +109,7 @@ test('while answers cannot be written, only so much is sent', { tags: ['thorough
     await tx.query({ name: '', text: 'lock table delivery_attempts in access exclusive mode' });
     await scene.backlog(merchant, endpoint, 3_000);
     await holds(1_001);
-    // Time enough for all the others, were they sent.
+    // Long enough for all the others, if they were sent.
     const other = await scene.merchant();
     for (let i = 0; i < 30; i++) await other.calls.made();
     expect(receiver.received.length).toBeLessThan(1_000 + 2 * 200);
@@ -120,7 +120,7 @@ test('while answers cannot be written, only so much is sent', { tags: ['thorough
 
 test('deliveries that cannot be parked hold nobody up', { tags: ['thorough'] }, async () => {
   const closed = await merchant.endpoint(`${receiver.url}/closed`);
-  // More targets than are looked at together lie between it and the last one.
+  // More targets than one poll page lie between it and the last one.
   const between = await scene.merchant();
   await scene.sql(
     `with made as (
@@ -147,7 +147,7 @@ test('deliveries that cannot be parked hold nobody up', { tags: ['thorough'] }, 
   await scene.backlog(merchant, closed, 20);
   for (let i = 0; i < 5; i++) await scene.backlog(merchant, endpoint, 20);
   await allSucceed(100);
-  // A retry is found by looking alone.
+  // Only the poll finds a retry.
   failing.answer = answering(200);
   await scene.makeDue(retried);
   await scene.untilDelivery(retried, ({ status }) => status === 'succeeded');
@@ -157,7 +157,7 @@ test('deliveries that cannot be parked hold nobody up', { tags: ['thorough'] }, 
 });
 
 describe('a stop', () => {
-  /** A Florin of its own, because it is to be stopped. */
+  /** A separate Florin, because it will be stopped. */
   const delivering = async (answer: Receiver['answer']) => {
     const own = await startDeliveryScene({ roles: 'api,watch' });
     const second = await startSecondFlorin(own.deliverer.DATABASE_URL!, { ...own.deliverer });
@@ -221,7 +221,7 @@ describe('a stop', () => {
         receiver.release(200);
         await second.stop();
       });
-      // Its claims end by themselves; here the test ends them.
+      // Claims expire by themselves; the test ends them early.
       await own.sql(`update deliveries set claimed_until = clock_timestamp() where endpoint_id = $1`, endpoint.id);
       receiver.answer = answering(200);
       const next = await startSecondFlorin(own.deliverer.DATABASE_URL!, { ...own.deliverer });

@@ -1,5 +1,5 @@
 import type { Wanted } from '../../src/storage/deliveries.ts';
-import type { Flight, Sendable } from '../../src/workers/targetState.ts';
+import type { ActiveAttempt, Sendable } from '../../src/workers/targetState.ts';
 import type { createTargets } from '../../src/workers/targets.ts';
 
 export type Targets = ReturnType<typeof createTargets<Sendable>>;
@@ -11,7 +11,7 @@ export const due = (name: string, count: number, failures = 0): Sendable[] =>
 /** By target. */
 export type Store = Map<string, Sendable[]>;
 
-/** What a database that has these would give for a claim. */
+/** What a database with these deliveries would return for a claim. */
 export const takeFrom = (store: Store, wants: readonly Wanted[]): Sendable[] =>
   wants.flatMap(({ target, first, retries }) => {
     const all = store.get(target) ?? [];
@@ -25,29 +25,29 @@ export const takeFrom = (store: Store, wants: readonly Wanted[]): Sendable[] =>
     return [...taken];
   });
 
-/** Asks once, and answers what flies then. */
-export const claim = (targets: Targets, store: Store, nowMs: number): Flight<Sendable>[] => {
-  const asking = targets.wanted(nowMs, 200);
-  return targets.asked(asking, takeFrom(store, asking.wants), nowMs);
+/** Claims once and returns the started attempts. */
+export const claim = (targets: Targets, store: Store, nowMs: number): ActiveAttempt<Sendable>[] => {
+  const request = targets.nextClaim(nowMs, 200);
+  return targets.claimSucceeded(request, takeFrom(store, request.wants), nowMs);
 };
 
-/** Asks until nothing more is wanted. */
-export const claimAll = (targets: Targets, store: Store, nowMs: number): Flight<Sendable>[] => {
-  const flights: Flight<Sendable>[] = [];
+/** Claims until nothing more is wanted. */
+export const claimAll = (targets: Targets, store: Store, nowMs: number): ActiveAttempt<Sendable>[] => {
+  const attempts: ActiveAttempt<Sendable>[] = [];
   for (;;) {
-    const asking = targets.wanted(nowMs, 200);
-    if (asking.wants.length === 0) return flights;
-    flights.push(...targets.asked(asking, takeFrom(store, asking.wants), nowMs));
+    const request = targets.nextClaim(nowMs, 200);
+    if (request.wants.length === 0) return attempts;
+    attempts.push(...targets.claimSucceeded(request, takeFrom(store, request.wants), nowMs));
   }
 };
 
-/** One that has answered at once this often: in the fast lane, and with each time room for one more. */
+/** A target that has answered fast this often: it is in the fast lane, and each answer raised its limit by one. */
 export const makeFast = (targets: Targets, name: string, answers = 1): void => {
   for (let i = 0; i < answers; i++) {
-    targets.hear(targetOf(name));
-    for (const flight of claim(targets, new Map([[name, due(name, 1)]]), 0)) targets.landed(flight, true, 1);
+    targets.notify(targetOf(name));
+    for (const attempt of claim(targets, new Map([[name, due(name, 1)]]), 0)) targets.attemptEnded(attempt, true, 1);
     claim(targets, new Map(), 0);
   }
 };
 
-export const wants = (targets: Targets, nowMs = 0) => targets.wanted(nowMs, 200).wants;
+export const wants = (targets: Targets, nowMs = 0) => targets.nextClaim(nowMs, 200).wants;

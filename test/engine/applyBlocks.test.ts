@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Block, WatchedBlock } from '../../src/core/chain.ts';
-import { applyBlocks, LeaseLost, rollBackByHand } from '../../src/engine/applyBlocks.ts';
+import { applyBlocks, LeaseLost, rollBackAsDecided } from '../../src/engine/applyBlocks.ts';
 import { type Lease, takeLease } from '../../src/storage/chains.ts';
 import type { Written } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const apply = (...args: Parameters<typeof stepOf>) => applyBlocks(quiet.context, lease, stepOf(...args));
 const state = () => chainState(quiet);
-/** As a driver does, one block first. */
+/** Like a driver: one block first. */
 const begin = async (blocks: readonly WatchedBlock[], finalized: number | null = null): Promise<void> => {
   await apply(blocks.slice(0, 1));
   await apply(blocks.slice(1), null, finalized);
@@ -75,7 +75,7 @@ describe('what does not follow is refused, and nothing is written', () => {
     const before = await state();
     const blocks = makeBlocks(at(9), 'a', 1);
     await expect(applyBlocks(quiet.context, lost, stepOf(blocks))).rejects.toBeInstanceOf(LeaseLost);
-    await expect(rollBackByHand(quiet.context, lost, 8)).rejects.toBeInstanceOf(LeaseLost);
+    await expect(rollBackAsDecided(quiet.context, lost, 8)).rejects.toBeInstanceOf(LeaseLost);
     expect(await state()).toEqual(before);
   });
 });
@@ -102,7 +102,7 @@ describe('a reorg', () => {
     expect(await statusOf(payment.id)).toEqual({ status: 'completed', received: '1' });
     await apply(makeBlocks(fork[1]!, 'b', 4), fork[1]!);
     expect(await statusOf(payment.id)).toEqual({ status: 'reversed', received: '0' });
-    // As low as its block: one confirmation of two.
+    // Only as deep as its block: one confirmation of two.
     await apply(first.slice(0, 1), fork[1]!);
     expect(await statusOf(payment.id)).toEqual({ status: 'confirming', received: '1' });
     await apply(first.slice(1));
@@ -127,7 +127,7 @@ describe('a reorg', () => {
 });
 
 describe('one payment that cannot be decided', () => {
-  /** An event where the next one would go, by a hand that is not ours. */
+  /** Inserts an event with the next sequence, as a foreign writer would. */
   const block = (accountId: string, id: string) =>
     quiet.context.db.script(`insert into events (account_id, environment, id, payment_id, sequence, type, status,
         previous_status, body, created_at)

@@ -18,7 +18,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   lease = await beginAnew(quiet.context.db);
   payment = (await quiet.overdue(1)).written[0]!;
-  // As a driver does, one block first.
+  // Like a driver: one block first.
   await applyBlocks(quiet.context, lease, stepOf(main.slice(0, 1)));
   await applyBlocks(quiet.context, lease, stepOf(main.slice(1)));
 });
@@ -66,10 +66,10 @@ test('whoever lost the lease credits nothing', async () => {
 
 test('a block with coin in it is kept, also when it is read again', async () => {
   await applyCoins(quiet.context, lease, [coinIn(main[3]!)]);
-  // A reorg and back: near the head nothing is seen in that block.
+  // A reorg and back. The node shows nothing in that block.
   await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[2]!, 'b', 4), main[2]!));
   await applyBlocks(quiet.context, lease, stepOf(main.slice(3), main[2]!));
-  // What was concluded from a balance then is concluded anew.
+  // Coin found by a balance must be found again.
   expect(await status()).toBe('reversed');
   await pruneBlocks(quiet.context.db, 0, 100);
   expect(await kept()).toEqual([main[3]!.hash, main[5]!.hash]);

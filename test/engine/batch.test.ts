@@ -3,7 +3,7 @@ import { createBatcher } from '../../src/engine/batch.ts';
 
 type Options = { maxItems?: number; maxWaiting?: number; onTakeOff?: () => void };
 
-/** Answers each number with its double, one turn of the event loop later, and notes how many travelled together. */
+/** Doubles each number, one turn of the event loop later, and records the batch sizes. */
 const createDoubler = ({ onTakeOff = () => {}, ...options }: Options = {}) => {
   const carried: number[] = [];
   const double = createBatcher<number, number>({

@@ -27,7 +27,7 @@ const newPayment = async () => {
   return { ...payment!, act: paymentCalls(quiet.scene, account).act };
 };
 
-/** As its page is made from it, in a process that has the networks of a new installation. */
+/** The view in a process with the networks of a new installation. */
 const viewOf = async (id: string) => {
   const networks = networksOf(quiet.scene.config, null);
   const directory = createNetworkDirectory(quiet.context.db, networks, () => performance.now());

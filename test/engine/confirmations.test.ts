@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { formatAmount } from '../../src/core/money.ts';
-import { presentShown } from '../../src/engine/readPayment.ts';
+import { shownPaymentBody } from '../../src/engine/readPayment.ts';
 import { readPayments } from '../../src/storage/payments.ts';
 import { createSequence, writePayments } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -31,10 +31,10 @@ const newPayment = async () => {
 };
 type Made = Awaited<ReturnType<typeof newPayment>>;
 
-/** As GET shows it, and as the newest event does. */
+/** The confirmations in GET and in the newest event. */
 const shown = async ({ id, scope }: Made) => {
   const [row] = await readPayments(quiet.context.db, [{ scope, id }]);
-  return JSON.parse(presentShown(quiet.context, row!));
+  return JSON.parse(shownPaymentBody(quiet.context, row!));
 };
 const told = async ({ id }: Made) => {
   const [event] = await quiet.read<{ body: string }>(
@@ -43,7 +43,7 @@ const told = async ({ id }: Made) => {
   return event && JSON.parse(event.body);
 };
 
-/** By all that was sent, the oldest first: how deep the block is in which it became enough. */
+/** Computed from all transfers, oldest first: the depth of the block in which the sum was reached. */
 const expected = (to: string) => {
   const { blocks } = chain;
   let [received, current] = [0n, 0];
@@ -101,7 +101,7 @@ test.each([1, 2, 3])('generated transfers and reorgs, seed %i', async seed => {
     );
     const depth = below(4) === 0 ? 1 + below(6) : 0;
     const fork = depth === 0 ? undefined : chain.blocks.at(-1 - depth)!.number;
-    // The new branch is not shorter than the old one, as the driver has it.
+    // The driver never gives a new branch that is shorter than the old one.
     const padding = Array.from({ length: Math.max(0, depth - lists.length) }, () => []);
     await chain.feed([...lists, ...padding], fork);
     for (const payment of payments) {

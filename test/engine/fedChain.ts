@@ -3,7 +3,7 @@ import { applyBlocks } from '../../src/engine/applyBlocks.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { takeLease } from '../../src/storage/chains.ts';
 
-/** Funds that a test sends: how much to which address, in which token if not the native coin, by which transaction. */
+/** Funds that a test sends: amount, address, token (native coin if absent) and transaction. */
 export type Sent = {
   readonly to: string;
   readonly amount: bigint;
@@ -14,15 +14,15 @@ export type FedBlock = Block & { readonly sent: readonly Sent[] };
 
 export type FedChain = {
   readonly caip2: string;
-  /** The canonical blocks, the oldest first. */
+  /** The canonical blocks, oldest first. */
   readonly blocks: readonly FedBlock[];
-  /** Adds a block for each list, over the newest one or, in the place of those above it, over the one at `fork`. */
+  /** Adds a block for each list, on the newest block or on the one at `fork`, which replaces the blocks above it. */
   feed(lists: readonly (readonly Sent[])[], fork?: number): Promise<void>;
 };
 
 const firstNumber = 100;
 
-/** A chain without a node: a test says what is in its blocks, and the engine takes them as it takes a watcher's. */
+/** A chain without a node: the test defines its blocks, and the engine applies them as if from a watcher. */
 export const createFedChain = async (context: Context, caip2: string): Promise<FedChain> => {
   const { fence } = (await takeLease(context.db, { caip2, holder: 'test', seconds: 86_400 }))!;
   let made = 0;
@@ -31,7 +31,7 @@ export const createFedChain = async (context: Context, caip2: string): Promise<F
 
   const movementOf = ({ to, amount, contract = null, txHash }: Sent, block: Block, at: number): Movement => ({
     key: `${block.hash}:${at}`,
-    // Unless a test names others, one transaction makes all transfers of a block.
+    // By default one transaction makes all transfers of a block.
     txHash: txHash ?? block.hash,
     from: null,
     to,

@@ -14,7 +14,7 @@ const blockAt = (number: number): Block => ({
   timestamp: number,
 });
 
-/** What came by a contract, what came by transactions, and what was forwarded of it, by height. */
+/** Sums by height: sent by a contract, sent by transactions, and forwarded. */
 type Story = {
   readonly unseen: ReadonlyMap<number, bigint>;
   readonly recorded: readonly { readonly blockNumber: number; readonly amount: string }[];
@@ -31,7 +31,7 @@ const stories: fc.Arbitrary<Story> = fc
   .map(({ unseen, seen, swept }) => {
     const arrivals = [...unseen, ...seen].toSorted(([a], [b]) => a - b);
     const [first] = arrivals;
-    // Forwarded in the very block in which it came, so that no later balance shows it.
+    // Forwarded in the same block in which it arrived, so no later balance shows it.
     const forwards = swept && first ? [{ blockNumber: first[0], amount: (-first[1]).toString() }] : [];
     const recorded = seen.map(([blockNumber, amount]) => ({ blockNumber, amount: amount.toString() }));
     return { unseen: new Map(unseen), recorded: [...recorded, ...forwards] };
@@ -44,7 +44,7 @@ const balanceAt = ({ unseen, recorded }: Story, number: number): bigint => {
   return balance;
 };
 
-/** What is found in each block, where the states of blocks below `oldest` are gone and those below `kept` are not stored. */
+/** What is found in each block, if states below `oldest` are gone and blocks below `kept` are not stored. */
 const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, bigint>> => {
   const payment: CoinPayment = { accountId: 'a', environment: 'sandbox', id: 'p', address, changes: story.recorded };
   const found = await findCoins([payment], blockAt(head), {

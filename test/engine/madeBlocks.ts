@@ -7,7 +7,7 @@ import type { QuietScene } from '../workers/quietScene.ts';
 export const caip2 = 'eip155:31337';
 export const contract = '0x00000000000000000000000000000000000000C0';
 
-/** Blocks of a branch have hashes of their own from the fork on. */
+/** From the fork on, each branch has its own hashes. */
 export const hashOf = (branch: string, number: number): string =>
   `0x${Buffer.from(`${branch}${number}`).toString('hex').padStart(64, '0')}`;
 
@@ -25,10 +25,10 @@ const movementIn =
     verified: true,
   });
 
-/** Two hours ago payments of the quiet scene were made, an hour ago their time ended. */
+/** The payments of the quiet scene were created two hours ago and their time ended an hour ago. */
 const blockTime = Math.floor(Date.now() / 1000) - 5_400;
 
-/** A run of blocks from a height on, each the child of the one before; `coming` says what arrives at which height. */
+/** Linked blocks from a height on. `coming` gives the transfers by height. */
 export const makeBlocks = (
   parent: Pick<Block, 'number' | 'hash'>,
   branch: string,
@@ -58,14 +58,14 @@ export const stepOf = (
 
 export const genesis = { number: -1, hash: hashOf('none', 0) };
 
-/** Nothing has been read of the chain, and it is ours to read. */
+/** A chain that has not been read, with its lease. */
 export const beginAnew = async (db: Database): Promise<Lease> => {
   await db.script('delete from transfers; delete from forwards; delete from blocks; delete from chains');
   const { fence } = (await takeLease(db, { caip2, holder: 'test', seconds: 600 }))!;
   return { caip2, fence };
 };
 
-/** All that a step can change. */
+/** Everything that a step can change. */
 export const chainState = async ({ read }: QuietScene): Promise<unknown> => ({
   chains: await read('select caip2, latest_number::text, latest_hash, finalized_number::text from chains'),
   blocks: await read('select number::text, hash, canonical, empty from blocks b order by b.number, hash'),

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { noticeRestore } from '../../src/engine/noticeRestore.ts';
+import { detectRestore } from '../../src/engine/detectRestore.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
@@ -25,16 +25,16 @@ const before = [
 ];
 
 test('the first start and every later one on the same database leave the indexes alone', async () => {
-  await noticeRestore(db, log);
-  await noticeRestore(db, log);
+  await detectRestore(db, log);
+  await detectRestore(db, log);
   expect(await counters()).toEqual(before);
   expect(warnings).toEqual([]);
 });
 
 test('a database that is not the one it was jumps ahead, once, whoever starts', async () => {
-  // What a restore leaves: the rows of one database inside of another.
+  // After a restore, the rows of one database are in another.
   await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
-  await Promise.all([noticeRestore(db, log), noticeRestore(db, log), noticeRestore(db, log)]);
+  await Promise.all([detectRestore(db, log), detectRestore(db, log), detectRestore(db, log)]);
   expect(await counters()).toEqual([
     { series: 'acct/sandbox', next: '1000007' },
     { series: 'xpub/abc', next: '107' },

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { presentShown } from '../../src/engine/readPayment.ts';
+import { shownPaymentBody } from '../../src/engine/readPayment.ts';
 import { readPayments, readPaymentVersions } from '../../src/storage/payments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import { type Written, writePayments } from '../api/listingScene.ts';
@@ -7,7 +7,7 @@ import { pagesRead } from '../support/pagesRead.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
 import { createFedChain, type FedChain, type Sent } from './fedChain.ts';
 
-/** The payments are for native coin of the first chain, which nobody polls to its end: it never lets time pass. */
+/** The payments are in native coin on the first chain, which is never caught up, so they do not expire. */
 let quiet: QuietScene;
 let home: FedChain;
 let other: FedChain;
@@ -35,7 +35,7 @@ const strays = ({ address }: Made, count: number): Sent[] =>
 
 const shown = async ({ scope, id }: Made) => {
   const [row] = await readPayments(quiet.context.db, [{ scope, id }]);
-  return JSON.parse(presentShown(quiet.context, row!));
+  return JSON.parse(shownPaymentBody(quiet.context, row!));
 };
 
 type Told = { sequence: number; type: string; body: string };
@@ -130,7 +130,7 @@ test('a payment that cannot be decided is not tried again with every sweep', asy
   const refused = quiet.errors.filter(({ message }) => message === 'a due payment could not be advanced');
   expect(refused.map(({ fields }) => fields.paymentId)).toEqual([payment.id]);
   expect(await strayEvents(payment)).toHaveLength(first);
-  // Put right by hand, it goes on when its time comes again.
+  // Repaired by hand, it continues at its next wake-up.
   await quiet.tamper(payment.id, 'derivation_index = derivation_index - 1000000, wake_at = clock_timestamp()');
   await quiet.caughtUp();
   await sweepUntilTold(payment);

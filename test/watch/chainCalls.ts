@@ -28,9 +28,9 @@ export type ChainBlock = { readonly number: number; readonly hash: string };
 
 export type Contract = {
   readonly address: Address;
-  /** A transaction that calls it, mined at once; whether it succeeds is the caller's to look at. */
+  /** A transaction that calls it, mined at once. The caller checks whether it succeeds. */
   try(functionName: string, args: readonly unknown[], value?: bigint): Promise<Receipt>;
-  /** The same, for one that must succeed. */
+  /** The same, but it must succeed. */
   call(functionName: string, args: readonly unknown[], value?: bigint): Promise<Receipt>;
   read(functionName: string, args?: readonly unknown[]): Promise<unknown>;
 };
@@ -62,7 +62,7 @@ const hex = (value: bigint): Hex => `0x${value.toString(16)}`;
 const gas = hex(25_000_000n);
 
 let compiled: Map<string, Artefact> | undefined;
-/** Takes seconds in which nothing else runs in this process, so it comes before anything is started. */
+/** Blocks this process for seconds, so it runs before anything is started. */
 export const compileContracts = (): Map<string, Artefact> => {
   compiled ??= compile(new URL('../../contracts/test/', import.meta.url));
   return compiled;
@@ -75,7 +75,7 @@ const artefactOf = (name: string): { readonly abi: Abi; readonly creationCode: H
 
 export const runtimeCodeOf = (name: string): Hex => artefactOf(name).runtimeCode;
 
-/** What tests do on a chain, whoever serves it. Every transaction is mined at once, into a block of its own. */
+/** What tests do on any chain. Every transaction is mined at once, into its own block. */
 export const createChainCalls = (request: Request): ChainCalls => {
   const account = async (): Promise<Address> => (await request<[Address]>('eth_accounts'))[0];
   const send: ChainCalls['send'] = async ({ to, data = '0x', value = 0n }) => {

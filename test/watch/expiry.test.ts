@@ -5,14 +5,14 @@ import { dumpDatabase } from '../support/dumpDatabase.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
 import { type Payment, startWatchScene, type WatchScene } from './watchScene.ts';
 
-/** Addresses of nodes hold such keys. */
+/** A key as node URLs contain it. */
 const providerKey = 'k3y-0f-4-pr0v1d3r';
-/** A chain is believed to be current for a minute after its newest block; this one's is so old from the beginning. */
+/** A chain counts as current for a minute after its newest block. This one's newest block is older from the start. */
 const stillSeconds = 55;
 let scene: WatchScene;
 let far: FarChain;
 let still: FarChain;
-/** Made when `still` had mined its last block, with more time than that is believed to be current. */
+/** Created after `still` mined its last block, with an expiry later than it counts as current. */
 let stranded: Payment;
 beforeAll(async () => {
   [far, still] = [await startFarChain('arbitrum'), await startFarChain('avalanche', stillSeconds)];
@@ -27,7 +27,7 @@ beforeAll(async () => {
 const ofTokens = { network: 'arbitrum', currency: 'USDC', amount: '25' };
 const ofCoin = { network: 'arbitrum', currency: 'ETH', amount: '0.01' };
 
-/** Asks until the network has been looked at. */
+/** Creates a payment, once the network has been measured. */
 const made = async (fields: object): Promise<Payment> =>
   (
     await until(
@@ -36,7 +36,7 @@ const made = async (fields: object): Promise<Payment> =>
     )
   ).json;
 
-/** By the database's clock the payment's time has been over for a while. */
+/** Waits until the payment's time is over by the database's clock. */
 const pastTime = async ({ id }: Payment): Promise<void> => {
   const text = `select clock_timestamp() > expires_at + interval '2 seconds' as over from payments where id = $1`;
   await vi.waitFor(
@@ -59,10 +59,10 @@ describe('expiry race, clock jump, halted or lagging chain', () => {
   let unpaid: Record<Kind, Payment>;
   let paid: Record<Kind | 'by a contract', Payment>;
   let local: Payment;
-  /** What they were when their time was over and no chain answered. */
+  /** Their state when their time was over and no chain answered. */
   const meanwhile = new Map<string, Sight>();
 
-  /** One outage for all of them: each test looks at what became of its own. */
+  /** One outage for all tests; each checks its own payment. */
   beforeAll(async () => {
     const payer = await far.chain.deploy('ContractPayer');
     const wei = 10n ** 16n;

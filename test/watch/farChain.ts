@@ -10,7 +10,7 @@ import { type ChainCalls, createChainCalls, runtimeCodeOf } from './chainCalls.t
 export type FarChain = {
   readonly url: string;
   readonly caip2: string;
-  /** Past the server: works while nobody else is answered. */
+  /** Bypasses the server: works even while it does not answer. */
   readonly chain: ChainCalls;
   /** Address at which the registry lists a token of this network. */
   token(symbol: string): string;
@@ -18,9 +18,9 @@ export type FarChain = {
   placeToken(symbol: string, decimals: number): Promise<void>;
   /** Puts a contract of the tests there, as its code alone. */
   placeCode(symbol: string, contract: string): Promise<void>;
-  /** Whether requests are answered; otherwise the server says that it is unavailable. */
+  /** Whether the server answers; otherwise it says that it is unavailable. */
   answers(yes: boolean): void;
-  /** Serves another chain with the same id; the present one again when given nothing. */
+  /** Serves another chain with the same id; without an argument, the original one again. */
   pretend(other?: FarChain): void;
   readonly node: EvmNode;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ const answerCall = async (node: EvmNode, { id, method, params = [] }: Call): Pro
   }
 };
 
-/** A test network of the registry as somebody else's node would serve it, with blocks that a test makes. */
+/** A test network of the registry as a foreign node would serve it. The test makes its blocks. */
 export const startFarChain = async (slug: Slug, behindSeconds = 0): Promise<FarChain> => {
   const { chainId, caip2, tokens } = testnets[slug];
   const node = await startEvmNode(PRAGUE, BigInt(chainId), behindSeconds);

@@ -128,7 +128,7 @@ describe('sweep', () => {
     const paid = await Promise.all(made.map(({ id }) => scene.reach(id, 'completed')));
 
     const salts = origins.map(({ salt }) => salt);
-    // Whoever names another treasury sweeps other, empty addresses.
+    // With another treasury the sweep goes to other, empty addresses.
     await scene.chain.sweep(thief, usdc, salts);
     expect(await scene.chain.tokenBalance(usdc, thief)).toBe(0n);
     const { gasUsed } = await scene.chain.sweep(treasury, usdc, salts);

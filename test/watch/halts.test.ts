@@ -66,7 +66,7 @@ describe('a reorg below the blocks that are kept', () => {
     const lost = await completed('base', payHere);
     await scene.chain.mine(10);
     await scene.processed();
-    // As the purger does, with fewer blocks left.
+    // Like the purger, but keeping fewer blocks.
     await pruneBlocks(scene.florin.admin.db, 3, 10_000);
     await scene.chain.revert(before);
     await scene.chain.mine(25);
@@ -77,14 +77,14 @@ describe('a reorg below the blocks that are kept', () => {
     expect(answer.json.error.message).toContain('halted');
     expect(answer.json.error.message).not.toContain('..');
     expect(scene.errors.map(({ message }) => message)).toContain('a chain is halted until an operator decides');
-    // Nobody has decided: what was completed is so, and the other chains go on.
+    // Without a decision, completed payments stay completed and the other chains go on.
     expect((await scene.read(lost.id)).status).toBe('completed');
     await completed('arbitrum', payFar);
 
     const row = await rowOf(localCaip2);
     expect(row).toMatchObject({
       haltedAt: expect.any(String),
-      haltReason: expect.stringContaining('oldest that is kept'),
+      haltReason: expect.stringContaining('oldest block kept'),
     });
     const text = (await florin('list')).stdout;
     expect(text).toContain('HALTED');

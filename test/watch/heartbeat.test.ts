@@ -6,7 +6,7 @@ let scene: WatchScene;
 beforeAll(async () => {
   scene = await startWatchScene();
   await scene.processed();
-  // A row for each statement that writes, whatever it changes.
+  // One row per writing statement, whatever it changes.
   await scene.florin.admin.db.script(`create table writes (what text not null);
     grant insert on writes to public;
     create function note_write() returns trigger language plpgsql as
@@ -26,7 +26,7 @@ const writes = async (): Promise<{ told: number; beats: number }> => {
   return rows[0]!;
 };
 
-/** How many of the next heartbeats came with a status, while `work` is done again and again. */
+/** How many of the next heartbeats wrote a status while `work` is repeated. */
 const toldInBeats = async (beats: number, work: () => Promise<void>): Promise<number> => {
   const before = await writes();
   const ask = () => work().then(writes);
@@ -45,7 +45,7 @@ test('all networks of a chain are told of in one statement', async () => {
 test('a chain at rest is told of with about every second heartbeat', { tags: ['thorough'] }, async () => {
   const told = await toldInBeats(12, async () => {});
   expect(told).toBeGreaterThanOrEqual(5);
-  // More than six where a heart beats slowly on a busy machine.
+  // May be more than six if heartbeats are slow on a busy machine.
   expect(told).toBeLessThanOrEqual(9);
 });
 

@@ -16,7 +16,7 @@ const whole = 25_000_000n;
 const coins = { network: 'base', currency: 'ETH', amount: '0.01' };
 const wei = 10n ** 16n;
 
-/** The same payment can still be paid: what came before has not broken it. */
+/** The payment can still be paid: what happened before has not broken it. */
 const expectPayable = async (payment: { id: string; address: string; currency: string }): Promise<void> => {
   if (payment.currency === 'ETH') await scene.chain.payCoin(payment.address, wei);
   else await scene.chain.payToken(usdc, payment.address, whole);
@@ -41,7 +41,7 @@ describe('failed or inner-reverted transaction counted', () => {
 
   test('native coin: a transaction to the address itself that fails', async () => {
     const payment = await scene.calls.made(coins);
-    // An address without code accepts everything. Once it has code, what only the factory may ask for fails.
+    // An address without code accepts every call. Once it has code, calls reserved for the factory fail.
     await scene.chain.payCoin(payment.address, 1n);
     const { treasury, salt } = await scene.originOf(payment.id);
     await scene.chain.sweep(treasury, noToken, [salt]);

@@ -36,7 +36,7 @@ const expectUntouched = async (payment: { id: string }): Promise<void> => {
   expect(await scene.kinds(payment.id)).toEqual(['created']);
 };
 
-/** It shows what the token says, and never takes that for final. */
+/** It shows the token's claim and never treats it as final. */
 const expectNeverFinal = async (payment: { id: string }): Promise<void> => {
   await scene.reach(payment.id, 'confirming');
   await avalanche.chain.mine(10);
@@ -110,7 +110,7 @@ describe('decimals wrong in config', () => {
     const answer = await scene.calls.create({ ...ordinary, currency: 'EURC' });
     expectError(answer, 503, 'network_unavailable');
     const { message } = answer.json.error;
-    for (const part of ['EURC', 'avalanche', avalanche.token('EURC'), '18 decimals and not 6']) {
+    for (const part of ['EURC', 'avalanche', avalanche.token('EURC'), '18 decimals instead of 6']) {
       expect(message).toContain(part);
     }
     expect(await symbolsOf('avalanche')).toEqual(['AVAX', 'USDC']);
@@ -123,7 +123,7 @@ describe('decimals wrong in config', () => {
   test('a token that is not there is disabled as well', async () => {
     const answer = await scene.calls.create({ ...ordinary, network: 'base' });
     expectError(answer, 503, 'network_unavailable');
-    expect(answer.json.error.message).toContain(`No token answers at ${base.token('USDC')}`);
+    expect(answer.json.error.message).toContain(`There is no token at ${base.token('USDC')}`);
     expect(await symbolsOf('base')).toEqual(['ETH', 'EURC']);
   });
 

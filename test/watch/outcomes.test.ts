@@ -153,7 +153,7 @@ describe('second, late, over, under payment', () => {
   test('late funds complete an expired payment, and say that they were late', async () => {
     const created = await scene.calls.made({ expiresIn: 1 });
     await scene.reach(created.id, 'expired');
-    // A block's time counts whole seconds: one of the second in which the time ended would be in time.
+    // Block times are whole seconds: a block in the second in which the time ended would be in time.
     const endMs = Date.parse(created.expiresAt);
     await until(
       async () => Date.now(),

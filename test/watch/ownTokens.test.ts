@@ -81,8 +81,8 @@ describe('a token of the configuration file', () => {
 
   test('is disabled where the chain says other decimals, or nothing', async () => {
     for (const [symbol, problem] of [
-      ['BAD', 'has 8 decimals and not 6'],
-      ['NONE', 'No token answers'],
+      ['BAD', 'has 8 decimals instead of 6'],
+      ['NONE', 'There is no token'],
     ] as const) {
       expect(await currency('arbitrum', symbol)).toBeUndefined();
       const answer = await scene.calls.create({ network: 'arbitrum', currency: symbol, amount: '1' });

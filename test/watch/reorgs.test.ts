@@ -4,7 +4,9 @@ import { until } from '../api/paymentCalls.ts';
 import type { Contract } from './chainCalls.ts';
 import { type Payment, startWatchScene, type WatchScene } from './watchScene.ts';
 
-/** On `base` a payment is final so late that every reorg of these tests comes before; on `ethereum` after two blocks. */
+/**
+ * On `base` payments become final so late that every reorg of these tests comes before; on `ethereum` after two blocks.
+ */
 const depth = 80;
 let scene: WatchScene;
 let usdc: string;
@@ -25,7 +27,7 @@ const whole = 25_000_000n;
 const coins = { currency: 'ETH', amount: '0.01' };
 const wei = 10n ** 16n;
 
-/** The same signed transaction, to be mined once more. */
+/** The same signed transaction, to be mined again. */
 const signed = async (hash: string): Promise<string> =>
   rawTransaction(await scene.chain.request('eth_getTransactionByHash', hash));
 
@@ -49,7 +51,7 @@ describe('reorg: dropped', () => {
     await scene.reach(created.id, 'confirming');
     await scene.processed();
     await scene.chain.revert(before);
-    // Longer than what was there, empty blocks of its own included.
+    // Longer than the old branch, including its empty blocks.
     await scene.chain.mine(blocks + 6);
     await expectEmpty(created);
   });
@@ -70,7 +72,7 @@ describe('reorg: dropped', () => {
     const created = await scene.calls.made();
     const before = await scene.chain.snapshot();
     const { blockNumber } = await scene.chain.payToken(usdc, created.address, whole);
-    // The last of its empty blocks: after that the chain rests.
+    // The last of its empty blocks; after that no block comes.
     await until(scene.chain.head, ({ number }) => number >= Number(blockNumber) + 5);
     await scene.reach(created.id, 'confirming');
     await scene.processed();
@@ -82,7 +84,7 @@ describe('reorg: dropped', () => {
     );
     expect(await scene.read(created.id)).toMatchObject({ status: 'confirming', amountReceived: '25.00' });
     expect(await scene.kinds(created.id)).toEqual(['created', 'detected', 'confirming']);
-    // Another block where one was processed is.
+    // Another block at a processed height is.
     await scene.chain.mine();
     await expectEmpty(created);
   });

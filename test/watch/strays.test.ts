@@ -25,7 +25,7 @@ const strayed = (id: string, count = 1) =>
     ({ strays }) => strays.length === count,
   );
 
-/** Nothing is credited, and what was asked for still completes it. */
+/** Nothing is credited, and the right funds still complete it. */
 const expectPayable = async (created: { id: string; address: string }, strays: unknown): Promise<void> => {
   expect(await scene.read(created.id)).toEqual({ ...created, strays });
   const events = await scene.events(created.id);
@@ -89,14 +89,14 @@ describe('dust of a wrong token', () => {
     const dai = await scene.token('base', 'DAI');
     const payer = await scene.chain.deploy('ContractPayer');
     await scene.chain.mint(dai, payer.address, 10n ** 21n);
-    // More base units each than the payment has, and next to no money.
+    // Each has more base units than the payment, but almost no value.
     await payer.call('repeatTransfer', [dai, created.address, whole * 2n, 700n]);
     await scene.chain.payToken(usdc, created.address, whole);
     const payment = await scene.reach(created.id, 'completed');
     expect(payment).toMatchObject({ exception: null, transactions: [{ amount: '25.00' }] });
     expect(payment.confirmations.current).toBeGreaterThanOrEqual(2);
     expect(payment.strays).toHaveLength(100);
-    // They are told a part at a time; what was asked for does not wait for them.
+    // They are reported in parts; the right funds do not wait for them.
     const events = await until(
       () => scene.events(created.id),
       all => all.filter(({ type }) => type === 'payment.stray').length >= 700,

@@ -49,7 +49,7 @@ describe('database down', () => {
 });
 
 describe('address or treasury tampered in the database', () => {
-  /** As the owner of the database, past its own guard. */
+  /** Connects as the database owner, without its guard. */
   const tamper = (id: string, assignment: string): Promise<void> =>
     scene.florin.admin.db.script(`begin; alter table payments disable trigger payments_frozen;
       update payments set ${assignment} where id = '${id}';
@@ -86,7 +86,7 @@ describe('address or treasury tampered in the database', () => {
     });
     expectError(await scene.calls.read(tampered.id), 500, 'internal_error');
     if (repair === undefined) return;
-    // Put right by hand, it has what it is owed.
+    // Repaired by hand, it gets its funds.
     await tamper(tampered.id, `${repair}, wake_at = clock_timestamp()`);
     expect(await scene.reach(tampered.id, 'completed')).toMatchObject({ amountReceived: '25.00', exception: null });
   });
@@ -101,7 +101,7 @@ describe('crash anywhere, two workers', () => {
     const database = await cloneDatabase();
     const db = openTestDatabase(database.url);
     const env = { DATABASE_URL: database.url, FLORIN_MASTER_KEY: randomBytes(32).toString('hex') };
-    // Nobody answers for the others: a dev chain of each process would be two chains of one name.
+    // The others have no node: a dev chain per process would be two chains with one name.
     const sandbox = Object.fromEntries(
       slugs.map(slug => [slug, { rpcUrls: [slug === 'arbitrum' ? far.url : 'http://127.0.0.1:9/'] }]),
     );

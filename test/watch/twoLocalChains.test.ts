@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const masterKey = { FLORIN_MASTER_KEY: randomBytes(32).toString('hex') };
 const whole = 25_000_000n;
 
-/** Another Florin on the first one's database, with a data directory of its own and so, perhaps, a chain of its own. */
+/** Another Florin on the same database with its own data directory, and so possibly its own chain. */
 type Second = {
   readonly florin: Florin;
   readonly calls: PaymentCalls;
@@ -60,7 +60,7 @@ const startSecond = async (roles: string): Promise<Second> => {
   };
 };
 
-/** Who has the sandbox's chain, and who reads it. */
+/** Which process has the sandbox's chain, and which reads it. */
 const claims = async (): Promise<unknown> => {
   const holders = { name: 'test-holders', text: 'select caip2, fence::text, lease_holder from chains' };
   // Each process says where its dashboard is: the latest is right for a new link.
@@ -110,7 +110,7 @@ describe.each(['all', 'watch,api', 'api'])('a second Florin on the database of a
     );
     expect(paid.json).toMatchObject({ amountReceived: '25.00', exception: null });
     for (const { number, hash } of await canonical()) expect(await hashAt(number)).toBe(hash);
-    // Nobody would see what it pays on a chain that is not watched.
+    // A payment on an unwatched chain would not be seen.
     expectError(await second.simulate(payment.id), 404, 'not_found');
   });
 });

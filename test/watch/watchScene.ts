@@ -39,9 +39,9 @@ export type WatchScene = {
   events(id: string): Promise<EventRow[]>;
   kinds(id: string): Promise<string[]>;
   transfers(id: string): Promise<TransferRow[]>;
-  /** Settles once all that is on the chain now was read, native coin that contracts sent included. */
+  /** Settles once everything on the chain was read, including native coin sent by contracts. */
   processed(caip2?: string): Promise<void>;
-  /** Nothing has come of what happened on the chain so far. */
+  /** Asserts that nothing on the chain so far had an effect. */
   expectUntouched(payment: Payment): Promise<void>;
   /** What sweeping the payment's address takes. */
   originOf(id: string): Promise<Origin>;
@@ -139,13 +139,13 @@ export const startWatchScene = async (options: { configFile?: object } = {}): Pr
   };
 };
 
-/** The one thing that a transaction of the payment shows and that moves with every block is how deep it lies. */
+/** Removes the confirmations, the only fields that change with every block. */
 export const withoutDepth = ({ confirmations, transactions, ...rest }: Payment): Payment => ({
   ...rest,
   transactions: transactions.map(({ confirmations: depth, ...transaction }: Payment) => transaction),
 });
 
-/** A scene with a contract that pays by its own code, and plenty of the token that most payments here ask for. */
+/** A scene with a contract that pays from its own code, and plenty of the token that most payments use. */
 export const startPayerScene = async (): Promise<{ scene: WatchScene; usdc: string; payer: Contract }> => {
   const scene = await startWatchScene();
   const usdc = await scene.token('base', 'USDC');

@@ -11,7 +11,7 @@ const cutOff = 'connection closed before the answer was complete';
 
 type Answer = (socket: Socket) => void;
 
-/** Answers each request in turn, over however many connections; the last answer serves all that follow. */
+/** Answers requests in order, over any number of connections. The last answer is repeated. */
 async function answerEach(...answers: Answer[]) {
   let requests = 0;
   const server = createServer(socket => {
@@ -57,7 +57,7 @@ const writeApart =
     next();
   };
 
-/** Text in which every place is recognisable. */
+/** Text in which every position is recognisable. */
 const numbered = (length: number): string =>
   Array.from({ length: Math.ceil(length / 8) }, (_, index) => String(index).padStart(8, '.'))
     .join('')
@@ -157,7 +157,7 @@ describe('answers of every shape', () => {
   it('a body that never ends keeps what came, and its time runs out', async () => {
     const receiver = await answerEach(socket => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n');
-      // An endless extension of a chunk: bytes flow, and no body comes of them.
+      // An endless chunk extension: bytes arrive, but no body.
       socket.write('1;x=');
       const timer = setInterval(() => socket.write('x'), 10);
       socket.on('close', () => clearInterval(timer));

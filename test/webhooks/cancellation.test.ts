@@ -41,7 +41,7 @@ async function slowlyNamed() {
     url: `https://name.example:${receiver.port}/`,
     asked: asked.promise,
     requests: () => requests,
-    /** Lets the connection come about, and waits until it is gone again. */
+    /** Lets the connection be made and waits until it is closed. */
     async findAndSeeClosed() {
       const closed = new Promise(resolve => {
         server.once('connection', (socket: Socket) => socket.once('close', resolve));
@@ -73,7 +73,7 @@ describe('a delivery that is called off', () => {
   });
 
   it('while a receiver does not go on with the handshake ends at once', async () => {
-    // All that arrives is the first message of TLS, in which no headers end.
+    // Only the first TLS message arrives, without complete headers.
     const receiver = await receive(() => {});
     const sender = newSender();
     const controller = new AbortController();
@@ -96,7 +96,7 @@ describe('a delivery that is called off', () => {
       connections += 1;
       if (connections > 1) return void socket.write(fine);
       socket.on('close', () => closed.resolve());
-      // What came of the body must have been read; of the rest nothing is kept, read or not.
+      // The received part of the body must have been read; the rest is dropped.
       if (kept === '') reached.resolve();
       else onBodyRead(reached.resolve);
       socket.write(start);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ConnectPolicy, guardedConnect } from '../../src/webhooks/connect.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-// Global unicast by its bytes, but nobody's: were the guard ever broken, the packet would find no road.
+// A global unicast address that nobody uses: if the guard failed, the packet would go nowhere.
 const unallocated = '2d00::1';
 
 const cleanups: (() => unknown)[] = [];
@@ -35,7 +35,7 @@ function connect(hostname: string, port: number, policy: Partial<ConnectPolicy> 
   });
 }
 
-// Each refusal here comes before any packet: the guard of the URL is not in the way, so this is the last line.
+// Each is refused before any packet is sent. The URL check is bypassed, so this is the last line of defence.
 describe('guardedConnect', () => {
   it.each(['127.0.0.1', '127.1.1.1', '::1', 'localhost', 'x.localhost'])(
     'judges %s though no lookup happens',
@@ -63,7 +63,7 @@ describe('guardedConnect', () => {
   it('asks for a name once and connects to the very address that was judged', async () => {
     const receiver = await receive();
     let asked = 0;
-    // A rebinding name: harmless to the one who checks, hostile to the one who asks again.
+    // DNS rebinding: the name resolves to a harmless address first and to a hostile one later.
     const resolveHost = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
     const socket = await connect('rebinding.example', receiver.port, { resolveHost });
     expect(socket.remoteAddress).toBe('127.0.0.1');

@@ -39,7 +39,7 @@ const answering = (line: string) => (socket: Socket) =>
   void socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`);
 const outgoing = (url: string): Outgoing => ({ url, headers: {}, body: '{}', allowLoopback: true });
 
-/** Every kind of text that leads a socket to this machine without asking anybody. */
+/** Every spelling that leads a socket to this machine without a lookup. */
 const reachingHere = [
   ...['127.0.0.1', '127.1.2.3', '127.255.255.254', '0.0.0.0', '::1', '0:0:0:0:0:0:0:1', '0000::0001', '::0.0.0.1'],
   ...['::', '0::0', '::0.0.0.0', '::ffff:127.0.0.1', '::FFFF:7f00:1', '0:0:0:0:0:ffff:127.9.9.9', '::ffff:0.0.0.0'],
@@ -77,7 +77,7 @@ describe('what a socket is opened to', () => {
       const receiver = await startOnLoopback(server);
       cleanups.push(receiver.close);
       let asked = 0;
-      // Allowed when the address is judged, and no longer when the socket stands.
+      // Allowed when the address is checked, but no longer when the socket is connected.
       const policy = {
         ...basePolicy,
         resolveHost: async () => ['127.0.0.1'],
@@ -92,7 +92,7 @@ describe('what a socket is opened to', () => {
   });
 
   it('is judged anew at every connection, so that a name cannot move later', async () => {
-    // It speaks no TLS, which is enough to see that it was reached.
+    // It has no TLS, which is enough to show that it was reached.
     const receiver = await startOnLoopback(createServer(socket => void socket.end('no TLS here\r\n')));
     cleanups.push(receiver.close);
     const answers = [['127.0.0.1'], ['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1', '169.254.169.254'], ['127.0.0.1']];

@@ -16,7 +16,7 @@ import { type Address, expectedClass, purposeOf, readAddress, specialBlocks } fr
 const all = corpusAddresses().flatMap(spellingsOf);
 const corpus: readonly Spelling[] = [...new Map(all.map(spelling => [spelling.host, spelling])).values()];
 
-/** Around the host: ports, paths and letters that change nothing of where a URL leads. */
+/** Ports, paths and letters around the host that do not change the target. */
 const surroundings: readonly ((host: string) => string)[] = [
   host => `https://${host}/`,
   host => `https://${host}`,
@@ -102,7 +102,7 @@ describe('the guard agrees with an independent classifier', () => {
     expectNone(urls.filter(url => !equal(both(url), never)));
   });
 
-  // A socket takes a literal past every lookup, and reads it with the system's parser, not with the guard's.
+  // A socket connects to a literal without a lookup, using the system's parser and not the guard's.
   it('on the address that a socket would take each text for', () => {
     const wrong = corpus.filter(({ host, address }) => {
       const text = bareHost(host);

@@ -56,7 +56,7 @@ export type Certificate = { readonly cert: string; readonly key: string };
 
 /** A self-signed certificate for the names given, made on the spot. */
 export async function makeCertificate(names: readonly string[], expired = false): Promise<Certificate> {
-  // The package wants a metadata polyfill for injection that this use never reaches.
+  // The package needs a metadata polyfill for injection, which is not used here.
   if (!('getMetadata' in Reflect)) {
     Object.assign(Reflect, { getMetadata: () => undefined, getOwnMetadata: () => undefined });
   }

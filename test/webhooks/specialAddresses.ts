@@ -98,7 +98,7 @@ export const specialBlocks: readonly Block[] = [
   block('ff00::/8', 'multicast'),
 ];
 
-/** Where clouds keep the credentials of the machine that asks. Only the first lies in no special block. */
+/** Metadata services of clouds, which hold a machine's credentials. Only the first is in no special block. */
 export const metadataServices: readonly Block[] = [
   block('168.63.129.16/32', 'metadata'),
   block('169.254.169.254/32', 'metadata'),
@@ -118,14 +118,14 @@ export const globalUnicast: Block = block('2000::/3', 'public');
 const contains = (each: Block, { bits, value }: Address): boolean =>
   each.bits === bits && each.first <= value && value <= each.last;
 
-/** What an address is for; `public` where it is nothing but somebody's. */
+/** The purpose of an address; `public` if it has no special one. */
 export function purposeOf(address: Address): string {
   const special = [...metadataServices, ...specialBlocks].find(each => contains(each, address));
   if (special !== undefined) return special.name;
   return address.bits === 32 || contains(globalUnicast, address) ? 'public' : 'unallocated';
 }
 
-/** What the guard should say of it. */
+/** The expected class. */
 export function expectedClass(address: Address): 'public' | 'loopback' | 'refused' {
   const purpose = purposeOf(address);
   return purpose === 'public' || purpose === 'loopback' ? purpose : 'refused';

@@ -61,12 +61,12 @@ test('what another node could not tell of at once is credited when its block is 
       isBehind && /^eth_getTransaction/.test(method) ? Promise.resolve({ result: null }) : upstream(method, params);
   const scene = await startCoinScene(quiet, { nodes: [honest, lagging] });
   ends.push(scene.stop);
-  const { chain, payments, turn, transfers, context, driver, lease, surroundings, signal } = scene;
+  const { chain, payments, turn, transfers, context, driver, lease, host, signal } = scene;
   const verify = createVerifier(context, driver, lease, 0);
   const [payment] = await payments(1);
   await chain.mine(20);
   await turn();
-  // In the factory's place, a contract that says what the factory would say.
+  // A contract at the factory's address that logs the same as the factory.
   const code = `0x6020602060003760006000357f${forwarded.slice(2)}60206000a3`;
   await chain.node.request('hardhat_setCode', forwarderFactory, code);
   const data = concat([pad(payment!.address as Hex), toHex(9n, { size: 32 })]);
@@ -75,7 +75,7 @@ test('what another node could not tell of at once is credited when its block is 
   await turn();
   expect(await transfers(payment!)).toEqual([]);
   isBehind = false;
-  await verify(surroundings, signal);
+  await verify(host, signal);
   await chain.mine(1);
   await turn();
   expect(await transfers(payment!)).toEqual([coin(sweptAt, 9)]);

@@ -24,7 +24,7 @@ const prepare = async (): Promise<CoinScene> => {
 describe('a chain that rests', () => {
   test('has all its coin found in one turn, in whichever blocks it came', async () => {
     const { chain, turn, payments, transfers } = await prepare();
-    // Each asks for one unit more than the one before: these two for more than comes, so that they stay open.
+    // Each payment asks for one unit more than the one before. These two ask for more than arrives, so they stay open.
     const [first, second] = (await payments(100)).slice(-2);
     await chain.mine(20);
     await turn();
@@ -73,7 +73,7 @@ describe('a chain that rests', () => {
     await turn();
     expect(await transfers(last)).toEqual([coin(paidAt, 8)]);
     expect(await transfers(first), 'its page was looked at before').toEqual([]);
-    // No block comes any more.
+    // No more blocks arrive.
     const before = await watched.caughtUpAt();
     await turn();
     expect(await transfers(first)).toEqual([coin(paidAt, 7)]);

@@ -20,7 +20,7 @@ const prepare = async (options: Parameters<typeof startCoinScene>[1] = {}): Prom
   return scene;
 };
 
-/** Calls `act` once so many questions for balances were answered. */
+/** Calls `act` after this many balance requests. */
 const createHindrance = () => {
   let [left, hinder]: [number, () => void | Promise<void>] = [0, () => {}];
   return {
@@ -63,7 +63,7 @@ describe('the block in which coin came', () => {
       const [proxy] = watched.proxies as [FaultProxy];
       const { payment, paidAt } = await watched.paidOnce();
       const before = await watched.caughtUpAt();
-      // What is asked after the balances at the head is where the block is.
+      // After the balances at the head, the scanner searches for the block.
       hindrance.after(1, () => proxy.set({ [kind]: 1 }));
       await watched.turn();
       expect(proxy.counts().get(kind)).toBeGreaterThan(0);
@@ -71,7 +71,7 @@ describe('the block in which coin came', () => {
       expect(await watched.caughtUpAt()).toEqual(before);
       expect(watched.said(unread)).toHaveLength(1);
 
-      // The head is the same as before, and the turn is done again.
+      // The head is unchanged, and the turn is repeated.
       proxy.set({});
       await watched.turn();
       expect(await watched.transfers(payment)).toEqual([coin(paidAt, 7)]);

@@ -2,11 +2,11 @@ import { createCoinScanner } from '../../src/workers/coinScanner.ts';
 import type { QuietScene } from './quietScene.ts';
 import { byContract, startWatchedChain } from './watchedChain.ts';
 
-/** A chain of its own, and the scanner that looks at the balances of its payments. */
+/** A chain, and the scanner of its payments' balances. */
 export const startCoinScene = async (quiet: QuietScene, options: Parameters<typeof startWatchedChain>[1] = {}) => {
   const watched = await startWatchedChain(quiet, options);
   const scan = createCoinScanner(watched.context, watched.driver, watched.lease, 0);
-  /** Reads the chain and looks at the balances once, as the watcher does whenever it has nothing else to read. */
+  /** Reads the chain and scans the balances once, as an idle watcher does. */
   const turn = async (): Promise<void> => {
     const { head, begunAt } = await watched.read();
     await scan(head, begunAt, watched.signal);
@@ -15,7 +15,7 @@ export const startCoinScene = async (quiet: QuietScene, options: Parameters<type
     ...watched,
     scan,
     turn,
-    /** Up to when all balances were looked at, by the database. */
+    /** The time up to which all balances were scanned, from the database. */
     async caughtUpAt(): Promise<Date | null> {
       const text = `select coins_caught_up_at as at from chains where caip2 = '${watched.caip2}'`;
       return (await quiet.read<{ at: Date | null }>(text))[0]!.at;

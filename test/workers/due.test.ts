@@ -13,7 +13,7 @@ const run = (sql: string) => quiet.scene.admin.db.script(sql);
 const due = () => duePayments(quiet.context.db, 200);
 const pages = () => pagesRead(quiet.scene.admin.db, db => duePayments(db, 200));
 
-/** Payments like the one that is there, without counting their cost: thousands by the API would take a while. */
+/** Copies of the existing payment, inserted directly: thousands by the API would take too long. */
 const copies = (count: number): Promise<void> =>
   run(`insert into payments select r.* from (select * from payments order by id desc limit 1) p,
       generate_series(1000, 999 + ${count}) n, jsonb_populate_record(null::payments, to_jsonb(p) || jsonb_build_object(

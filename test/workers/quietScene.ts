@@ -11,14 +11,14 @@ export type QuietScene = {
   readonly context: Context;
   readonly errors: LogLine[];
   read<R extends Record<string, unknown>>(sql: string): Promise<R[]>;
-  /** This chain has been read up to now; the local one unless another is named. */
+  /** Marks a chain as read up to now; by default the local one. */
   caughtUp(caip2?: string): Promise<void>;
-  /** So many payments of a new account, an hour past their time. */
+  /** Creates payments of a new account, an hour past their expiry. */
   overdue(
     count: number,
     contract?: string | null,
   ): Promise<{ account: TestAccount; ids: string[]; written: Written[] }>;
-  /** As the owner of the database, past its own guard. */
+  /** Connects as the database owner, without its guard. */
   tamper(id: string, assignment: string): Promise<void>;
   statuses(accountId: string): Promise<Record<string, number>>;
 };
@@ -28,7 +28,7 @@ const unreachable = (): never => {
   throw new Error('nothing is sent here');
 };
 
-/** A Florin that serves the API and watches nothing: what its workers would do, a test does when it wants to. */
+/** A Florin that serves the API without workers. Tests do their work explicitly. */
 export const startQuietScene = async (): Promise<QuietScene> => {
   const scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api' } });
   const errors: LogLine[] = [];

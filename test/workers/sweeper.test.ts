@@ -8,7 +8,7 @@ beforeAll(async () => {
   quiet = await startQuietScene();
 });
 beforeEach(async () => {
-  // Each test has its own payments; what an earlier one left behind is not due any more.
+  // Each test has its own payments. Those of earlier tests are not due.
   await quiet.scene.admin.db.script('delete from network_status; update payments set wake_at = null');
   quiet.errors.length = 0;
   await quiet.caughtUp();

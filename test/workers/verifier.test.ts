@@ -23,14 +23,14 @@ afterEach(() => {
 type Log = { readonly logIndex: string };
 type Answer = { readonly transactions?: readonly { readonly value?: string }[]; readonly logs?: readonly Log[] };
 
-/** How a node lies, as long as it does: about the logs of a block, wherever they are asked for, and its transactions. */
+/** How a node lies while it does: about the logs of a block and about its transactions. */
 type Lie = { readonly logs?: (logs: readonly Log[]) => readonly Log[]; readonly hidesCoins?: boolean };
 
 const applyLie = (method: string, result: unknown, { logs = all => all, hidesCoins = false }: Lie): unknown => {
   if (method === 'eth_getLogs') return logs(result as readonly Log[]);
   if (method === 'eth_getTransactionReceipt') {
     const receipt = result as Answer;
-    // A log more in a receipt would show the lie.
+    // An extra log in a receipt would reveal the lie.
     return { ...receipt, logs: receipt.logs!.filter(log => logs([log]).includes(log)) };
   }
   if (method !== 'eth_getBlockByNumber' || !hidesCoins) return result;
@@ -50,14 +50,14 @@ const prepare = async () => {
     };
   const watched = await startWatchedChain(quiet, { nodes: [lying] });
   ends.push(watched.stop);
-  const { chain, context, driver, lease, surroundings, signal } = watched;
+  const { chain, context, driver, lease, host, signal } = watched;
   await chain.block(chain.mint(accounts[0], 10n ** 12n));
   await chain.mine(20);
   await watched.read();
   const verify = createVerifier(context, driver, lease, 0);
   return {
     ...watched,
-    turn: () => verify(surroundings, signal),
+    turn: () => verify(host, signal),
     tell(told: Lie): void {
       lie = told;
     },
@@ -77,7 +77,7 @@ const coin = (blockNumber: number, amount: number) => ({
   isCoin: true,
 });
 const doubtful = 'transfers could not be verified';
-/** Two alike in a block: its filter is the same with one of them. */
+/** Two equal transfers in a block: the bloom filter is the same with one of them. */
 const withoutSecond: Lie = { logs: logs => logs.filter(({ logIndex }) => logIndex !== '0x1') };
 const withOneMore: Lie = {
   logs: logs => (logs.length === 0 ? logs : [...logs, { ...logs.at(-1)!, logIndex: `0x${logs.length.toString(16)}` }]),
@@ -140,7 +140,7 @@ test('plain coin that was left out and found by the balance meanwhile is not cou
 test('what was forwarded and left out is written as well', async () => {
   const { chain, payments, tell, read, turn } = await prepare();
   const [tokens, coins] = [(await payments(20, 'USDC')).at(-1)!, (await payments(20)).at(-1)!];
-  // In the factory's place, a contract that says what the factory would say.
+  // A contract at the factory's address that logs the same as the factory.
   const event = keccak256(toHex('Forwarded(address,address,uint256)')).slice(2);
   const code = `0x6020602060003760006000357f${event}60206000a3`;
   await chain.node.request('hardhat_setCode', forwarderFactory, code);
@@ -203,7 +203,7 @@ test('blocks that can never be verified do not crowd out newer ones', async () =
 });
 
 test('as long as whole turns help, they follow at once', async () => {
-  const { chain, payments, tell, read, transfers, context, driver, lease, surroundings, signal } = await prepare();
+  const { chain, payments, tell, read, transfers, context, driver, lease, host, signal } = await prepare();
   const intervalMs = 3_600_000;
   const verify = createVerifier(context, driver, lease, intervalMs);
   const payment = (await payments(1_000, 'USDC')).at(-1)!;
@@ -214,12 +214,12 @@ test('as long as whole turns help, they follow at once', async () => {
   await read();
   tell({});
   const whole = async () => (await transfers(payment)).filter(({ verified }) => verified).length;
-  await verify(surroundings, signal);
+  await verify(host, signal);
   expect(await whole(), 'its time has not come').toBe(0);
   vi.spyOn(performance, 'now').mockReturnValue(performance.now() + intervalMs);
   ends.push(() => vi.restoreAllMocks());
-  await verify(surroundings, signal);
+  await verify(host, signal);
   expect(await whole()).toBe(40);
-  await verify(surroundings, signal);
+  await verify(host, signal);
   expect(await whole()).toBe(60);
 });

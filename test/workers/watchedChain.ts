@@ -21,7 +21,7 @@ export type Transfer = {
 
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 
-/** Native coin that comes from a contract: creation code that passes it on and leaves nothing behind. */
+/** Native coin sent by a contract: creation code that passes it on and leaves no contract. */
 export const byContract = (to: string, amount: bigint): Sent => ({
   data: `0x60006000600060007f${word(amount)}73${to.slice(2)}5af15000`,
   value: amount,
@@ -30,13 +30,13 @@ export const byContract = (to: string, amount: bigint): Sent => ({
 let chains = 0;
 
 /**
- * A real chain that mines when it is told to, nodes in front of it, and a database that has the lease of it: what the
- * watcher of this chain would do, a test does when it wants to.
+ * A real chain that mines on demand, nodes in front of it, and a database with its lease. Tests do the work of its
+ * watcher explicitly.
  */
 export const startWatchedChain = async (
   quiet: QuietScene,
   options: {
-    /** What each node answers; one honest node where nothing is said. */
+    /** How each node answers; by default one honest node. */
     readonly nodes?: readonly ((upstream: Upstream) => Upstream)[];
     readonly answerTimeoutMs?: number;
   } = {},
@@ -67,13 +67,13 @@ export const startWatchedChain = async (
   const lease: Lease = { caip2, fence };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const surroundings = {
-    known: (addresses: readonly string[]) => knownAddresses(db, addresses),
-    stored: (number: number) => storedBlock(db, caip2, number),
+  const host = {
+    paymentAddresses: (addresses: readonly string[]) => knownAddresses(db, addresses),
+    storedBlock: (number: number) => storedBlock(db, caip2, number),
     now: () => readNow(db),
-    finalized: () => null,
+    finalizedHeight: () => null,
   };
-  const steps = driver.follow(null, surroundings, signal);
+  const steps = driver.follow(null, host, signal);
 
   return {
     chain,
@@ -83,18 +83,18 @@ export const startWatchedChain = async (
     context,
     lease,
     signal,
-    surroundings,
+    host,
     logged,
     said: (message: string): LogLine[] => logged.filter(line => line.message === message),
-    /** Takes what the chain has, as the watcher does. Answers its head, and when the poll began that found it. */
+    /** Reads the chain as the watcher does. Returns its head, and when the poll began that found it. */
     async read(): Promise<{ head: Block; begunAt: Date }> {
       const { hash } = await chain.blockAt('latest');
       for (;;) {
         const { value: step, done } = await steps.next();
         if (done || step.kind === 'halt') throw new Error('the driver has stopped');
         if (step.kind === 'blocks') await applyBlocks(context, lease, step);
-        else if (step.at.hash === hash && step.caughtUpSince !== null) {
-          return { head: step.at, begunAt: step.caughtUpSince };
+        else if (step.at.hash === hash && step.caughtUpAt !== null) {
+          return { head: step.at, begunAt: step.caughtUpAt };
         }
       }
     },
@@ -108,7 +108,7 @@ export const startWatchedChain = async (
         Array.from({ length: count }, () => one),
       );
     },
-    /** What is on record for a payment and stands. */
+    /** The canonical transfers of a payment. */
     transfers: ({ id }: Written): Promise<Transfer[]> =>
       quiet.read<Transfer>(`select block_number::float8 as "blockNumber", amount::text, verified, contract is null as "isCoin"
         from transfers where payment_id = '${id}' and canonical order by block_number, key`),

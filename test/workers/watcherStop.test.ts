@@ -18,7 +18,7 @@ beforeAll(async () => {
 const networkOf = (slug: Slug): Network =>
   resolveNetworks({ environment: 'sandbox', configured: {}, devChain: null }).find(each => each.slug === slug)!;
 
-/** The watcher of one network. An answer may take longer than a test: whoever waits for one never ends. */
+/** The watcher of one network. An answer may take longer than a test, so waiting for it would never end. */
 const watch = (slug: Slug, rpcUrls: readonly string[]) => {
   const logged: LogLine[] = [];
   const note: Log['error'] = (fields, message) => void logged.push({ fields: { ...fields }, message });
@@ -52,7 +52,7 @@ const watch = (slug: Slug, rpcUrls: readonly string[]) => {
   };
 };
 
-/** It ends and gives the chain back. */
+/** It stops and releases the lease. */
 const expectStop = async ({ stop, failures, holder }: ReturnType<typeof watch>): Promise<void> => {
   expect(await holder()).toBe('test');
   await stop();
@@ -61,7 +61,7 @@ const expectStop = async ({ stop, failures, holder }: ReturnType<typeof watch>):
 };
 
 test('a watcher whose nodes cannot be reached stops', async () => {
-  // A port that somebody had and nobody has any more.
+  // A port that was used and is closed again.
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -138,7 +138,7 @@ test('nobody is told that a chain is watched before its first block is read: wha
   const proxy = await startFaultProxy(withholding, { seed: 'first' });
   const watching = watch('ethereum', [proxy.url]);
   try {
-    // The rests between them are longer than two heartbeats.
+    // The pauses between them are longer than two heartbeats.
     await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(4), { timeout: 20_000 });
     expect(await watching.status()).toBeNull();
     isWithheld = false;

@@ -6,8 +6,7 @@ const wellFormed = /^0x[0-9a-fA-F]{40}$/;
 const ascii = Buffer.alloc(40);
 
 /**
- * The checksummed text of an address given as 40 lower-case digits. EIP-55: a letter is upper-case where the hash of the
- * digits has a nibble of 8 or more.
+ * Adds the EIP-55 checksum to 40 lower-case digits: a letter is upper-case if the same nibble of the hash is 8 or more.
  */
 export const addressOfDigits = (digits: string): string => {
   ascii.write(digits, 'latin1');
@@ -20,21 +19,21 @@ export const addressOfDigits = (digits: string): string => {
   return `0x${ascii.toString('latin1')}`;
 };
 
-/** The checksummed text of an address given as 20 bytes. */
+/** The checksummed address of 20 bytes. */
 export const addressOfBytes = (bytes: Uint8Array): string => {
   if (bytes.length !== 20) throw new RangeError('an EVM address has 20 bytes');
   return addressOfDigits(Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex'));
 };
 
-/** The 20 bytes of an address that is already known to be well-formed. */
+/** The 20 bytes of a well-formed address. */
 export const bytesOfAddress = (address: string): Uint8Array => {
   if (!wellFormed.test(address)) throw new RangeError('not an EVM address');
   return Buffer.from(address.slice(2), 'hex');
 };
 
 /**
- * The checksummed form of an address, or null. All-lower and all-upper digits carry no checksum and are accepted;
- * mixed case must satisfy it. The zero address is well-formed: whoever must not pay to it asks `isZeroAddress` as well.
+ * The checksummed form of an address, or null. All-lower and all-upper digits carry no checksum and are accepted; mixed
+ * case must be correct. Accepts the zero address: callers that must not pay to it check `isZeroAddress`.
  */
 export const parseEvmAddress = (text: string): string | null => {
   if (!wellFormed.test(text)) return null;

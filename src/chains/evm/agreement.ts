@@ -1,124 +1,127 @@
 import type { Block, Tags } from '../../core/chain.ts';
-import type { Surroundings } from '../driver.ts';
+import type { DriverHost } from '../driver.ts';
 import { fetchHeaders } from './fetchBlocks.ts';
-import type { Sighting } from './survey.ts';
+import type { NodeReport } from './survey.ts';
 
-export type Voters = { readonly all: readonly Sighting[]; readonly fresh: readonly Sighting[] };
+export type Voters = { readonly all: readonly NodeReport[]; readonly fresh: readonly NodeReport[] };
 
-/** `stands`, or `gone` where as many nodes as are asked for say so; `doubtful` where only some do. */
+/** `gone` if a quorum of nodes says so, `doubtful` if fewer do. */
 export type Verdict = 'stands' | 'gone' | 'doubtful';
 
-/** What several nodes say of a block that was processed. */
+/** What the nodes report about blocks that Florin has processed. */
 export type Agreement = {
-  /** Whether this node's chain has our block at that height. */
-  vouches(sighting: Sighting, block: Block): Promise<boolean>;
-  /** The highest processed block that enough nodes have, or null. */
-  heightOf(sightings: readonly Sighting[], block: Block): Promise<number | null>;
+  /** Whether the node's chain has our block. */
+  hasBlock(report: NodeReport, block: Block): Promise<boolean>;
+  /** The highest processed block that a quorum of nodes has, or null. */
+  agreedHeight(reports: readonly NodeReport[], block: Block): Promise<number | null>;
   /**
-   * As high as enough of the nodes say: one alone may call its newest block final. It must be our block that they mean, and
-   * not another one at that height: only nodes on the branch of the block count.
+   * The tags that a quorum of nodes reaches: a single node may call its newest block final. Only nodes on the branch of
+   * our block count, so the tag cannot mean another block at that height.
    */
-  tagsOf(sightings: readonly Sighting[], block: Block): Promise<Pick<Tags, 'safe' | 'finalized'>>;
+  agreedTags(reports: readonly NodeReport[], block: Block): Promise<Pick<Tags, 'safe' | 'finalized'>>;
   /**
-   * Whether our block stands against a node that has another one: it does where most of the nodes have it, or half of
-   * those that do not lag. So neither one node far ahead on a branch of its own decides, nor one that is stuck on a
-   * block that all others have left.
+   * Whether our block stands against a node that has another one. It does if most nodes have it, or half of the fresh
+   * ones. So neither one node far ahead on its own branch decides, nor one that is stuck on a block that all others
+   * have left.
    */
-  judge(sighting: Sighting, voters: Voters, block: Block): Promise<Verdict>;
+  judge(report: NodeReport, voters: Voters, block: Block): Promise<Verdict>;
 };
 
 export const createAgreement = (
-  { stored }: Pick<Surroundings, 'stored'>,
+  { storedBlock }: Pick<DriverHost, 'storedBlock'>,
   quorum: number,
   signal: AbortSignal,
 ): Agreement => {
-  const has = async ({ node, head }: Sighting, block: Block): Promise<boolean> => {
+  const fetchHasBlock = async ({ node, head }: NodeReport, block: Block): Promise<boolean> => {
     if (head.number < block.number) return false;
     if (head.number === block.number) return head.hash === block.hash;
     if (head.number === block.number + 1) return head.parentHash === block.hash;
-    const [there] = await fetchHeaders(node, { from: block.number, to: block.number }, signal);
-    return there!.hash === block.hash;
+    const [found] = await fetchHeaders(node, { from: block.number, to: block.number }, signal);
+    return found!.hash === block.hash;
   };
 
-  /** Nobody is asked the same twice in one poll, which is as long as a sighting is kept. */
-  const answers = new WeakMap<Sighting, Map<string, Promise<boolean>>>();
-  const vouches: Agreement['vouches'] = (sighting, block) => {
-    const known = answers.get(sighting) ?? new Map<string, Promise<boolean>>();
-    const answer = known.get(block.hash) ?? has(sighting, block);
-    answers.set(sighting, known.set(block.hash, answer));
+  /** Each node is asked once per poll: a report lives as long as its poll. */
+  const answers = new WeakMap<NodeReport, Map<string, Promise<boolean>>>();
+  const hasBlock: Agreement['hasBlock'] = (report, block) => {
+    const cached = answers.get(report) ?? new Map<string, Promise<boolean>>();
+    const answer = cached.get(block.hash) ?? fetchHasBlock(report, block);
+    answers.set(report, cached.set(block.hash, answer));
     return answer;
   };
 
-  /** A node behind the block is on its branch where its own head is a block of ours. */
-  const isOnOurBranch = async (sighting: Sighting, block: Block): Promise<boolean> => {
-    const { head } = sighting;
-    if (head.number >= block.number) return vouches(sighting, block);
-    return (await stored(head.number))?.hash === head.hash;
+  /** A node behind the block is on our branch if its head is one of our blocks. */
+  const isOnOurBranch = async (report: NodeReport, block: Block): Promise<boolean> => {
+    const { head } = report;
+    if (head.number >= block.number) return hasBlock(report, block);
+    return (await storedBlock(head.number))?.hash === head.hash;
   };
 
   /**
-   * How high a tag of the node goes on our branch. Its head may be an old one, and the tag one of now: the two are answers
-   * to two questions, and the chain may have left our branch in between. Above what we have, where its block cannot be
-   * held against ours, it counts only by a head that has it, too.
+   * The height of a node's tag on our branch. Head and tag come from separate requests, and the node may have left our
+   * branch in between. A tag above our block cannot be compared with a stored block, so it counts only if the node's
+   * head is at or above it.
    */
-  const meant = async (sighting: Sighting, tagged: Block | null, block: Block): Promise<number | null> => {
-    if (tagged === null || !(await isOnOurBranch(sighting, block))) return null;
-    const { head } = sighting;
+  const tagHeight = async (report: NodeReport, tagged: Block | null, block: Block): Promise<number | null> => {
+    if (tagged === null || !(await isOnOurBranch(report, block))) return null;
+    const { head } = report;
     if (tagged.number > block.number) {
       const isBehind = head.number < tagged.number || (head.number === tagged.number && head.hash !== tagged.hash);
       return isBehind ? null : tagged.number;
     }
-    const ours = await stored(tagged.number);
-    // Finality may lag by more blocks than are kept, but so far below no branch is followed.
+    const ours = await storedBlock(tagged.number);
+    // Finality may lag behind the oldest kept block. No branch is followed that far down.
     if (ours !== null && ours.hash !== tagged.hash) return null;
     return Math.min(tagged.number, head.number);
   };
 
-  /** How many of the nodes have our block; one that cannot say has not. */
-  const countVouching = async (sightings: readonly Sighting[], block: Block): Promise<number> => {
-    const votes = await Promise.all(sightings.map(sighting => vouches(sighting, block).catch(() => false)));
+  /** How many nodes have our block. A node that fails to answer does not count. */
+  const countWithBlock = async (reports: readonly NodeReport[], block: Block): Promise<number> => {
+    const votes = await Promise.all(reports.map(report => hasBlock(report, block).catch(() => false)));
     return votes.filter(Boolean).length;
   };
 
-  /** True for us, false for another branch. A node below the block speaks by its head, where that tells the two apart. */
-  const voteOf = async (voter: Sighting, other: Sighting, block: Block): Promise<boolean | null> => {
-    if (voter.head.number >= block.number) return vouches(voter, block);
-    const ours = await stored(voter.head.number);
+  /**
+   * True for our branch, false for another. A node below the block votes by its head, if that tells the branches apart;
+   * null if not.
+   */
+  const voteOf = async (voter: NodeReport, other: NodeReport, block: Block): Promise<boolean | null> => {
+    if (voter.head.number >= block.number) return hasBlock(voter, block);
+    const ours = await storedBlock(voter.head.number);
     if (ours === null) return null;
     if (ours.hash !== voter.head.hash) return false;
-    return (await vouches(other, ours)) ? null : true;
+    return (await hasBlock(other, ours)) ? null : true;
   };
 
   return {
-    vouches,
-    async heightOf(sightings, block) {
+    hasBlock: hasBlock,
+    async agreedHeight(reports, block) {
       if (quorum <= 1) return block.number;
       const candidates = [block];
-      // A node that is a little behind vouches for its own head.
-      for (const { head } of sightings) {
+      // A node slightly behind supports its own head.
+      for (const { head } of reports) {
         if (head.number >= block.number) continue;
-        const ours = await stored(head.number);
+        const ours = await storedBlock(head.number);
         if (ours?.hash === head.hash) candidates.push(ours);
       }
       for (const candidate of candidates.sort((a, b) => b.number - a.number)) {
-        if ((await countVouching(sightings, candidate)) >= quorum) return candidate.number;
+        if ((await countWithBlock(reports, candidate)) >= quorum) return candidate.number;
       }
       return null;
     },
-    async tagsOf(sightings, block) {
+    async agreedTags(reports, block) {
       const heights = async (tag: 'safe' | 'finalized'): Promise<number | null> => {
-        const said = await Promise.all(
-          sightings.map(sighting => meant(sighting, sighting[tag], block).catch(() => null)),
+        const heightsByNode = await Promise.all(
+          reports.map(report => tagHeight(report, report[tag], block).catch(() => null)),
         );
-        return said.filter(height => height !== null).sort((a, b) => b - a)[Math.max(1, quorum) - 1] ?? null;
+        return heightsByNode.filter(height => height !== null).sort((a, b) => b - a)[Math.max(1, quorum) - 1] ?? null;
       };
       return { safe: await heights('safe'), finalized: await heights('finalized') };
     },
-    async judge(sighting, { all, fresh }, block) {
+    async judge(report, { all, fresh }, block) {
       const votes = await Promise.all(
-        all.map(async voter => ({ voter, vote: await voteOf(voter, sighting, block).catch(() => null) })),
+        all.map(async voter => ({ voter, vote: await voteOf(voter, report, block).catch(() => null) })),
       );
-      const count = (wanted: boolean, among: readonly Sighting[]): number =>
+      const count = (wanted: boolean, among: readonly NodeReport[]): number =>
         votes.filter(({ voter, vote }) => vote === wanted && among.includes(voter)).length;
       if (count(true, all) > count(false, all)) return 'stands';
       if (count(true, fresh) > 0 && count(true, fresh) >= count(false, fresh)) return 'stands';

@@ -4,8 +4,8 @@ import type { EvmNode } from './node.ts';
 import { readBytes } from './reading.ts';
 import { RpcFault } from './rpc.ts';
 
-/** Creation code may have 48 KiB, what it returns 24: 500 words leave room on both sides. */
-const holdersACall = 500;
+/** Init code is limited to 48 KiB and its return value to 24 KiB. 500 words stay well below both. */
+const holdersPerCall = 500;
 
 const word = (value: bigint | number): string => value.toString(16).padStart(64, '0');
 
@@ -16,7 +16,7 @@ const callData = (token: string | null, holders: readonly string[]): string =>
   word(holders.length) +
   holders.map(holder => word(BigInt(holder))).join('');
 
-/** Balances of a token, or of the native coin, at one block. Fails where the node no longer has that block's state. */
+/** Balances of a token or of the native coin at a block. Throws if the node no longer has that block's state. */
 export const readBalances = async (
   node: EvmNode,
   question: { readonly token: string | null; readonly holders: readonly string[]; readonly blockHash: string },
@@ -24,16 +24,18 @@ export const readBalances = async (
 ): Promise<ReadonlyMap<string, bigint>> => {
   const { token, holders, blockHash } = question;
   const parts: (readonly string[])[] = [];
-  for (let from = 0; from < holders.length; from += holdersACall) parts.push(holders.slice(from, from + holdersACall));
+  for (let from = 0; from < holders.length; from += holdersPerCall)
+    parts.push(holders.slice(from, from + holdersPerCall));
   const answers = await Promise.all(
     parts.map(part => node.call('eth_call', [{ data: callData(token, part) }, { blockHash }], signal)),
   );
   const balances = new Map<string, bigint>();
   answers.forEach((answer, part) => {
     const bytes = readBytes(answer, 'balances');
-    const asked = parts[part]!;
-    if (bytes.length !== asked.length * 32) throw new RpcFault('malformed', undefined, 'The node left out a balance.');
-    asked.forEach((holder, at) => {
+    const requested = parts[part]!;
+    if (bytes.length !== requested.length * 32)
+      throw new RpcFault('malformed', undefined, 'The node left out a balance.');
+    requested.forEach((holder, at) => {
       balances.set(holder, BigInt(`0x${bytes.subarray(at * 32, at * 32 + 32).toString('hex')}`));
     });
   });

@@ -18,7 +18,7 @@ import { RpcFault } from './rpc.ts';
 
 export type Header = Block & { readonly bloom: Uint8Array; readonly receiptsRoot: string };
 
-/** A transaction that moves native coin to somebody. */
+/** A transaction with a value and a recipient. */
 export type CoinTransaction = {
   readonly hash: string;
   readonly index: number;
@@ -28,40 +28,41 @@ export type CoinTransaction = {
 };
 
 export type FullBlock = Header & {
-  /** Hashes, in order. */
+  /** Transaction hashes, in order. */
   readonly transactions: readonly string[];
   readonly coinTransactions: readonly CoinTransaction[];
 };
 
 export const readHeader = (value: unknown): Header => {
   const { number, hash, parentHash, timestamp, logsBloom, receiptsRoot } = readObject(value, 'a block');
-  const bloom = readBytes(logsBloom, "a block's filter of logs");
-  if (bloom.length !== bloomBytes) throw new RpcFault('malformed', undefined, 'A filter of logs has the wrong size.');
+  const bloom = readBytes(logsBloom, "a block's bloom filter");
+  if (bloom.length !== bloomBytes)
+    throw new RpcFault('malformed', undefined, "The node sent a block's bloom filter in the wrong size.");
   return {
     number: readNumber(number, "a block's number"),
     hash: readHash(hash, "a block's hash"),
     parentHash: readHash(parentHash, "a block's parent"),
-    timestamp: readNumber(timestamp, "a block's time"),
+    timestamp: readNumber(timestamp, "a block's timestamp"),
     bloom,
     receiptsRoot: readHash(receiptsRoot, "a block's receipts"),
   };
 };
 
-/** Null where it moves no coin to anybody. */
+/** Null if it moves no coin or creates a contract. */
 export const readCoinTransaction = (value: unknown): CoinTransaction | null => {
   const transaction = readObject(value, 'a transaction');
   const amount = readQuantity(transaction.value, "a transaction's value");
   if (amount === 0n || typeof transaction.to !== 'string') return null;
   return {
     hash: readHash(transaction.hash, "a transaction's hash"),
-    index: readNumber(transaction.transactionIndex, "a transaction's place"),
+    index: readNumber(transaction.transactionIndex, "a transaction's index"),
     from: readAddress(transaction.from, "a transaction's sender"),
     to: readAddress(transaction.to, "a transaction's recipient"),
     value: amount,
   };
 };
 
-/** A block asked for with its transactions. */
+/** Reads a block that was requested with its transactions. */
 export const readFullBlock = (value: unknown): FullBlock => {
   const list = readList(readObject(value, 'a block').transactions, "a block's transactions");
   return {
@@ -83,13 +84,12 @@ export type LogEntry = {
 
 export const readLog = (value: unknown): LogEntry => {
   const log = readObject(value, 'a log');
-  if (log.removed === true)
-    throw new RpcFault('malformed', undefined, 'The node answered with a log that was removed.');
+  if (log.removed === true) throw new RpcFault('malformed', undefined, 'The node sent a removed log.');
   return {
     contract: readContract(log.address, "a log's contract"),
     topics: readList(log.topics, "a log's topics").map(topic => readHash(topic, "a log's topic")),
     data: readHex(log.data, "a log's data"),
-    index: readNumber(log.logIndex, "a log's place"),
+    index: readNumber(log.logIndex, "a log's index"),
     txHash: readHash(log.transactionHash, "a log's transaction"),
     blockHash: readHash(log.blockHash, "a log's block"),
     blockNumber: readNumber(log.blockNumber, "a log's block number"),
@@ -106,7 +106,10 @@ export const addressOfTopic = (topic: string): string | null => {
   return digits === undefined ? null : addressOfDigits(digits);
 };
 
-/** Sender and recipient as topics, which are compared as they are; a checksum costs a hash, and few senders matter. */
+/**
+ * `sender` and `recipient` are topics, which can be compared directly. A checksummed sender costs a hash, and few
+ * senders are needed.
+ */
 export type TokenTransfer = LogEntry & {
   readonly sender: string;
   readonly recipient: string;
@@ -114,7 +117,7 @@ export type TokenTransfer = LogEntry & {
   readonly amount: bigint;
 };
 
-/** A log in the exact form of an ERC-20 transfer, or null: another form means something else, whatever its name. */
+/** An ERC-20 transfer, or null. A log in any other form means something else, even with the same event name. */
 export const readTransfer = (log: LogEntry): TokenTransfer | null => {
   const [name, sender, recipient, ...more] = log.topics;
   if (name !== transferTopic || sender === undefined || recipient === undefined || more.length > 0) return null;
@@ -124,7 +127,7 @@ export const readTransfer = (log: LogEntry): TokenTransfer | null => {
   return { ...log, sender, recipient, to, amount: BigInt(log.data) };
 };
 
-/** A log of the factory that says what left a receiving address, or null. */
+/** The factory's log of funds forwarded from an address, or null. */
 export const readForwarded = (log: LogEntry): Omit<Forward, 'verified'> | null => {
   const [name, forwarder, moved, ...more] = log.topics;
   if (log.contract !== forwarderFactory || name !== forwardedTopic || more.length > 0) return null;
@@ -138,7 +141,7 @@ export const readForwarded = (log: LogEntry): Omit<Forward, 'verified'> | null =
 
 const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex');
 
-/** Whether these may be all the logs of the block: every bit of its filter is explained by them. */
+/** Whether these can be all logs of the block: they explain every bit of its bloom filter. */
 export const explainsBloom = ({ bloom }: Header, logs: readonly LogEntry[]): boolean => {
   const items = new Set(logs.flatMap(({ contract, topics }) => [contract, ...topics]));
   const computed = new Uint8Array(bloomBytes);
@@ -147,15 +150,15 @@ export const explainsBloom = ({ bloom }: Header, logs: readonly LogEntry[]): boo
 };
 
 /**
- * Whether these are shown to be all the logs of the block: counted through, up to its last transaction, with every bit of
- * the filter explained. All that could still be missing is a repetition at the very end.
+ * Whether these are proven to be all logs of the block: their indexes have no gap, they reach the last transaction, and
+ * they explain every bit of the bloom filter. Only repeated logs at the very end could still be missing.
  */
 export const isProven = (block: FullBlock, logs: readonly LogEntry[]): boolean => {
   const isEnd = logs.length === 0 || logs.at(-1)!.txHash === block.transactions.at(-1);
   return isEnd && logs.every((log, at) => log.index === at) && explainsBloom(block, logs);
 };
 
-/** A contract and the event of it that matters. */
+/** A contract and the event that Florin reads from it. */
 export type Emitter = {
   readonly contract: string;
   readonly bits: ReturnType<typeof bloomBits>;
@@ -170,10 +173,11 @@ const emitter = (contract: string, topic: string): Emitter => ({
 export const tokenEmitter = (contract: string): Emitter => emitter(contract, transferTopic);
 export const factoryEmitter: Emitter = emitter(forwarderFactory, forwardedTopic);
 
-/** Whether some emitter may, by the block's filter, have spoken in it, and is in none of the logs. */
+/** Whether the block's bloom filter allows for a log of an emitter that is in none of the logs. */
 export const missesEmitter = ({ bloom }: Header, emitters: readonly Emitter[], logs: readonly LogEntry[]): boolean => {
-  const heard = new Set(logs.map(log => log.contract));
+  const logContracts = new Set(logs.map(log => log.contract));
   return emitters.some(
-    ({ contract, bits, topicBits }) => !heard.has(contract) && mayContain(bloom, topicBits) && mayContain(bloom, bits),
+    ({ contract, bits, topicBits }) =>
+      !logContracts.has(contract) && mayContain(bloom, topicBits) && mayContain(bloom, bits),
   );
 };

@@ -5,26 +5,26 @@ import { readBytes, readList, readNumber, readObject, readQuantity } from './rea
 import { encodeRlp, rlpBytes, rlpNumber } from './rlp.ts';
 import { RpcFault } from './rpc.ts';
 
-/** A receipt as it is hashed: status, gas so far, filter, logs, with its type in front. */
+/** A receipt as it is hashed: status, cumulative gas, bloom filter and logs, prefixed by its type. */
 const encodeReceipt = (value: unknown, logs: readonly LogEntry[]): Uint8Array => {
   const receipt = readObject(value, 'a receipt');
   const type = receipt.type === undefined ? 0 : readNumber(receipt.type, "a receipt's type");
-  // What the OP Stack adds to the receipts of its deposits.
+  // The OP Stack adds two fields to deposit receipts.
   const isDeposit = type === 0x7e && receipt.depositReceiptVersion !== undefined;
   const added = isDeposit ? [receipt.depositNonce, receipt.depositReceiptVersion] : [];
   const fields = encodeRlp([
     rlpNumber(readQuantity(receipt.status, "a receipt's status")),
     rlpNumber(readQuantity(receipt.cumulativeGasUsed, "a receipt's gas")),
-    readBytes(receipt.logsBloom, "a receipt's filter"),
+    readBytes(receipt.logsBloom, "a receipt's bloom filter"),
     logs.map(({ contract, topics, data }) => [rlpBytes(contract), topics.map(rlpBytes), rlpBytes(data)]),
-    ...added.map(field => rlpNumber(readQuantity(field, 'a receipt of a deposit'))),
+    ...added.map(field => rlpNumber(readQuantity(field, 'a deposit receipt'))),
   ]);
   return type === 0 ? fields : Buffer.concat([Buffer.from([type]), fields]);
 };
 
 /**
- * All logs of a block, if the root of receipts in its header proves them; null if it does not. Undefined where the node
- * does not offer the receipts of blocks.
+ * All logs of a block if the receipts root in its header proves them, null if it does not. Undefined if the node does
+ * not offer block receipts.
  */
 export const provenLogs = async (
   node: EvmNode,
@@ -39,7 +39,7 @@ export const provenLogs = async (
     throw error;
   }
   if (answer === null) return undefined;
-  const receipts = readList(answer, 'receipts of a block');
+  const receipts = readList(answer, "a block's receipts");
   const logs = receipts.map(receipt =>
     readList(readObject(receipt, 'a receipt').logs, "a receipt's logs").map(readLog),
   );

@@ -1,6 +1,6 @@
 import { keccak256 } from './keccak.ts';
 
-/** A header's filter of 2048 bits: each log sets three for its contract and three for each of its topics. */
+/** A header's bloom filter has 2048 bits. Each log sets three for its contract and three for each topic. */
 export const bloomBytes = 256;
 
 /** The three bits of an item, as (byte, mask) pairs. */
@@ -18,10 +18,10 @@ export const setBits = (bloom: Uint8Array, bits: BloomBits): void => {
   for (const [byte, mask] of bits) bloom[byte]! |= mask;
 };
 
-/** False is certain; true may be by chance. */
+/** False is certain; true may be a coincidence. */
 export const mayContain = (bloom: Uint8Array, bits: BloomBits): boolean =>
   bits.every(([byte, mask]) => (bloom[byte]! & mask) !== 0);
 
-/** Whether every bit of the header's filter is explained by these. */
+/** Whether the computed filter has every bit of the header's filter. */
 export const covers = (computed: Uint8Array, header: Uint8Array): boolean =>
   header.every((byte, at) => (byte & ~computed[at]!) === 0);

@@ -13,23 +13,23 @@ export type DevToken = {
 export type DeploymentTransaction = {
   readonly to: string;
   readonly data: string;
-  /** Of the contract that it makes. */
+  /** Address of the contract it creates. */
   readonly address: string;
 };
 
 export type DevChainDeployments = {
-  /** Comes first: give `signer` at least `fundingWei`, then submit `rawTransaction` with eth_sendRawTransaction. */
+  /** Must come first: fund `signer` with `fundingWei`, then submit `rawTransaction` with eth_sendRawTransaction. */
   readonly create2Deployer: typeof create2DeployerSetup;
-  /** In order, from any funded account, value 0. Sending one again reverts and changes nothing. */
+  /** Send in order from any funded account, with value 0. Sending one again reverts and changes nothing. */
   readonly transactions: readonly DeploymentTransaction[];
   readonly factory: string;
-  /** Checksummed address of a test token; throws for a pair that was not in the list. */
+  /** Checksummed address of a test token. Throws if it was not in the list. */
   tokenAddress(slug: string, symbol: string): string;
 };
 
 /**
- * The well-known transaction that creates the deployer on any chain. Its signature was chosen, not made (r = s =
- * 0x2222…), so nobody holds the signer's key; it predates chain ids and pays 100 gwei for 100,000 gas.
+ * The well-known transaction that creates the deployer on any chain. Its signature was made up (r = s = 0x2222…), so
+ * nobody has the signer's key. It has no chain id and pays 100 gwei for 100,000 gas.
  */
 export const create2DeployerSetup = {
   address: create2Deployer,
@@ -47,7 +47,7 @@ const word = (value: number): Buffer => {
   return bytes;
 };
 
-/** ABI encoding of a string's tail: its length, then its bytes padded to whole words. */
+/** ABI encoding of a string's tail: the length, then the bytes padded to whole words. */
 const abiString = (text: string): Buffer => {
   const bytes = Buffer.from(text, 'utf8');
   return Buffer.concat([word(bytes.length), bytes, Buffer.alloc((32 - (bytes.length % 32)) % 32)]);
@@ -76,8 +76,8 @@ const creation = (salt: Uint8Array, initCode: Uint8Array): DeploymentTransaction
 });
 
 /**
- * What a development chain needs before it can serve: the CREATE2 deployer, the factory, and a test token for each
- * (network slug, symbol). Addresses depend on nothing but the list's own entries, so every start gives the same ones.
+ * The deployments of a dev chain: the CREATE2 deployer, the factory, and a test token per (network slug, symbol).
+ * Addresses depend only on the list's entries, so every start gives the same ones.
  */
 export const devChainDeployments = (tokens: readonly DevToken[]): DevChainDeployments => {
   const transactions = [creation(factorySalt, factoryInitCode)];

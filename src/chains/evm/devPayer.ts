@@ -1,11 +1,11 @@
 import { keccak256Hex } from './keccak.ts';
 import { callRpc } from './rpc.ts';
 
-/** Whoever has test money on the local chain, which is everybody. */
+/** Pays with test money on the local chain. */
 export type DevPayer = {
-  /** Sends a test token, or native coin where the token is null. Answers the hash once it is mined. */
+  /** Sends a test token, or native coin if `token` is null. Returns the transaction hash once it is mined. */
   pay(payment: { readonly to: string; readonly token: string | null; readonly amount: bigint }): Promise<string>;
-  /** Rewrites the chain from that transaction on: it is gone, and every other one is mined again. */
+  /** Re-mines the chain from that transaction on, without it. */
   undo(txHash: string): Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export const createDevPayer = (rpcUrl: string): DevPayer => {
     return String(hash);
   };
 
-  /** Test tokens are made when they are needed, so that nobody runs out of them. */
+  /** Mints test tokens on demand. */
   const fund = async (from: string, token: string, amount: bigint): Promise<void> => {
     const balance = BigInt(
       String(await call('eth_call', { to: token, data: balanceOf + word(BigInt(from)) }, 'latest')),

@@ -1,6 +1,6 @@
 import { callRpc } from './rpc.ts';
 
-/** Units of gas, and what one costs in the smallest unit of the native coin; null where the node does not say. */
+/** Gas units, and the gas price in wei; null if the node does not report a price. */
 export type GasEstimate = { readonly units: bigint; readonly price: bigint | null };
 
 const timeoutMs = 3_000;
@@ -9,7 +9,7 @@ const quantity = /^0x[0-9a-f]{1,64}$/;
 const readQuantity = (answer: unknown): bigint | null =>
   typeof answer === 'string' && quantity.test(answer) ? BigInt(answer) : null;
 
-/** What a call of this contract would take, by the first node that says; null where none does. */
+/** The estimate of the first node that gives one; null if none does. */
 export const estimateGas = async (
   rpcUrls: readonly string[],
   transaction: { readonly to: string; readonly data: string },
@@ -21,7 +21,7 @@ export const estimateGas = async (
       const price = await callRpc(url, 'eth_gasPrice', [], { timeoutMs }).then(readQuantity, () => null);
       return { units, price };
     } catch {
-      // An estimate is a courtesy: the next node may know, and the plan is as good without one.
+      // The estimate is optional, so a failing node is skipped.
     }
   }
   return null;

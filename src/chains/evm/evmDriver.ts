@@ -7,48 +7,48 @@ import { fetchNearHead } from './fetchBlocks.ts';
 import { followChain } from './follow.ts';
 import type { ListedToken } from './inspectTokens.ts';
 import { watchBlocks } from './movements.ts';
-import type { Wake } from './news.ts';
 import { createNode, type EvmNode, isStateGone } from './node.ts';
+import type { Wake } from './pollWait.ts';
 import { RpcFault } from './rpc.ts';
 import type { Survey } from './survey.ts';
 import { createTokenInspector } from './tokenInspector.ts';
-import { heldByWitnesses, witnessesBeside } from './witness.ts';
+import { otherNodes, verifyWithWitnesses } from './witness.ts';
 
 export type EvmDriverOptions = {
   readonly caip2: string;
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
-  /** Tokens that are listed on this chain, by their checksummed address. */
+  /** The tokens listed on this chain, with checksummed contracts. */
   readonly tokens: readonly ListedToken[];
   readonly blockTimeSeconds: number;
-  /** A chain that mines only when there is something to mine: its silence is not lag, and its tags mean nothing. */
+  /** A chain that mines only on demand: an old head is not lag, and its tags mean nothing. */
   readonly isQuiet: boolean;
   readonly wake?: Wake;
-  /** How often nodes are asked for their heads; by default twice a block, within bounds. */
+  /** Poll interval; by default half a block time, within bounds. */
   readonly pollMs?: number;
-  /** How long a node may take for one answer. */
+  /** Timeout of one RPC call. */
   readonly answerTimeoutMs?: number;
   readonly log: Log;
-  /** A clock that only goes forward, for pauses. */
+  /** A monotonic clock, for back-off times. */
   readonly nowMs: () => number;
 };
 
-/** From so many of a token on, a transfer is proven by the receipts of its block where the node offers them. */
+/** Transfers of at least this many tokens must be proven by block receipts, if the node offers them. */
 const largeTokens = 10_000n;
-const longestAnswerMs = 5_000;
-const leastLagSeconds = 60;
+const defaultAnswerTimeoutMs = 5_000;
+const minLagSeconds = 60;
 const lagBlocks = 20;
 const [shortestPollMs, longestPollMs] = [1_000, 4_000];
 
-/** Whoever says more than another may be lying. */
+/** The lowest answer for each holder: a higher one may be a lie. */
 const lowestOf = (
   holders: readonly string[],
   answers: readonly ReadonlyMap<string, bigint>[],
 ): ReadonlyMap<string, bigint> =>
   new Map(
     holders.map(holder => {
-      const told = answers.map(answer => answer.get(holder)!);
-      return [holder, told.reduce((least, balance) => (balance < least ? balance : least))];
+      const balances = answers.map(answer => answer.get(holder)!);
+      return [holder, balances.reduce((least, balance) => (balance < least ? balance : least))];
     }),
   );
 
@@ -56,46 +56,46 @@ type Measured = Omit<ChainHealth, 'unfitTokens'>;
 
 export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const { caip2, chainId, isQuiet, blockTimeSeconds, log } = options;
-  const timeoutMs = options.answerTimeoutMs ?? longestAnswerMs;
+  const timeoutMs = options.answerTimeoutMs ?? defaultAnswerTimeoutMs;
   const nodes = options.rpcUrls.map((url, index) => createNode(url, index, { timeoutMs }, options.nowMs));
   const largeFrom = new Map(
     options.tokens.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]),
   );
   const isLarge = (contract: string, amount: bigint): boolean => amount >= (largeFrom.get(contract) ?? 0n);
   const listed = new Set(options.tokens.map(({ contract }) => contract));
-  const anyNode = (): EvmNode => nodes.find(node => !node.isResting()) ?? nodes[0]!;
+  const anyNode = (): EvmNode => nodes.find(node => !node.isBackingOff()) ?? nodes[0]!;
   const quorum = Math.min(2, nodes.length);
   const twiceABlockMs = Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs);
   const { pollMs = twiceABlockMs } = options;
   let health: Measured | null = null;
   const inspector = createTokenInspector({ ...options, nodes });
 
-  /** In the order in which they are asked for balances: one that fails goes to the end. */
-  let asked = [...nodes];
-  const coinBalances: Driver['coinBalances'] = async ({ hash }, holders, voices, signal) => {
-    const awake = asked.filter(node => !node.isResting());
+  /** The order in which nodes are asked for balances. A node that fails moves to the end. */
+  let balanceNodes = [...nodes];
+  const coinBalances: Driver['coinBalances'] = async ({ hash }, holders, sources, signal) => {
+    const available = balanceNodes.filter(node => !node.isBackingOff());
     const answers: ReadonlyMap<string, bigint>[] = [];
-    for (const node of awake.length > 0 ? awake : asked.slice(0, 1)) {
+    for (const node of available.length > 0 ? available : balanceNodes.slice(0, 1)) {
       try {
         answers.push(await readBalances(node, { token: null, holders, blockHash: hash }, signal));
       } catch (error) {
         if (isStateGone(error)) continue;
-        asked = [...asked.filter(other => other !== node), node];
+        balanceNodes = [...balanceNodes.filter(other => other !== node), node];
         throw error;
       }
-      if (answers.length === (voices === 'one' ? 1 : quorum)) return lowestOf(holders, answers);
+      if (answers.length === (sources === 'one' ? 1 : quorum)) return lowestOf(holders, answers);
     }
     return null;
   };
 
-  const allowedLagSeconds = Math.max(leastLagSeconds, lagBlocks * blockTimeSeconds);
+  const allowedLagSeconds = Math.max(minLagSeconds, lagBlocks * blockTimeSeconds);
   const lagOf = (head: Block): number => (isQuiet ? 0 : Math.max(0, Math.round(Date.now() / 1000 - head.timestamp)));
 
-  const judge = ({ sightings, complaints }: Survey): Measured => {
-    const heads = sightings.map(({ head }) => head);
+  const judge = ({ reports, faults }: Survey): Measured => {
+    const heads = reports.map(({ head }) => head);
     const best = heads.toSorted((a, b) => b.number - a.number)[0];
     if (best === undefined) {
-      const reason = complaints[0] ?? 'No node answers.';
+      const reason = faults[0] ?? 'No node answers.';
       return { status: 'down', reason, latestBlock: null, lagSeconds: null };
     }
     const lagSeconds = lagOf(best);
@@ -103,22 +103,26 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     if (lagSeconds > allowedLagSeconds) {
       return { ...measured, status: 'degraded', reason: `The newest block is ${lagSeconds} s old.` };
     }
-    if (sightings.length < quorum) {
+    if (reports.length < quorum) {
       return { ...measured, status: 'degraded', reason: 'Only one node answers; payments complete once two agree.' };
     }
-    // Where none has the tag, the network does without.
-    const tagged = sightings.filter(({ finalized }) => finalized !== null).length;
+    // If no node has the tag, the network has none.
+    const tagged = reports.filter(({ finalized }) => finalized !== null).length;
     if (tagged > 0 && tagged < quorum) {
-      return { ...measured, status: 'degraded', reason: 'Only one node tells what is final; two have to.' };
+      return {
+        ...measured,
+        status: 'degraded',
+        reason: 'Only one node reports the finalized block; payments complete once two do.',
+      };
     }
     return { ...measured, status: 'operational', reason: null };
   };
 
   return {
-    follow: (cursor: Block | null, surroundings, signal) =>
+    follow: (cursor: Block | null, host, signal) =>
       followChain(
         cursor,
-        surroundings,
+        host,
         {
           chainId,
           nodes,
@@ -130,30 +134,30 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           ...(options.wake === undefined ? {} : { wake: options.wake }),
           inspect: inspector.inspect,
           isCurrent: head => lagOf(head) <= allowedLagSeconds,
-          observe: survey => {
-            // Where all are left alone nobody was asked, and what was known before holds.
-            const isAnyAsked = survey.sightings.length + survey.complaints.length > 0;
+          onSurvey: survey => {
+            // If all nodes are backing off, none was asked, and the previous health holds.
+            const isAnyAsked = survey.reports.length + survey.faults.length > 0;
             if (isAnyAsked || health === null) health = judge(survey);
           },
-          complain: message => log.warn({ caip2, fault: message }, 'a node gave no usable answer'),
+          onFault: message => log.warn({ caip2, fault: message }, 'a node gave no usable answer'),
         },
         signal,
       ),
-    async reread(number, { known }, signal) {
+    async reread(number, { paymentAddresses }, signal) {
       try {
-        // Of one node: what two say of a block may be of two branches.
+        // From a single node: two nodes may be on two branches.
         const node = anyNode();
         const fetched = await fetchNearHead(node, { from: number, to: number }, signal);
-        const blocks = await watchBlocks(node, fetched, { listed, known, isLarge }, signal);
-        const held = quorum <= 1 ? blocks : await heldByWitnesses(blocks, witnessesBeside(node, nodes), signal);
-        return held[0] ?? null;
+        const blocks = await watchBlocks(node, fetched, { listed, paymentAddresses, isLarge }, signal);
+        const verified = quorum <= 1 ? blocks : await verifyWithWitnesses(blocks, otherNodes(node, nodes), signal);
+        return verified[0] ?? null;
       } catch (error) {
         if (error instanceof RpcFault) return null;
         throw error;
       }
     },
     coinBalances,
-    // Until the tokens are inspected nobody shall be told that they can be paid in.
+    // Until the tokens are inspected, the network must not be offered for payment.
     health: () => {
       const unfitTokens = inspector.unfit();
       if (unfitTokens === null && health?.status !== 'down') return null;

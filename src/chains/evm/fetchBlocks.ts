@@ -24,11 +24,12 @@ export type LoggedBlock = FullBlock & { readonly logs: readonly LogEntry[] };
 const hex = (number: number): string => `0x${number.toString(16)}`;
 
 const incomplete = (what: string): RpcFault => new RpcFault('malformed', undefined, `The node left out ${what}.`);
+const malformed = (what: string): RpcFault => new RpcFault('malformed', undefined, `The node sent ${what}.`);
 
 const numbersFrom = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
 
-/** Blocks of a run of heights, each the child of the one before. */
+/** Fetches consecutive blocks and checks that each is the child of the one before. */
 const fetchRun = async <T extends Header>(
   node: EvmNode,
   range: Range,
@@ -47,11 +48,12 @@ const fetchRun = async <T extends Header>(
   return blocks;
 };
 
-/** Nodes reorganise between two answers, and some answer from several chains at once. */
+/** A node may reorganise between two answers, and some providers answer from several nodes. */
 const assertRun = (range: Range, blocks: readonly Header[]): void => {
   const [first, ...others] = blocks;
-  const fault = first === undefined || first.number !== range.from ? 'a block' : linkFault(first, others);
-  if (fault !== null) throw incomplete(`the link of a block: ${fault}`);
+  if (first?.number !== range.from) throw incomplete('a block');
+  const fault = linkFault(first, others);
+  if (fault !== null) throw malformed(`blocks that are not linked: ${fault}`);
 };
 
 export const fetchHeaders = (node: EvmNode, range: Range, signal: AbortSignal): Promise<readonly Header[]> =>
@@ -62,16 +64,16 @@ const fetchFull = (node: EvmNode, range: Range, signal: AbortSignal): Promise<re
 
 const readLogs = (answer: unknown): readonly LogEntry[] => readList(answer, 'a list of logs').map(readLog);
 
-/** Two logs of one block at one place: an answer put together from several chains. */
-const placeOf = ({ blockHash, index }: Pick<LogEntry, 'blockHash' | 'index'>): string => `${blockHash} ${index}`;
+/** Two logs with the same block and index come from an answer that mixes several chains. */
+const positionOf = ({ blockHash, index }: Pick<LogEntry, 'blockHash' | 'index'>): string => `${blockHash} ${index}`;
 const assertDistinct = (logs: readonly LogEntry[]): void => {
-  const places = new Set(logs.map(placeOf));
-  if (places.size !== logs.length) throw incomplete('the order of its logs');
+  const positions = new Set(logs.map(positionOf));
+  if (positions.size !== logs.length) throw malformed('two logs with the same index');
 };
 
 /**
- * An answer that is cut off at its end leaves places and, where another log has the same topics, the filter in order. The
- * receipts from the last log on tell how many there are.
+ * A truncated answer has no gap in its indexes, and its bloom filter may still match if another log has the same
+ * topics. The receipts from the last log on show how many logs there are.
  */
 const assertWhole = async (
   node: EvmNode,
@@ -80,27 +82,27 @@ const assertWhole = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const from = logs.length === 0 ? 0 : block.transactions.indexOf(logs.at(-1)!.txHash);
-  if (from < 0) throw incomplete('the transaction of a log');
+  if (from < 0) throw malformed('a log of an unknown transaction');
   const calls = block.transactions.slice(from).map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
   for (const answer of await node.callMany(calls, signal)) {
     if (answer === null) throw incomplete('a receipt');
     const { blockHash, logs: own } = readObject(answer, 'a receipt');
-    if (readHash(blockHash, "a receipt's block") !== block.hash) throw incomplete("a receipt's block");
-    const places = readLogs(own).map(({ index }) => index);
-    if (places.some(index => index >= logs.length)) throw incomplete('logs of a block');
+    if (readHash(blockHash, "a receipt's block") !== block.hash) throw malformed('a receipt of another block');
+    const positions = readLogs(own).map(({ index }) => index);
+    if (positions.some(index => index >= logs.length)) throw incomplete('logs of a block');
   }
 };
 
 /**
- * All logs of a block, by its hash: a node that lacks the block refuses instead of answering for another. Places that are
- * not counted through show that some are missing, and so does whatever bit of the header's filter no log explains.
+ * All logs of a block, by its hash: a node that lacks the block returns an error instead of logs of another block. A
+ * gap in the indexes, or a bit of the header's bloom filter that no log explains, shows that logs are missing.
  */
 const fetchAllLogs = async (node: EvmNode, block: FullBlock, signal: AbortSignal): Promise<readonly LogEntry[]> => {
   const answer = readLogs(await node.call('eth_getLogs', [{ blockHash: block.hash }], signal));
   const logs = answer.toSorted((a, b) => a.index - b.index);
-  if (logs.some(log => log.blockHash !== block.hash)) throw incomplete('the block of a log');
+  if (logs.some(log => log.blockHash !== block.hash)) throw malformed('a log of another block');
   if (logs.some((log, at) => log.index !== at) || !explainsBloom(block, logs)) throw incomplete('logs of a block');
-  // An empty filter proves that there are none.
+  // An empty bloom filter proves that there are no logs.
   if (block.bloom.some(byte => byte !== 0)) await assertWhole(node, block, logs, signal);
   return logs;
 };
@@ -115,27 +117,27 @@ export const fetchNearHead = async (
   return Promise.all(blocks.map(async block => ({ ...block, logs: await fetchAllLogs(node, block, signal) })));
 };
 
-/** Where the logs of an answer stand, without the rest of them. */
-const readPlaces = (answer: unknown): readonly string[] =>
+/** The positions of the logs, without the rest of their content. */
+const readPositions = (answer: unknown): readonly string[] =>
   readList(answer, 'a list of logs').map(value => {
     const log = readObject(value, 'a log');
-    return placeOf({
+    return positionOf({
       blockHash: readHash(log.blockHash, "a log's block"),
-      index: readNumber(log.logIndex, "a log's place"),
+      index: readNumber(log.logIndex, "a log's index"),
     });
   });
 
 const rangeFaults: ReadonlySet<RpcFault['kind']> = new Set(['refused', 'too_large', 'timeout']);
 
-/** Whose ranges are read, and who is asked whether they are whole. */
+/** The node whose ranges are read, and the node that checks them. */
 export type RangeSource = {
   readonly node: EvmNode;
   readonly witness: EvmNode | null;
   readonly emitters: readonly Emitter[];
 };
 
-/** The answer to a range, or null where the node does not take such a question. */
-const askRange = async (
+/** The logs of a range, or null if the node refuses such a request. */
+const fetchRangeLogs = async (
   node: EvmNode,
   { from, to }: Range,
   emitters: readonly Emitter[],
@@ -152,13 +154,13 @@ const askRange = async (
 };
 
 /**
- * Whether the halves of a range hold the same logs as the whole, by another node's word where one can be asked: some cap
- * their answers and do not say so, and some have lost a log for good.
+ * Whether the two halves of the range have the same logs as the whole, according to another node if one answers. Some
+ * nodes cap their answers silently, and some have lost logs for good.
  */
 const isConsistent = async (
   range: Range,
   logs: readonly LogEntry[],
-  ask: RangeSource,
+  source: RangeSource,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const middle = Math.floor((range.from + range.to) / 2);
@@ -166,45 +168,46 @@ const isConsistent = async (
     { from: range.from, to: middle },
     { from: middle + 1, to: range.to },
   ];
-  const askHalves = (node: EvmNode) => Promise.all(halves.map(half => askRange(node, half, ask.emitters, signal)));
-  const witnessed = await (ask.witness && askHalves(ask.witness).catch(orNothing));
-  const answers = witnessed && !witnessed.includes(null) ? witnessed : await askHalves(ask.node);
+  const fetchHalves = (node: EvmNode) =>
+    Promise.all(halves.map(half => fetchRangeLogs(node, half, source.emitters, signal)));
+  const witnessed = await (source.witness && fetchHalves(source.witness).catch(nullOnFault));
+  const answers = witnessed && !witnessed.includes(null) ? witnessed : await fetchHalves(source.node);
   if (answers.includes(null)) return false;
-  const places = new Set(answers.flatMap(readPlaces));
-  return logs.length === places.size && logs.every(log => places.has(placeOf(log)));
+  const positions = new Set(answers.flatMap(readPositions));
+  return logs.length === positions.size && logs.every(log => positions.has(positionOf(log)));
 };
 
-const orNothing = (error: unknown): null => {
+const nullOnFault = (error: unknown): null => {
   if (error instanceof RpcFault) return null;
   throw error;
 };
 
 /**
- * Blocks far below the head, with the logs of the listed contracts, by range. Such an answer proves nothing by itself:
- * each log must belong to a block of the run, and where the filters of the blocks do not prove that nothing is missing, the
- * halves of the range must hold the same, by another node. A block is asked for by its hash where its filter names a contract that is
- * silent, and where the answer ends, since it may have been cut off there.
+ * Blocks far below the head with the logs of the listed contracts, by range. The answer alone proves nothing: each log
+ * must belong to a block of the range, and unless the bloom filters prove that none is missing, another node must
+ * report the same logs for the two halves. A block is fetched by its hash if its bloom filter names a contract without
+ * logs, and the last block with logs always is, because the answer may be truncated there.
  */
 export const fetchRange = async (
   range: Range,
-  ask: RangeSource,
+  source: RangeSource,
   signal: AbortSignal,
 ): Promise<readonly LoggedBlock[]> => {
-  const { node, emitters } = ask;
+  const { node, emitters } = source;
   const isWide = range.from < range.to;
   const [blocks, answer] = await Promise.all([
     fetchFull(node, range, signal),
-    isWide ? askRange(node, range, emitters, signal) : null,
+    isWide ? fetchRangeLogs(node, range, emitters, signal) : null,
   ]);
   const logs = answer === null ? [] : readLogs(answer);
   assertDistinct(logs);
   const byHash = Map.groupBy(logs, log => log.blockHash);
   const logsOf = (block: FullBlock): readonly LogEntry[] => byHash.get(block.hash) ?? [];
-  const known = new Set(blocks.map(block => block.hash));
-  if ([...byHash.keys()].some(hash => !known.has(hash))) throw incomplete('the block of a log');
+  const blockHashes = new Set(blocks.map(block => block.hash));
+  if ([...byHash.keys()].some(hash => !blockHashes.has(hash))) throw malformed('a log of another block');
   const isUsable =
     answer !== null &&
-    (blocks.every(block => isProven(block, logsOf(block))) || (await isConsistent(range, logs, ask, signal)));
+    (blocks.every(block => isProven(block, logsOf(block))) || (await isConsistent(range, logs, source, signal)));
   const last = blocks.findLast(block => byHash.has(block.hash));
   return Promise.all(
     blocks.map(async block => {

@@ -1,44 +1,44 @@
 import type { Block, Tags } from '../../core/chain.ts';
-import type { ChainStep, Surroundings } from '../driver.ts';
+import type { ChainStep, DriverHost } from '../driver.ts';
 import { linkOf } from '../linkage.ts';
 import { createAgreement, type Voters } from './agreement.ts';
 import type { Emitter, Header } from './block.ts';
 import { fetchHeaders, fetchNearHead, fetchRange, type LoggedBlock } from './fetchBlocks.ts';
 import { type WatchOptions, watchBlocks } from './movements.ts';
-import { createNews, type Wake } from './news.ts';
 import type { EvmNode } from './node.ts';
+import { createPollWait, type Wake } from './pollWait.ts';
 import { inPortions, readAhead } from './readAhead.ts';
 import { RpcFault } from './rpc.ts';
-import { freshOf, type Sighting, type Survey, surveyNodes } from './survey.ts';
-import { heldByWitnesses, witnessesBeside } from './witness.ts';
+import { freshReports, type NodeReport, type Survey, surveyNodes } from './survey.ts';
+import { otherNodes, verifyWithWitnesses } from './witness.ts';
 
 export type FollowOptions = {
   readonly chainId: number;
   readonly nodes: readonly EvmNode[];
-  /** How many nodes must name the same block before it may be final. */
+  /** How many nodes must have the same block before it may be final. */
   readonly quorum: number;
   readonly hasTags: boolean;
   /** Listed tokens and the factory. */
   readonly emitters: readonly Emitter[];
   readonly isLarge: WatchOptions['isLarge'];
   readonly pollMs: number;
-  /** Polling does not depend on it. */
+  /** Shortens the wait for the next poll; polling works without it. */
   readonly wake?: Wake;
-  /** Looks at the tokens before anything is read, and now and then at those that are not as they are listed. */
+  /** Checks the tokens before anything is read, and checks unfit ones again from time to time. */
   readonly inspect: (node: EvmNode, signal: AbortSignal) => Promise<void>;
-  /** Whether a head is of now: one that is old says nothing about the time since. */
+  /** Whether a head is recent. An old head says nothing about the time since. */
   readonly isCurrent: (head: Header) => boolean;
-  readonly observe: (survey: Survey) => void;
-  readonly complain: (message: string) => void;
+  readonly onSurvey: (survey: Survey) => void;
+  readonly onFault: (message: string) => void;
 };
 
-/** Blocks below the head by so many are read by range; the others one by one, by hash. */
+/** Blocks more than this far below the head are read by range, the others one by one by hash. */
 const nearHead = 32;
 const rangeBlocks = 100;
-/** Blocks in one step near the head, while all goes well. */
+/** The most blocks in one step near the head. */
 const stepBlocks = 64;
 const headersAtOnce = 16;
-/** The first block is so far below the head: a reorg of the newest blocks must find one that it leaves in place. */
+/** How far below the head reading starts: a reorg of the newest blocks must find a common ancestor. */
 const firstDepth = 16;
 
 const blockOf = ({ number, hash, parentHash, timestamp }: Header | Block): Block => ({
@@ -52,75 +52,80 @@ type Height = number | null;
 const higher = (a: Height, b: Height): Height => (a === null || (b !== null && b > a) ? b : a);
 const lower = (a: Height, b: number): Height => (a === null ? null : Math.min(a, b));
 
-/** Tags say nothing of blocks that are yet to be processed: those may come from another branch. */
-const upTo = ({ number }: Block, { safe, finalized, agreed }: Tags): Tags => ({
+/** Tags do not apply to unprocessed blocks, which may come from another branch. */
+const capTags = ({ number }: Block, { safe, finalized, agreed }: Tags): Tags => ({
   safe: lower(safe, number),
   finalized: lower(finalized, number),
   agreed: lower(agreed, number),
 });
 
-const unsaid = { safe: null, finalized: null };
+const noTags = { safe: null, finalized: null };
 
-/** `doubted`: it tells of another branch, and nobody can be asked who would tell whether it is right. */
-type Asked = 'heard' | 'doubted';
+/** `doubted`: the node is on another branch, and too few nodes can say which branch is right. */
+type NodeSteps = AsyncGenerator<ChainStep, 'done' | 'doubted'>;
 
 const onAnotherBranch = (): RpcFault =>
   new RpcFault('malformed', undefined, 'The node is on another branch than the others.');
 
 export async function* followChain(
-  cursor: Block | null,
-  surroundings: Surroundings,
+  start: Block | null,
+  host: DriverHost,
   options: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<ChainStep> {
   const { nodes, emitters, hasTags, chainId } = options;
   const listed = new Set(emitters.map(({ contract }) => contract));
-  let at = cursor;
-  const news = createNews(options.pollMs, options.wake, signal);
-  const agreement = createAgreement(surroundings, options.quorum, signal);
-  /** How many blocks are asked for at once. The more, the more likely one of many answers is bad and all are in vain. */
-  let reach = stepBlocks;
-  let tags: Tags = { safe: null, finalized: surroundings.finalized(), agreed: null };
-  /** The tags that the nodes on our branch gave in this poll. */
-  let said: Pick<Tags, 'safe' | 'finalized'> = unsaid;
-  /** Those that were complained about for it since the last block. */
+  let cursor = start;
+  const waitForPoll = createPollWait(options.pollMs, options.wake, signal);
+  const agreement = createAgreement(host, options.quorum, signal);
+  /** Blocks per request. With more blocks it is more likely that one bad answer wastes the whole request. */
+  let batchBlocks = stepBlocks;
+  let tags: Tags = { safe: null, finalized: host.finalizedHeight(), agreed: null };
+  /** The tags of this poll, from nodes on our branch. */
+  let reportedTags: Pick<Tags, 'safe' | 'finalized'> = noTags;
+  /** Nodes already reported as doubted since the last block. */
   const doubted = new Set<EvmNode>();
 
   const watch = async (node: EvmNode, blocks: readonly LoggedBlock[]) => {
     const { isLarge, quorum } = options;
-    const watched = await watchBlocks(node, blocks, { listed, known: surroundings.known, isLarge }, signal);
-    return quorum <= 1 ? watched : heldByWitnesses(watched, witnessesBeside(node, nodes), signal);
+    const watched = await watchBlocks(
+      node,
+      blocks,
+      { listed, paymentAddresses: host.paymentAddresses, isLarge },
+      signal,
+    );
+    return quorum <= 1 ? watched : verifyWithWitnesses(watched, otherNodes(node, nodes), signal);
   };
 
   const succeed = (node: EvmNode): void => {
-    reach = Math.min(stepBlocks, reach * 2);
-    node.praise();
+    batchBlocks = Math.min(stepBlocks, batchBlocks * 2);
+    node.markSuccess();
   };
 
   /**
-   * A node that lags takes nothing back. Where several are asked, one alone does not make its blocks final: another that
-   * is right would then look like a chain that changes what must not change.
+   * A node that lags does not lower the tags. With several nodes, one alone does not make its blocks final: a correct
+   * node would then seem to change final blocks.
    */
   const tagsNow = (agreed = tags.agreed): Tags => {
     const reached = options.quorum <= 1 ? Number.MAX_SAFE_INTEGER : agreed;
     return {
-      safe: higher(tags.safe, said.safe),
-      finalized: higher(tags.finalized, reached === null ? null : lower(said.finalized, reached)),
+      safe: higher(tags.safe, reportedTags.safe),
+      finalized: higher(tags.finalized, reached === null ? null : lower(reportedTags.finalized, reached)),
       agreed: reached,
     };
   };
 
   /**
-   * The block that was final here and in whose place the node calls another one so: blocks that must not change have
-   * changed. One that was not final yet may well have been left by the chain while nobody looked.
+   * Our stored final block if the node calls another block at its height final, else null. Blocks above our own
+   * finalized height may still change.
    */
-  const finalityConflict = async ({ finalized }: Sighting): Promise<Block | null> => {
-    if (finalized === null || finalized.number > (surroundings.finalized() ?? -1)) return null;
-    const stored = await surroundings.stored(finalized.number);
+  const finalityConflict = async ({ finalized }: NodeReport): Promise<Block | null> => {
+    if (finalized === null || finalized.number > (host.finalizedHeight() ?? -1)) return null;
+    const stored = await host.storedBlock(finalized.number);
     return stored?.hash === finalized.hash ? null : stored;
   };
 
-  /** The highest block that the node's chain and ours have in common; a text where nobody but the operator can decide. */
+  /** The highest common block of the node's chain and ours, or the reason why only the operator can decide. */
   const findAncestor = async (node: EvmNode, head: Header, block: Block): Promise<Block | string> => {
     let to = Math.min(head.number, block.number);
     let above: Header | null = null;
@@ -128,36 +133,36 @@ export async function* followChain(
       const from = Math.max(0, to - headersAtOnce + 1);
       const headers = await fetchHeaders(node, { from, to }, signal);
       if (above !== null && headers.at(-1)!.hash !== above.parentHash) {
-        throw new RpcFault('malformed', undefined, 'The chain of the node changed while it was read.');
+        throw new RpcFault('malformed', undefined, "The node's chain changed while it was read.");
       }
       for (const header of headers.toReversed()) {
-        const stored = header.number === block.number ? block : await surroundings.stored(header.number);
-        if (stored === null) return `A reorg goes below block ${header.number + 1}, the oldest that is kept.`;
+        const stored = header.number === block.number ? block : await host.storedBlock(header.number);
+        if (stored === null) return `A reorg goes below block ${header.number + 1}, the oldest block kept.`;
         if (stored.hash !== header.hash) continue;
-        const finalized = surroundings.finalized();
+        const finalized = host.finalizedHeight();
         if (finalized !== null && stored.number < finalized) {
           return `A reorg goes below block ${finalized}, which was final.`;
         }
         return stored;
       }
-      if (from === 0) return 'The chain of the node has another beginning.';
+      if (from === 0) return "The node's chain starts with another first block.";
       above = headers[0]!;
       to = from - 1;
     }
   };
 
-  /** The next steps that one node's chain gives, up to its head. */
-  async function* advance(sighting: Sighting, others: readonly Sighting[], block: Block): AsyncGenerator<ChainStep> {
-    const { node, head } = sighting;
+  /** The next steps of one node's chain, up to its head. */
+  async function* advance(report: NodeReport, others: readonly NodeReport[], block: Block): AsyncGenerator<ChainStep> {
+    const { node, head } = report;
     let from = block;
     if (head.number - from.number > nearHead) {
-      for await (const step of catchUp(sighting, others, from)) {
+      for await (const step of catchUp(report, others, from)) {
         yield step;
         from = step.blocks.at(-1)!;
       }
     }
     while (from.number < head.number) {
-      const to = Math.min(head.number, from.number + reach);
+      const to = Math.min(head.number, from.number + batchBlocks);
       const fetched = await fetchNearHead(node, { from: from.number + 1, to }, signal);
       if (fetched[0]!.parentHash !== from.hash) return;
       if (to === head.number && fetched.at(-1)!.hash !== head.hash) return;
@@ -169,18 +174,18 @@ export async function* followChain(
     }
   }
 
-  /** Ranges far below the head. */
+  /** Reads ranges far below the head. */
   async function* catchUp(
-    { node, head }: Sighting,
-    others: readonly Sighting[],
+    { node, head }: NodeReport,
+    others: readonly NodeReport[],
     block: Block,
   ): AsyncGenerator<Extract<ChainStep, { kind: 'blocks' }>> {
     const end = head.number - nearHead / 2;
     const witnesses = others.filter(other => other.node !== node && other.head.number >= end);
     const ranges = readAhead(block, end, {
-      width: () => Math.min(rangeBlocks, reach * 2),
+      width: () => Math.min(rangeBlocks, batchBlocks * 2),
       fetch: range => {
-        const witness = witnesses.find(other => !other.node.isResting())?.node ?? null;
+        const witness = witnesses.find(other => !other.node.isBackingOff())?.node ?? null;
         return fetchRange(range, { node, witness, emitters }, signal);
       },
       watch: fetched => watch(node, fetched),
@@ -191,101 +196,102 @@ export async function* followChain(
     }
   }
 
-  /** Follows another branch where more nodes are on it than on ours; otherwise this node is left alone. */
-  async function* switchBranch(sighting: Sighting, voters: Voters, block: Block): AsyncGenerator<ChainStep, Asked> {
-    const { node, head } = sighting;
-    const verdict = await agreement.judge(sighting, voters, block);
+  /** Switches to the node's branch unless our block stands; then the node is at fault. */
+  async function* switchBranch(report: NodeReport, voters: Voters, block: Block): NodeSteps {
+    const { node, head } = report;
+    const verdict = await agreement.judge(report, voters, block);
     if (verdict === 'stands') throw onAnotherBranch();
     const ancestor = await findAncestor(node, head, block);
     if (typeof ancestor === 'string') {
-      // One node alone does not stop a chain that several were asked about.
+      // One node alone does not halt a chain that has several.
       if (verdict === 'doubtful') return 'doubted';
       yield { kind: 'halt', reason: ancestor };
-      return 'heard';
+      return 'done';
     }
-    // Nor does it take back what two had agreed on, and with it what was completed.
+    // Nor does it roll back blocks that two nodes agreed on, with payments completed by them.
     if (verdict === 'doubtful' && ancestor.number < (tags.agreed ?? -1)) return 'doubted';
-    // As far as we were, in one step: what was only moved to another block is not seen as gone.
+    // All blocks up to our old height in one step, so that a transfer moved to another block never counts as gone.
     const to = Math.min(head.number, Math.max(block.number, ancestor.number + 1));
     const fetched = await fetchNearHead(node, { from: ancestor.number + 1, to }, signal);
-    if (fetched[0]!.parentHash !== ancestor.hash) return 'heard';
-    // What was safe, and what the nodes said and agreed on, above the fork was the other branch.
-    said = unsaid;
+    if (fetched[0]!.parentHash !== ancestor.hash) return 'done';
+    // Above the fork, the tags and the agreement belong to the old branch.
+    reportedTags = noTags;
     tags = { ...tags, safe: lower(tags.safe, ancestor.number), agreed: lower(tags.agreed, ancestor.number) };
     yield { kind: 'blocks', rollbackTo: ancestor, blocks: await watch(node, fetched), tags: tagsNow() };
-    return 'heard';
+    return 'done';
   }
 
-  /** All that one node has to say now. */
-  async function* ask(primary: Sighting, voters: Voters, begunAt: Date): AsyncGenerator<ChainStep, Asked> {
+  /** All steps that one node gives in this poll. */
+  async function* followNode(primary: NodeReport, voters: Voters, startedAt: Date): NodeSteps {
     await options.inspect(primary.node, signal);
-    if (at === null) {
+    if (cursor === null) {
       const number = Math.max(0, primary.head.number - firstDepth);
       const fetched = await fetchNearHead(primary.node, { from: number, to: number }, signal);
       yield { kind: 'blocks', rollbackTo: null, blocks: await watch(primary.node, fetched), tags: tagsNow() };
-      return 'heard';
+      return 'done';
     }
     const conflict = await finalityConflict(primary);
     if (conflict !== null) {
       const verdict = await agreement.judge(primary, voters, conflict);
       if (verdict === 'stands') throw onAnotherBranch();
       if (verdict === 'doubtful') return 'doubted';
-      const reason = `The node calls another block ${conflict.number} final than the one that was processed.`;
+      const reason = `The node has finalized another block ${conflict.number} than the one that was processed.`;
       yield { kind: 'halt', reason };
-      return 'heard';
+      return 'done';
     }
-    const stored = primary.head.number < at.number ? await surroundings.stored(primary.head.number) : null;
-    const link = linkOf(at, stored, primary.head);
-    if (link === 'fork' || (link === 'gap' && !(await agreement.vouches(primary, at)))) {
-      return yield* switchBranch(primary, voters, at);
+    const stored = primary.head.number < cursor.number ? await host.storedBlock(primary.head.number) : null;
+    const link = linkOf(cursor, stored, primary.head);
+    if (link === 'fork' || (link === 'gap' && !(await agreement.hasBlock(primary, cursor)))) {
+      return yield* switchBranch(primary, voters, cursor);
     }
-    // Far behind, not every poll gets to the head; what was read so far may be agreed on all the same.
-    if (link === 'gap') tags = { ...tags, agreed: higher(tags.agreed, await agreement.heightOf(voters.fresh, at)) };
-    if (link !== 'known') yield* advance(primary, voters.fresh, at);
-    // Nodes that have the block where this poll began may be on another branch than the ones read since.
-    if (link !== 'known') said = await agreement.tagsOf(voters.all, at);
-    for (const { node } of voters.fresh) node.praise();
+    // Far behind the head, not every poll reaches it. Blocks read so far may be agreed on already.
+    if (link === 'gap')
+      tags = { ...tags, agreed: higher(tags.agreed, await agreement.agreedHeight(voters.fresh, cursor)) };
+    if (link !== 'known') yield* advance(primary, voters.fresh, cursor);
+    // A node that had the cursor when this poll began may not be on the branch of the blocks read since.
+    if (link !== 'known') reportedTags = await agreement.agreedTags(voters.all, cursor);
+    for (const { node } of voters.fresh) node.markSuccess();
     // A node behind our cursor has not shown that there is nothing above it.
-    const isCaughtUp = primary.head.number === at.number && options.isCurrent(primary.head);
-    const agreed = higher(tags.agreed, await agreement.heightOf(voters.fresh, at));
-    yield { kind: 'idle', at, tags: tagsNow(agreed), caughtUpSince: isCaughtUp ? begunAt : null };
-    return 'heard';
+    const isCaughtUp = primary.head.number === cursor.number && options.isCurrent(primary.head);
+    const agreed = higher(tags.agreed, await agreement.agreedHeight(voters.fresh, cursor));
+    yield { kind: 'idle', at: cursor, tags: tagsNow(agreed), caughtUpAt: isCaughtUp ? startedAt : null };
+    return 'done';
   }
 
   async function* poll(): AsyncGenerator<ChainStep> {
-    const begunAt = await surroundings.now();
+    const startedAt = await host.now();
     const survey = await surveyNodes(nodes, { chainId, hasTags }, signal);
-    options.observe(survey);
-    for (const complaint of survey.complaints) options.complain(complaint);
-    said = at === null ? unsaid : await agreement.tagsOf(survey.sightings, at);
-    const fresh = freshOf(survey.sightings, options.isCurrent);
-    for (const sighting of fresh) {
+    options.onSurvey(survey);
+    for (const fault of survey.faults) options.onFault(fault);
+    reportedTags = cursor === null ? noTags : await agreement.agreedTags(survey.reports, cursor);
+    const fresh = freshReports(survey.reports, options.isCurrent);
+    for (const report of fresh) {
       try {
-        if ((yield* ask(sighting, { all: survey.sightings, fresh }, begunAt)) === 'heard') return;
-        // It may be right. Left alone, it would be away when the next one comes back to say the same.
-        if (!doubted.has(sighting.node)) options.complain(onAnotherBranch().message);
-        doubted.add(sighting.node);
+        if ((yield* followNode(report, { all: survey.reports, fresh }, startedAt)) === 'done') return;
+        // The node may be right, so it does not back off: it must be there when the next node reports the same.
+        if (!doubted.has(report.node)) options.onFault(onAnotherBranch().message);
+        doubted.add(report.node);
       } catch (error) {
         if (signal.aborted || !(error instanceof RpcFault)) throw error;
-        sighting.node.rest(error);
-        reach = Math.max(1, reach >> 2);
-        options.complain(error.message);
+        report.node.backOff(error);
+        batchBlocks = Math.max(1, batchBlocks >> 2);
+        options.onFault(error.message);
         return;
       }
     }
   }
 
   while (!signal.aborted) {
-    let moved = false;
+    let isMoved = false;
     for await (const step of poll()) {
       yield step;
       if (step.kind === 'blocks') {
-        at = blockOf(step.blocks.at(-1)!);
+        cursor = blockOf(step.blocks.at(-1)!);
         doubted.clear();
-        moved = true;
+        isMoved = true;
       }
-      if (step.kind !== 'halt' && at !== null) tags = upTo(at, step.tags);
+      if (step.kind !== 'halt' && cursor !== null) tags = capTags(cursor, step.tags);
     }
-    if (!moved) await news(at?.hash ?? null);
+    if (!isMoved) await waitForPoll(cursor?.hash ?? null);
   }
 }

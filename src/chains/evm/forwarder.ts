@@ -7,7 +7,7 @@ export const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 
 const fromHex = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex');
 
-/** Where CREATE2 puts a contract: the last 20 bytes of keccak256(0xff ‖ creator ‖ salt ‖ keccak256(initCode)). */
+/** CREATE2 address: the last 20 bytes of keccak256(0xff ‖ creator ‖ salt ‖ keccak256(initCode)). */
 export const create2Address = (creator: string, salt: Uint8Array, initCode: Uint8Array): string => {
   if (salt.length !== 32) throw new RangeError('a CREATE2 salt has 32 bytes');
   const input = Buffer.concat([Buffer.from([0xff]), bytesOfAddress(creator), salt, keccak256(initCode)]);
@@ -15,22 +15,22 @@ export const create2Address = (creator: string, salt: Uint8Array, initCode: Uint
 };
 
 export const factoryInitCode: Uint8Array = fromHex(factoryArtefact.creationCode);
-/** Zero: a later version of the factory has other code, and so another address. */
+/** Zero. A later version of the factory has other code and so another address. */
 export const factorySalt: Uint8Array = new Uint8Array(32);
-/** The factory of every network, the dev chain included: the same code through the same deployer. */
+/** The same on every network, including the dev chain. */
 export const forwarderFactory: string = create2Address(create2Deployer, factorySalt, factoryInitCode);
 
-// A contract's first creation has nonce 1: the address is the hash of the RLP list [factory, 1].
+// The factory's first contract has nonce 1: its address is the hash of the RLP list [factory, 1].
 const implementationOf = (factory: Uint8Array): Uint8Array =>
   keccak256(Buffer.from([0xd6, 0x94, ...factory, 0x01])).subarray(12);
-/** The code that every forwarder runs. */
+/** The implementation that every forwarder delegates to. */
 export const forwarderImplementation: string = addressOfBytes(implementationOf(bytesOfAddress(forwarderFactory)));
 
-/** keccak256(0xff ‖ factory ‖ bound salt ‖ hash of the clone's creation code), with a gap for the bound salt. */
+/** The input 0xff ‖ factory ‖ bound salt ‖ hash of the clone's init code, with a gap for the bound salt. */
 const derivationTemplate = (factory: string): Uint8Array => {
   const factoryBytes = bytesOfAddress(factory);
   const initCode = Buffer.concat([
-    // The creation code of the clone, as in ForwarderFactory._initCode.
+    // The init code of the clone, as in ForwarderFactory._initCode.
     Buffer.from('3d602b80600a3d3981f3' + '3615602a57' + '363d3d37' + '3d3d363d73', 'hex'),
     implementationOf(factoryBytes),
     Buffer.from('5af4602a57' + '3d3dfd' + '5b', 'hex'),
@@ -50,8 +50,8 @@ export type ForwarderOrigin = {
 };
 
 /**
- * The 20 bytes of a receiving address: what `ForwarderFactory.forwarderOf(treasury, salt)` answers, without a network.
- * The buffers are reused from call to call, which is safe because nothing here awaits.
+ * The 20 bytes of a forwarder's address, equal to `ForwarderFactory.forwarderOf(treasury, salt)`. The buffers are
+ * reused, which is safe because nothing here awaits.
  */
 export const deriveForwarderBytes = ({ treasury, salt, factory }: ForwarderOrigin): Uint8Array => {
   if (salt.length !== 32) throw new RangeError('a forwarder salt has 32 bytes');
@@ -63,17 +63,17 @@ export const deriveForwarderBytes = ({ treasury, salt, factory }: ForwarderOrigi
   return keccak256(template).subarray(12);
 };
 
-/** The same as a checksummed address, at the price of a third hash. */
+/** The checksummed address, which costs a third hash. */
 export const deriveForwarder = (origin: ForwarderOrigin): string => addressOfBytes(deriveForwarderBytes(origin));
 
 const sweepSelector = keccak256Hex(Buffer.from('sweep(address,address,bytes32[],uint256)')).slice(0, 8);
-/** Ample for any listed token; it bounds what one that misbehaves can use up of the others' gas. */
+/** Enough for any listed token. It limits how much gas a misbehaving token can take from the others. */
 const gasPerItem = 200_000n;
 
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const addressWord = (address: string): string => Buffer.from(bytesOfAddress(address)).toString('hex').padStart(64, '0');
 
-/** The call of the factory that forwards one token, or the native coin, from forwarders of one treasury to it. */
+/** Call data for the factory: forwards one token, or the native coin, from forwarders of one treasury. */
 export const encodeSweep = (sweep: {
   readonly treasury: string;
   readonly token: string | null;
@@ -82,7 +82,7 @@ export const encodeSweep = (sweep: {
   const words = [
     addressWord(sweep.treasury),
     addressWord(sweep.token ?? zeroAddress),
-    // Where the list of salts begins, after the four words of the head.
+    // Offset of the list of salts, after the four words of the head.
     word(0x80n),
     word(gasPerItem),
     word(BigInt(sweep.salts.length)),

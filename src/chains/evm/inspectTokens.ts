@@ -7,15 +7,15 @@ export type ListedToken = { readonly contract: string; readonly decimals: number
 const decimalsCall = '0x313ce567';
 
 const reasonAgainst = ({ contract, decimals }: ListedToken, answer: unknown): string | null => {
-  // A node that has no time says nothing of the token.
+  // A rate-limited or failing node says nothing about the token.
   if (answer instanceof RpcFault && (answer.kind !== 'refused' || isLimited(answer))) throw answer;
-  const bytes = answer instanceof RpcFault ? Buffer.alloc(0) : readBytes(answer, 'the decimals of a token');
-  if (bytes.length !== 32) return `No token answers at ${contract}.`;
+  const bytes = answer instanceof RpcFault ? Buffer.alloc(0) : readBytes(answer, "a token's decimals");
+  if (bytes.length !== 32) return `There is no token at ${contract}.`;
   const found = BigInt(`0x${bytes.toString('hex')}`);
-  return found === BigInt(decimals) ? null : `The token at ${contract} has ${found} decimals and not ${decimals}.`;
+  return found === BigInt(decimals) ? null : `The token at ${contract} has ${found} decimals instead of ${decimals}.`;
 };
 
-/** Tokens that are not on the chain as they are listed, by contract, with the reason. A wrong point costs real money. */
+/** Tokens that the chain does not have as listed, by contract, with the reason. Wrong decimals cost real money. */
 export const inspectTokens = async (
   node: EvmNode,
   tokens: readonly ListedToken[],

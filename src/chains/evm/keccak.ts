@@ -1,7 +1,7 @@
 import { createKeccak } from 'hash-wasm';
 
-// One WebAssembly instance for the process, ready before anybody can import this: 1.0M hashes of 85 bytes a second
-// where @noble/hashes does 0.18M. The instance is never held across an await, so sharing it is safe.
+// One WebAssembly instance per process, created before this module can be used: 1.0M hashes of 85 bytes a second,
+// @noble/hashes does 0.18M. It is never held across an await, so sharing it is safe.
 const hasher = await createKeccak(256);
 
 /** Keccak-256 as Ethereum uses it (not SHA3-256). */

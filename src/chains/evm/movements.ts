@@ -15,9 +15,9 @@ import { type EvmNode, isStateGone } from './node.ts';
 import { readHash, readList, readNumber, readObject } from './reading.ts';
 import { RpcFault } from './rpc.ts';
 
-type Known = (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
+type FindPaymentAddresses = (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
 
-/** What a run of blocks moved, as far as listed tokens and plain transactions go. */
+/** What a block moved, as far as listed tokens and plain transactions go. */
 type Found = {
   readonly transfers: readonly TokenTransfer[];
   readonly coins: readonly CoinTransaction[];
@@ -35,7 +35,7 @@ const forwardsOf = (block: LoggedBlock): readonly Forward[] =>
 const tokenTransfers = (block: LoggedBlock, listed: ReadonlySet<string>): readonly TokenTransfer[] =>
   block.logs.flatMap(log => {
     const transfer = listed.has(log.contract) ? readTransfer(log) : null;
-    // Of value zero, anybody can send them in anybody's name. To oneself, nothing arrives.
+    // Anybody can log a zero transfer in anybody's name, and a transfer to oneself brings nothing.
     return transfer === null || transfer.amount === 0n || transfer.sender === transfer.recipient ? [] : [transfer];
   });
 
@@ -67,7 +67,7 @@ const fetchReceipts = async (
   );
 };
 
-/** Plain sends of native coin that succeeded: a transaction that failed is in the block as well. */
+/** Plain transactions of native coin that succeeded. A block also contains failed ones. */
 const coinMovements = async (
   node: EvmNode,
   block: LoggedBlock,
@@ -81,7 +81,8 @@ const coinMovements = async (
   );
   return coins.flatMap(({ hash, index, from, to, value }) => {
     const receipt = receipts.get(hash)!;
-    if (receipt.blockHash !== block.hash) throw missing("a receipt's block");
+    if (receipt.blockHash !== block.hash)
+      throw new RpcFault('malformed', undefined, 'The node sent a receipt of another block.');
     if (!receipt.succeeded) return [];
     const key = `${block.hash}:tx:${index}`;
     return [{ key, txHash: hash, from, to, contract: null, amount: value, verified: true }];
@@ -94,7 +95,7 @@ const sumBy = (transfers: readonly TokenTransfer[], side: 'sender' | 'recipient'
   return sums;
 };
 
-/** The recipients of one token whose balance changed over the run by exactly what the logs say. */
+/** The recipients of a token whose balance changed over the blocks by exactly what the logs say. */
 const balancedRecipients = async (
   node: EvmNode,
   run: { readonly token: string; readonly before: string; readonly after: string },
@@ -116,7 +117,7 @@ const balancedRecipients = async (
   );
 };
 
-/** The transfers that the receipt of their transaction holds as well, word for word. */
+/** The transfers that the receipt of their transaction contains too, with the same content. */
 const receiptedTransfers = async (
   node: EvmNode,
   credits: readonly TokenTransfer[],
@@ -142,7 +143,7 @@ const isSameLog = (a: LogEntry, b: LogEntry): boolean =>
   a.data === b.data &&
   a.topics.join() === b.topics.join();
 
-/** Large transfers that the block's own receipts do not prove, where the node offers them. */
+/** Large transfers that the block's receipts do not prove, if the node offers block receipts. */
 const disprovedTransfers = async (
   node: EvmNode,
   blocks: readonly LoggedBlock[],
@@ -160,8 +161,8 @@ const disprovedTransfers = async (
 };
 
 /**
- * A log is only a contract's word. Balances before and after the run say whether the tokens are there; where the node has
- * forgotten those states, the receipts have to do.
+ * A log is only what a contract claims. The balances before and after the blocks show whether the tokens moved. If the
+ * node no longer has those states, the receipts must do.
  */
 const verifiedTransfers = async (
   node: EvmNode,
@@ -187,12 +188,12 @@ const verifiedTransfers = async (
 
 export type WatchOptions = {
   readonly listed: ReadonlySet<string>;
-  readonly known: Known;
-  /** Whether a sum of this token is worth the proof. */
+  readonly paymentAddresses: FindPaymentAddresses;
+  /** Whether an amount is large enough to require a proof. */
   readonly isLarge: (contract: string, amount: bigint) => boolean;
 };
 
-/** Adds to each block what reached payments' addresses in it. */
+/** Adds to each block the funds that reached or left payment addresses. */
 export const watchBlocks = async (
   node: EvmNode,
   blocks: readonly LoggedBlock[],
@@ -208,9 +209,9 @@ export const watchBlocks = async (
     ...[...transfers, ...coins].map(({ to }) => to),
     ...forwards.map(({ from }) => from),
   ]);
-  const known = await options.known([...new Set(candidates)]);
+  const paymentAddresses = await options.paymentAddresses([...new Set(candidates)]);
   const all = found.flatMap(({ transfers }) => transfers);
-  const credits = all.filter(({ to }) => known.has(to));
+  const credits = all.filter(({ to }) => paymentAddresses.has(to));
   const large = credits.filter(({ contract, amount }) => options.isLarge(contract, amount));
   const [verified, disproved] = await Promise.all([
     verifiedTransfers(node, blocks, credits, all, signal),
@@ -219,8 +220,8 @@ export const watchBlocks = async (
   return Promise.all(
     blocks.map(async (block, at) => {
       const { number, hash, parentHash, timestamp } = block;
-      const coins = found[at]!.coins.filter(({ to }) => known.has(to));
-      const tokens = found[at]!.transfers.filter(({ to }) => known.has(to));
+      const coins = found[at]!.coins.filter(({ to }) => paymentAddresses.has(to));
+      const tokens = found[at]!.transfers.filter(({ to }) => paymentAddresses.has(to));
       const movements: Movement[] = tokens.map(transfer => ({
         key: `${hash}:log:${transfer.index}`,
         txHash: transfer.txHash,
@@ -231,7 +232,7 @@ export const watchBlocks = async (
         verified: verified.has(transfer) && !disproved.has(transfer),
       }));
       movements.push(...(await coinMovements(node, block, coins, signal)));
-      const forwards = found[at]!.forwards.filter(({ from }) => known.has(from));
+      const forwards = found[at]!.forwards.filter(({ from }) => paymentAddresses.has(from));
       return { number, hash, parentHash, timestamp, movements, forwards };
     }),
   );

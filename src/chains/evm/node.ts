@@ -1,43 +1,43 @@
 import { callRpc, callRpcBatch, type RpcCall, RpcFault, type RpcOptions } from './rpc.ts';
 
-/** One RPC address, and what is remembered of how it behaves. */
+/** One RPC URL with its back-off state. */
 export type EvmNode = {
-  /** Its place in the configuration; the address itself may hold a provider's key and is never told. */
+  /** Its index in the configuration. The URL may contain a provider's key and is never exposed. */
   readonly index: number;
   call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>;
-  /** A result or a fault for each. Asked one by one where the node takes no batches. */
+  /** A result or a fault for each call. Calls are made one by one if the node takes no batches. */
   callEach(calls: readonly RpcCall[], signal: AbortSignal): Promise<(unknown | RpcFault)[]>;
-  /** All results, or the first fault. */
+  /** All results; throws the first fault. */
   callMany(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]>;
-  /** Whether it is being left alone after faults. */
-  isResting(): boolean;
-  /** Leaves it alone for a while, longer each time in a row. */
-  rest(fault: unknown): void;
-  /** It behaved: the next fault begins with the shortest rest again. */
-  praise(): void;
+  /** Whether the node must not be called now. */
+  isBackingOff(): boolean;
+  /** Stops using the node for a while, longer after each fault in a row. */
+  backOff(fault: unknown): void;
+  /** Resets the back-off to its shortest. */
+  markSuccess(): void;
 };
 
-const shortestRestMs = 500;
-const longestRestMs = 60_000;
-/** Providers that count requests want to be left alone longer than those that failed once. */
-const limitedRestMs = 5_000;
+const minBackOffMs = 500;
+const maxBackOffMs = 60_000;
+/** Providers with rate limits need a longer back-off than one failure does. */
+const limitedBackOffMs = 5_000;
 const batchSize = 20;
 
-/** Too many requests for now, in the words of HTTP and of several providers. */
+/** Rate limited, by HTTP or by the codes of several providers. */
 export const isLimited = (fault: unknown): boolean =>
   fault instanceof RpcFault && (fault.code === 429 || fault.code === -32005 || fault.code === -32029);
 
-/** Nodes refuse to answer for blocks whose states they have dropped, each with a code of its own. */
+/** Nodes refuse calls for blocks whose state they have dropped, each with its own code. */
 export const isStateGone = (fault: unknown): boolean =>
   fault instanceof RpcFault && fault.kind === 'refused' && !isLimited(fault);
 
-/** Codes that say the request was not understood, as far as nodes agree on them: of JSON-RPC, and of HTTP before it. */
+/** Codes for a request that was not understood, as far as nodes agree on them: of JSON-RPC and of HTTP. */
 const unsupported: ReadonlySet<unknown> = new Set([-32600, -32601, 400, 405, 413, 415, 422, 501]);
 const isUnsupported = (fault: unknown): boolean => fault instanceof RpcFault && unsupported.has(fault.code);
 
 export const createNode = (url: string, index: number, options: RpcOptions, nowMs: () => number): EvmNode => {
   let faultsInRow = 0;
-  let restUntilMs = Number.NEGATIVE_INFINITY;
+  let backOffUntilMs = Number.NEGATIVE_INFINITY;
   let takesBatches = true;
 
   const call: EvmNode['call'] = (method, params, signal) => callRpc(url, method, params, { ...options, signal });
@@ -58,7 +58,7 @@ export const createNode = (url: string, index: number, options: RpcOptions, nowM
       try {
         return (await Promise.all(parts)).flat();
       } catch (error) {
-        // The others fail in the same way, and must not fail unheard.
+        // The other parts fail too. Their rejections must be handled.
         await Promise.allSettled(parts);
         if (!isUnsupported(error)) throw error;
         takesBatches = false;
@@ -77,14 +77,15 @@ export const createNode = (url: string, index: number, options: RpcOptions, nowM
       if (fault !== undefined) throw fault;
       return results;
     },
-    isResting: () => nowMs() < restUntilMs,
-    rest(fault) {
-      const growing = Math.min(shortestRestMs * 2 ** faultsInRow, longestRestMs);
-      const wished = (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedRestMs : 0);
-      restUntilMs = nowMs() + Math.min(Math.max(growing, wished), longestRestMs);
+    isBackingOff: () => nowMs() < backOffUntilMs,
+    backOff(fault) {
+      const backOffMs = Math.min(minBackOffMs * 2 ** faultsInRow, maxBackOffMs);
+      const requestedMs =
+        (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedBackOffMs : 0);
+      backOffUntilMs = nowMs() + Math.min(Math.max(backOffMs, requestedMs), maxBackOffMs);
       faultsInRow++;
     },
-    praise() {
+    markSuccess() {
       faultsInRow = 0;
     },
   };

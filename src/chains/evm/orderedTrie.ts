@@ -5,7 +5,7 @@ type Leaf = { readonly path: readonly number[]; readonly value: Uint8Array };
 
 const nibblesOf = (bytes: Uint8Array): number[] => [...bytes].flatMap(byte => [byte >> 4, byte & 15]);
 
-/** Hex-prefix encoding: whether a path ends in a leaf, whether its length is odd, and its nibbles. */
+/** Hex-prefix encoding: a flag for leaf and odd length, then the nibbles. */
 const compact = (path: readonly number[], isLeaf: boolean): Uint8Array => {
   const flag = (isLeaf ? 2 : 0) + (path.length % 2);
   const nibbles = path.length % 2 === 1 ? [flag, ...path] : [flag, 0, ...path];
@@ -21,7 +21,7 @@ const sharedLength = (leaves: readonly Leaf[]): number => {
 
 const tail = ({ path, value }: Leaf, from: number): Leaf => ({ path: path.slice(from), value });
 
-/** A node inside another one: itself while it is short, its hash otherwise. */
+/** A node inside another: itself if its encoding is shorter than 32 bytes, else its hash. */
 const reference = (node: Rlp): Rlp => {
   const encoded = encodeRlp(node);
   return encoded.length < 32 ? node : keccak256(encoded);
@@ -38,11 +38,11 @@ const nodeOf = (leaves: readonly Leaf[]): Rlp => {
     const below = leaves.filter(({ path }) => path[0] === nibble).map(leaf => tail(leaf, 1));
     return below.length === 0 ? new Uint8Array() : reference(nodeOf(below));
   });
-  // No key of a list is the beginning of another, so no value ends here.
+  // No key of a list is a prefix of another, so no value ends here.
   return [...branches, new Uint8Array()];
 };
 
-/** The root that a header keeps of a list: of the trie that maps each place, in RLP, to its item. */
+/** The trie root of a list, as in a block header: each RLP-encoded index maps to its item. */
 export const orderedTrieRoot = (items: readonly Uint8Array[]): string => {
   const leaves = items.map((value, at) => ({ path: nibblesOf(encodeRlp(rlpNumber(BigInt(at)))), value }));
   const root = leaves.length === 0 ? new Uint8Array() : nodeOf(leaves);

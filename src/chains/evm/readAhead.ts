@@ -4,24 +4,24 @@ import type { LoggedBlock } from './fetchBlocks.ts';
 
 export type Range = { readonly from: number; readonly to: number };
 
-/** A range that is being read; `done` once it is. */
+/** A range that is being read; `done` is set when it is complete. */
 type Reading = { readonly blocks: Promise<readonly WatchedBlock[]>; done: readonly WatchedBlock[] | null };
 
-/** Ranges that are asked for at once, and those that wait to be taken beside them: writing must not keep the node idle. */
+/** Ranges in flight, and complete ranges waiting: writing must not keep the node idle. */
 const [rangesInFlight, rangesAhead] = [4, 16];
-/** More blocks, or more that reached payments in them, are too much for one transaction. */
-const [mostBlocks, mostMovements] = [500, 1_000];
+/** Ranges are merged only up to these sizes, which one transaction can write. */
+const [maxBlocks, maxMovements] = [500, 1_000];
 
 const weightOf = (blocks: readonly WatchedBlock[]): number =>
   blocks.reduce((sum, { movements, forwards }) => sum + movements.length + forwards.length, 0);
 
 const isSmall = (blocks: readonly WatchedBlock[]): boolean =>
-  blocks.length <= mostBlocks && weightOf(blocks) <= mostMovements;
+  blocks.length <= maxBlocks && weightOf(blocks) <= maxMovements;
 
-/** What the database writes well within its time; 190,000 in one step ran out of it, again and again. */
-const mostInStep = 5_000;
+/** Movements and forwards in one step. 190,000 in one step ran into the statement timeout again and again. */
+const maxInStep = 5_000;
 
-/** The blocks in steps that are not too much for one transaction, or of a single block. */
+/** Splits blocks into steps that one transaction can write. A single block is never split. */
 export const inPortions = (blocks: readonly WatchedBlock[]): readonly (readonly WatchedBlock[])[] => {
   const portions: WatchedBlock[][] = [];
   let left = 0;
@@ -29,7 +29,7 @@ export const inPortions = (blocks: readonly WatchedBlock[]): readonly (readonly 
     const weight = weightOf([block]);
     if (portions.length === 0 || weight > left) {
       portions.push([]);
-      left = mostInStep;
+      left = maxInStep;
     }
     portions.at(-1)!.push(block);
     left -= weight;
@@ -38,58 +38,59 @@ export const inPortions = (blocks: readonly WatchedBlock[]): readonly (readonly 
 };
 
 /**
- * The blocks after `block`, up to `end`, read by range and several ranges ahead of whoever takes them. Ends early where
- * they do not follow on each other.
+ * Reads the blocks after `block` up to `end` by range, several ranges ahead of the consumer. Ends early if the ranges
+ * do not link.
  */
 export async function* readAhead(
   block: Pick<Block, 'number' | 'hash'>,
   end: number,
   options: {
-    /** Blocks in the next range. */
+    /** Number of blocks in the next range. */
     readonly width: () => number;
     readonly fetch: (range: Range) => Promise<readonly LoggedBlock[]>;
     readonly watch: (fetched: readonly LoggedBlock[]) => Promise<readonly WatchedBlock[]>;
   },
 ): AsyncGenerator<readonly WatchedBlock[]> {
   const ahead: Reading[] = [];
-  let asked = block.number;
+  let requestedTo = block.number;
   let inFlight = 0;
   let isOver = false;
   let lastRead: Promise<unknown> = Promise.resolve();
-  // Matched while the ranges before it are being applied: that misses nobody, as its blocks are older than the question.
-  // One after the other, or a node would have the balances of all of them to read at once.
+  // Addresses are matched while earlier ranges are still being written. No payment is missed: payments created since
+  // are younger than these blocks. Ranges are matched one after the other, so that a node does not get all their
+  // balance calls at once.
   const read = async (range: Range, before: Promise<unknown>): Promise<readonly WatchedBlock[]> => {
     inFlight++;
     const fetched = await options.fetch(range).finally(() => inFlight--);
-    ask();
+    requestRanges();
     await before;
     return options.watch(fetched);
   };
-  const ask = (): void => {
-    while (!isOver && inFlight < rangesInFlight && ahead.length < rangesAhead && asked < end) {
-      const range: Range = { from: asked + 1, to: Math.min(end, asked + options.width()) };
+  const requestRanges = (): void => {
+    while (!isOver && inFlight < rangesInFlight && ahead.length < rangesAhead && requestedTo < end) {
+      const range: Range = { from: requestedTo + 1, to: Math.min(end, requestedTo + options.width()) };
       const reading: Reading = { blocks: read(range, lastRead), done: null };
       lastRead = reading.blocks.then(
         blocks => {
           reading.done = blocks;
         },
-        // Told to whoever takes this range; what lies above it is of no use.
+        // The consumer of this range gets the error. The ranges above it are useless.
         () => {
           isOver = true;
         },
       );
       ahead.push(reading);
-      asked = range.to;
+      requestedTo = range.to;
     }
   };
   let parent = block;
-  ask();
+  requestRanges();
   try {
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
       const blocks = [...(await next.blocks)];
-      // Where writing is slower than reading, what has been read meanwhile is written together.
+      // If writing is slower than reading, complete ranges are written together.
       while (ahead[0]?.done && isSmall([...blocks, ...ahead[0].done])) blocks.push(...ahead.shift()!.done!);
-      ask();
+      requestRanges();
       if (linkFault(parent, blocks) !== null) return;
       parent = blocks.at(-1)!;
       yield blocks;

@@ -2,9 +2,10 @@ import { createRecentMap } from '../../core/recentMap.ts';
 import { addressOfDigits } from './address.ts';
 import { RpcFault } from './rpc.ts';
 
-/** Answers of nodes, read strictly: what is not in the exact shape is a fault of the node, never a value. */
+/** Strict readers of RPC answers: an answer in another shape is a fault of the node. */
 
-const malformed = (what: string): RpcFault => new RpcFault('malformed', undefined, `The node described ${what} badly.`);
+const malformed = (what: string): RpcFault =>
+  new RpcFault('malformed', undefined, `The node sent ${what} in a wrong format.`);
 
 const quantityForm = /^0x(0|[1-9a-f][0-9a-f]{0,63})$/;
 const looseQuantityForm = /^0x[0-9a-f]{1,64}$/i;
@@ -46,13 +47,13 @@ export const readBytes = (value: unknown, what: string): Buffer => {
   return Buffer.from(value.slice(2), 'hex');
 };
 
-/** The same few contracts speak again and again, and a checksum costs a hash. */
+/** The same few contracts repeat in most logs, and a checksum costs a hash. */
 const contracts = createRecentMap<string>(1_000);
 
-/** Checksummed, of a contract that emits logs. */
+/** Checksummed contract address, cached. */
 export const readContract = (value: unknown, what: string): string => {
-  const known = typeof value === 'string' ? contracts.get(value) : undefined;
-  if (known !== undefined) return known;
+  const cached = typeof value === 'string' ? contracts.get(value) : undefined;
+  if (cached !== undefined) return cached;
   const address = readAddress(value, what);
   contracts.set(value as string, address);
   return address;

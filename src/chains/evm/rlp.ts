@@ -1,4 +1,4 @@
-/** What RLP can say: bytes, and lists of such. */
+/** RLP values: bytes, and lists of values. */
 export type Rlp = Uint8Array | readonly Rlp[];
 
 const bigEndian = (value: number): number[] => (value === 0 ? [] : [...bigEndian(value >>> 8), value & 0xff]);
@@ -9,13 +9,13 @@ const prefixed = (offset: number, body: Uint8Array): Uint8Array => {
   return Buffer.concat([Buffer.from([offset + 55 + length.length, ...length]), body]);
 };
 
-/** Recursive length prefix: how Ethereum writes transactions, receipts and tries before it hashes them. */
+/** Recursive length prefix: the encoding of transactions, receipts and tries before hashing. */
 export const encodeRlp = (item: Rlp): Uint8Array => {
   if (!(item instanceof Uint8Array)) return prefixed(0xc0, Buffer.concat(item.map(encodeRlp)));
   return item.length === 1 && item[0]! < 0x80 ? item : prefixed(0x80, item);
 };
 
-/** A number has no leading zeros, and zero has no bytes at all. */
+/** Numbers have no leading zeros, and zero is empty. */
 export const rlpNumber = (value: bigint): Uint8Array => {
   if (value === 0n) return new Uint8Array();
   const digits = value.toString(16);

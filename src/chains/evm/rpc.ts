@@ -2,19 +2,19 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 
 /**
- * Why a call has no result. `code` narrows it down:
- * - `refused`: the node answered with a JSON-RPC error; its number
- * - `status`: an HTTP status other than 200 without such an error; the status
- * - `unreachable`: no answer, or one that broke off; the errno name
+ * Why a call has no result. `code` is:
+ * - `refused`: the number of the JSON-RPC error
+ * - `status`: the HTTP status, other than 200 and without a JSON-RPC error
+ * - `unreachable`: the errno name; there was no complete answer
  * - `timeout`, `too_large`, `malformed`: no code
  */
 export type RpcFaultKind = 'refused' | 'status' | 'unreachable' | 'timeout' | 'too_large' | 'malformed';
 
-/** Never carries the address of the node, which may hold a provider's key. */
+/** Never contains the node's URL, which may hold a provider's key. */
 export class RpcFault extends Error {
   readonly kind: RpcFaultKind;
   readonly code: number | string | undefined;
-  /** How long the node asks to be left alone. */
+  /** The node's `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: RpcFaultKind, code: number | string | undefined, message: string, retryAfterMs?: number) {
@@ -35,7 +35,8 @@ export type RpcOptions = {
 const defaultTimeoutMs = 10_000;
 const defaultResponseLimitBytes = 32 * 1024 * 1024;
 
-// Idle connections do not keep the process alive, so nothing has to close these. Nodes close theirs after a minute or so.
+// Idle connections do not keep the process alive, so nothing closes these agents. Nodes close idle connections after
+// about a minute.
 const agentOptions = { keepAlive: true, maxSockets: 16, maxFreeSockets: 4, timeout: 30_000 };
 const httpAgent = new HttpAgent(agentOptions);
 const httpsAgent = new HttpsAgent(agentOptions);
@@ -44,7 +45,7 @@ export type RpcCall = { readonly method: string; readonly params: readonly unkno
 
 const write = ({ method, params }: RpcCall, id: number): object => ({ jsonrpc: '2.0', id, method, params });
 
-/** One JSON-RPC call. Throws `RpcFault`, or the reason of `signal` when that is what ended it. */
+/** One JSON-RPC call. Throws an `RpcFault`, or the reason of `signal` if it was aborted. */
 export const callRpc = (
   url: string,
   method: string,
@@ -53,8 +54,8 @@ export const callRpc = (
 ): Promise<unknown> => exchange(url, write({ method, params }, 1), options, readResult);
 
 /**
- * Several calls in one exchange. Each has a result or a fault of its own; the exchange as a whole fails like a single
- * call. Nodes answer a batch in any order.
+ * Several calls in one request. Each has its own result or fault; the request as a whole fails like a single call.
+ * Nodes answer a batch in any order.
  */
 export const callRpcBatch = (
   url: string,
@@ -63,7 +64,7 @@ export const callRpcBatch = (
 ): Promise<(unknown | RpcFault)[]> =>
   exchange(url, calls.map(write), options, answer => {
     const parts = Array.isArray(answer.parsed) ? answer.parsed : null;
-    // A node that takes no batches answers with one error for all.
+    // A node without batches answers with one error for all.
     if (parts === null) {
       readResult(answer);
       throw new RpcFault('malformed', undefined, 'The node did not answer a batch with a batch.');
@@ -116,7 +117,7 @@ const post = async (url: string, body: string, posting: Posting): Promise<Answer
   let sizeBytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    // Leaving the loop destroys the response and with it the connection.
+    // Leaving the loop destroys the response and closes the connection.
     if (sizeBytes > posting.responseLimitBytes) {
       throw new RpcFault('too_large', undefined, 'The answer of the node is too large.');
     }
@@ -132,7 +133,7 @@ const post = async (url: string, body: string, posting: Posting): Promise<Answer
 
 const readResult = ({ status, retryAfterMs, parsed }: Answer): unknown => {
   const answer = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null;
-  // Some nodes send their errors with a status of 4xx or 5xx; the error inside says more than the status.
+  // Some nodes send JSON-RPC errors with status 4xx or 5xx. The error says more than the status.
   if (answer?.error !== undefined && answer.error !== null) {
     const { code, message } = answer.error as Record<string, unknown>;
     if (typeof code !== 'number') throw new RpcFault('malformed', undefined, 'The node sent an error without a code.');

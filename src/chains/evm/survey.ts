@@ -3,8 +3,8 @@ import type { EvmNode } from './node.ts';
 import { readNumber } from './reading.ts';
 import { RpcFault } from './rpc.ts';
 
-/** What a node says at the beginning of a poll. */
-export type Sighting = {
+/** What a node reports at the start of a poll. */
+export type NodeReport = {
   readonly node: EvmNode;
   readonly head: Header;
   readonly safe: Header | null;
@@ -12,19 +12,24 @@ export type Sighting = {
 };
 
 export type Survey = {
-  /** Of the nodes that answer for this chain, in the operator's order. */
-  readonly sightings: readonly Sighting[];
-  /** Why the others do not count, for people. */
-  readonly complaints: readonly string[];
+  /** Reports of the nodes that serve this chain, in the operator's order. */
+  readonly reports: readonly NodeReport[];
+  /** Why the other nodes do not count, for people. */
+  readonly faults: readonly string[];
 };
 
 const blockAt = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
 
-/** A node without the tag says so in its own way; that is no fault of its own. */
+/** Nodes without the tag answer in different ways. That is not a fault. */
 const readTagged = (answer: unknown): Header | null =>
   answer === null || answer === undefined || answer instanceof RpcFault ? null : readHeader(answer);
 
-const see = async (node: EvmNode, chainId: number, hasTags: boolean, signal: AbortSignal): Promise<Sighting> => {
+const fetchReport = async (
+  node: EvmNode,
+  chainId: number,
+  hasTags: boolean,
+  signal: AbortSignal,
+): Promise<NodeReport> => {
   const tags = hasTags ? [blockAt('safe'), blockAt('finalized')] : [];
   const [chain, latest, safe = null, finalized = null] = await node.callEach(
     [{ method: 'eth_chainId', params: [] }, blockAt('latest'), ...tags],
@@ -39,38 +44,41 @@ const see = async (node: EvmNode, chainId: number, hasTags: boolean, signal: Abo
   return { node, head: readHeader(latest), safe: readTagged(safe), finalized: readTagged(finalized) };
 };
 
-/** Asks all nodes that are not resting where they stand. */
+/** Asks all nodes that are not backing off for their head and tags. */
 export const surveyNodes = async (
   nodes: readonly EvmNode[],
   options: { readonly chainId: number; readonly hasTags: boolean },
   signal: AbortSignal,
 ): Promise<Survey> => {
-  const complaints: string[] = [];
-  const seen = await Promise.all(
+  const faults: string[] = [];
+  const results = await Promise.all(
     nodes.map(async node => {
-      if (node.isResting()) return null;
+      if (node.isBackingOff()) return null;
       try {
-        return await see(node, options.chainId, options.hasTags, signal);
+        return await fetchReport(node, options.chainId, options.hasTags, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        node.rest(error);
-        complaints.push(error instanceof RpcFault ? error.message : 'The node could not be asked.');
+        node.backOff(error);
+        faults.push(error instanceof RpcFault ? error.message : 'The node could not be reached.');
         return null;
       }
     }),
   );
-  return { sightings: seen.filter(sighting => sighting !== null), complaints };
+  return { reports: results.filter(report => report !== null), faults };
 };
 
-/** A node so far behind the best of them is not asked for more. */
+/** A node this far behind the best one is stale. */
 const staleBlocks = 8;
 
 /**
- * The nodes worth asking, the furthest first, without those that lag behind it, and without one of three or more that is
- * alone far ahead while the others are of now. Equals stay in the operator's order.
+ * The nodes to read from, highest head first. Leaves out stale nodes, and a node that is alone far ahead of two or more
+ * others if the second one is current. Equal heads stay in the operator's order.
  */
-export const freshOf = (sightings: readonly Sighting[], isCurrent: (head: Header) => boolean): readonly Sighting[] => {
-  const furthestFirst = [...sightings].sort((a, b) => b.head.number - a.head.number);
+export const freshReports = (
+  reports: readonly NodeReport[],
+  isCurrent: (head: Header) => boolean,
+): readonly NodeReport[] => {
+  const furthestFirst = [...reports].sort((a, b) => b.head.number - a.head.number);
   const [first, second, third] = furthestFirst;
   if (first === undefined) return [];
   const isAlone = third !== undefined && first.head.number > second!.head.number + staleBlocks;

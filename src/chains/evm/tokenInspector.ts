@@ -4,14 +4,14 @@ import type { EvmNode } from './node.ts';
 import { RpcFault } from './rpc.ts';
 
 export type TokenInspector = {
-  /** Looks at the tokens by this node, as often as they need it. */
+  /** Checks the tokens at this node when a check is due. */
   inspect(node: EvmNode, signal: AbortSignal): Promise<void>;
-  /** Contracts of tokens that are not as they are listed, with the reason; null before the first look. */
+  /** Tokens that are not as listed, by contract, with the reason; null before the first check. */
   unfit(): ReadonlyMap<string, string> | null;
 };
 
-/** Tokens that are unfit are looked at again so often: a node may have lagged or lied, or they may be deployed by now. */
-const againMs = 60_000;
+/** Interval for checking unfit tokens again: a node may have lagged or lied, or the token may be deployed by now. */
+const reinspectMs = 60_000;
 
 type Reasons = ReadonlyMap<string, string>;
 
@@ -24,14 +24,14 @@ export const createTokenInspector = (options: {
 }): TokenInspector => {
   const { caip2, nodes, log, nowMs } = options;
   let unfit: Reasons | null = null;
-  let lookedMs = Number.NEGATIVE_INFINITY;
+  let inspectedMs = Number.NEGATIVE_INFINITY;
 
-  /** What one node says against tokens, as far as no other that can be asked finds them as they are listed. */
+  /** One node's reasons against tokens, without the tokens that another node finds as listed. */
   const reasonsAgainst = async (first: EvmNode, tokens: readonly ListedToken[], signal: AbortSignal) => {
     let reasons: Reasons = await inspectTokens(first, tokens, signal);
     for (const node of nodes) {
       if (reasons.size === 0) break;
-      if (node === first || node.isResting()) continue;
+      if (node === first || node.isBackingOff()) continue;
       const doubted = tokens.filter(({ contract }) => reasons.has(contract));
       try {
         const confirmed = await inspectTokens(node, doubted, signal);
@@ -43,7 +43,7 @@ export const createTokenInspector = (options: {
     return reasons;
   };
 
-  const tell = (before: Reasons, now: Reasons): void => {
+  const logChanges = (before: Reasons, now: Reasons): void => {
     for (const [contract, reason] of now) {
       if (before.get(contract) !== reason) log.error({ caip2, contract, reason }, 'a currency is disabled');
     }
@@ -55,17 +55,17 @@ export const createTokenInspector = (options: {
   return {
     async inspect(node, signal) {
       const before = unfit;
-      if (before !== null && (before.size === 0 || nowMs() - lookedMs < againMs)) return;
-      lookedMs = nowMs();
+      if (before !== null && (before.size === 0 || nowMs() - inspectedMs < reinspectMs)) return;
+      inspectedMs = nowMs();
       const tokens = options.tokens.filter(({ contract }) => before === null || before.has(contract));
       try {
         unfit = await reasonsAgainst(node, tokens, signal);
       } catch (error) {
-        // What was found before holds until a node says otherwise.
+        // The previous result holds until a node answers.
         if (before !== null && error instanceof RpcFault) return;
         throw error;
       }
-      tell(before ?? new Map(), unfit);
+      logChanges(before ?? new Map(), unfit);
     },
     unfit: () => unfit,
   };

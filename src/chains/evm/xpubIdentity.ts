@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 
 /**
- * What an extended public key derives from: its point and chain code. The same key is exported in several wrappings
- * (depth, fingerprint, version) that all give the same addresses, and so must share one series of indexes.
+ * The part of an extended public key that determines its addresses: point and chain code. One key can be exported with
+ * different depth, fingerprint or version; all give the same addresses, so they must share one series of indexes.
  */
 export const xpubIdentity = (xpub: string): string => {
   const { publicKey, chainCode } = HDKey.fromExtendedKey(xpub);

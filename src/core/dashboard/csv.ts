@@ -1,4 +1,4 @@
-/** RFC 4180, and safe to open in a spreadsheet, which takes a cell that begins like this for a formula. */
+/** RFC 4180. Spreadsheets read a cell that begins with one of these characters as a formula. */
 const looksLikeFormula = /^[=+\-@\t\r]/;
 const needsQuotes = /[",\r\n]/;
 

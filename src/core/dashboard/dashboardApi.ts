@@ -4,8 +4,8 @@ import type { SetupApi } from './setupApi.ts';
 import type { TeamApi } from './teamApi.ts';
 
 /**
- * What the app asks and what the server answers, by method and path below /dashboard/api. Both sides are held to it by
- * the compiler: a route of the server answers what is written here, and the app's calls name a row of it.
+ * The calls of the dashboard, by method and path below /dashboard/api. The server's routes and the app's calls are both
+ * typed by this table, so the compiler keeps them equal.
  */
 export type DashboardApi = SessionApi & TeamApi & MoneyApi & SetupApi;
 export type DashboardCallName = keyof DashboardApi;

@@ -1,6 +1,6 @@
 /** Home, payments, settlement. The environment is a query parameter of each, `?environment=sandbox|production`. */
 
-/** A payment as the API shows it. */
+/** The payment object of the public API. */
 export type PaymentObject = Record<string, unknown> & { id: string; status: string };
 
 /**
@@ -28,22 +28,22 @@ export type TimelineEntry = {
   kind: 'created' | 'state' | 'transfer' | 'stray' | 'delivery' | 'action' | 'sweep';
   /** One plain sentence. */
   title: string;
-  /** An event, delivery, transaction or audit row to look at. */
+  /** The event, delivery, transaction or person behind the entry. */
   refs: { eventId?: string; deliveryId?: string; txHash?: string; explorerUrl?: string | null; actor?: string };
   detail: Record<string, unknown>;
 };
 
-/** A count or sum per day (UTC), oldest first, every day of the range present. */
+/** Per-day lists are UTC days, oldest first, without gaps. */
 export type Home = {
   days: string[];
-  /** What was confirmed for completed payments by token of a network, by the day of completion, as decimals. */
+  /** Confirmed sums of completed payments by token and network, on the day of completion, as decimals. */
   volumes: { currency: string; network: string; total: string; perDay: string[]; count: number }[];
-  /** Of the payments made on each day: how many, and how many of them are completed now. */
+  /** How many payments were created on each day, and how many of those are completed now. */
   conversion: { created: number[]; completed: number[] };
   /**
-   * Milliseconds; null where there is none yet. `detect`: from the time of the block that brought the first funds until
-   * Florin told of them. `complete`: from then until the payment was completed. Of the newest 500 completed payments that
-   * were made in the range: `sample` says how many of them could be timed.
+   * Milliseconds; null if there are no payments to measure. `detect`: from the timestamp of the block with the first
+   * funds to the `payment.detected` event. `complete`: from then to completion. Measured on the newest 500 completed
+   * payments created in the range; `sample` is the number of those that could be measured.
    */
   speed: {
     detectP50: number | null;
@@ -53,8 +53,8 @@ export type Home = {
     sample: number;
   };
   /**
-   * Of events of the last seven days; `failed`: tried in vain and tried again. Counted up to 1,000 each, and callbacks
-   * among the account's newest 1,000 deliveries.
+   * Deliveries of the last seven days. `failed`: at least one attempt failed and another is scheduled. Each count stops
+   * at 1,000. Callbacks are counted among the environment's newest 1,000 deliveries.
    */
   webhooks: {
     endpoints: {
@@ -101,19 +101,19 @@ export type UnsweptRow = {
   currency: string;
   contractAddress: string | null;
   treasury: string;
-  /** Decimal, and how many payments hold it. Confirmed funds alone. */
+  /** Decimal. Final funds only. */
   amount: string;
   payments: number;
-  /** Estimated for a batch of all of them, in units of gas and of the native coin; null where the node does not say. */
+  /** Estimate for sweeping all of them, in gas units and native coin. Null if no node gives an estimate. */
   gas: { units: string; costNative: string | null; nativeCurrency: string } | null;
 };
 
 export type SweepPlan = {
-  /** One transaction a batch, to be signed by any wallet: the forwarders pay the treasury whoever sends it. */
+  /** One transaction per batch. Any wallet may sign it: forwarders pay only their treasury. */
   transactions: { chainId: number; to: string; data: string; value: '0x0'; payments: string[]; gas: string | null }[];
   amount: string;
   currency: string;
-  /** Payments that hold funds and are not in this plan: it is as long as a person can sign, the oldest first. */
+  /** Payments with funds that are not in this plan. A plan has at most 1,000 payments, the oldest first. */
   remaining: number;
 };
 export type SweepRow = {
@@ -121,7 +121,7 @@ export type SweepRow = {
   network: string;
   currency: string;
   txHash: string | null;
-  /** Failed: its payments were emptied by others. One that is never mined stays `sent`. */
+  /** `failed`: other transactions emptied its payments. A transaction that is never mined stays `sent`. */
   status: 'sent' | 'landed' | 'failed';
   payments: number;
   amount: string;
@@ -130,7 +130,7 @@ export type SweepRow = {
   by: string | null;
 };
 
-/** What payments can be made in, in this environment. */
+/** The networks and currencies of this environment. */
 export type PayableNetwork = {
   slug: string;
   name: string;
@@ -138,7 +138,7 @@ export type PayableNetwork = {
   chainId: number | null;
   status: string;
   explorerUrl: string | null;
-  /** The chain that this start brought along: payments on it can be simulated. */
+  /** The local chain, on which payments can be simulated. */
   isLocal: boolean;
   currencies: { symbol: string; name: string; decimals: number; minAmount: string }[];
 };
@@ -170,7 +170,7 @@ export type MoneyApi = {
       searched: number | null;
     };
   };
-  /** A file, not JSON; same filters. */
+  /** A CSV file. Same filters as `GET /payments`. */
   'GET /payments.csv': { query: Record<string, string>; answer: never };
   'GET /payments/:id': {
     /**
@@ -194,10 +194,10 @@ export type MoneyApi = {
   };
   'POST /payments/:id/cancel': { answer: PaymentObject };
   'POST /payments/:id/resolve': { answer: PaymentObject };
-  /** Sandbox on the local chain. */
+  /** Sandbox payments on the local chain only. */
   'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
   'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[] } };
-  /** Of one row of what is unswept: whoever signs has seen where it goes. */
+  /** For one row of `unswept`, so that the signer has seen the treasury. */
   'POST /settlement/plan': { body: { network: string; currency: string; treasury: string }; answer: SweepPlan };
   'POST /settlement/sweeps': {
     body: { network: string; currency: string; txHash: string; payments: string[] };

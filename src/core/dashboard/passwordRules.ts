@@ -1,9 +1,9 @@
-/** What a password must be. Length is what counts; the rest keeps out what is tried first. */
+/** The rules for passwords. Length matters most; the list below excludes what attackers try first. */
 
 export const shortestPassword = 12;
 export const longestPassword = 256;
 
-/** Of those that are long enough, what people choose most. */
+/** The most common passwords of at least 12 characters. */
 const common = new Set([
   'passwordpassword', 'password1234', 'password12345', 'password123456', 'passw0rd1234', 'passwort1234', '123456789012',
   '1234567890123', '12345678901234', '123456789012345', '1234567890123456', '111111111111', '000000000000', 'qwertyuiop12',
@@ -24,8 +24,7 @@ export const refusePassword = (password: string, person: { email: string; name: 
   if (length > longestPassword) return `The password must have at most ${longestPassword} characters.`;
   const plain = password.toLowerCase().trim();
   if (plain === person.email.toLowerCase() || plain === person.name.toLowerCase().trim())
-    return 'The password must not be the e-mail address or the name.';
-  if (common.has(plain) || new Set(plain).size < 4)
-    return 'This password is one of the first that are guessed. Choose another.';
+    return 'The password must not be your e-mail address or your name.';
+  if (common.has(plain) || new Set(plain).size < 4) return 'This password is easy to guess. Choose another one.';
   return null;
 };

@@ -1,4 +1,7 @@
-/** Who may do what in the dashboard. The server refuses by this table, the app hides by it, and tests are made from it. */
+/**
+ * Who may do what in the dashboard. The server enforces this table, the app hides actions by it, and tests are
+ * generated from it.
+ */
 
 export const roles = ['owner', 'admin', 'developer', 'finance', 'support', 'viewer'] as const;
 export type Role = (typeof roles)[number];
@@ -29,7 +32,7 @@ export const actionRoles = {
   'settings.manage': leaders,
   'team.read': everybody,
   'team.manage': leaders,
-  /** Making, changing or removing an owner. */
+  /** Adding, changing or removing an owner. */
   'team.owners': ['owner'],
   'audit.read': accountants,
 } as const satisfies Record<string, readonly Role[]>;

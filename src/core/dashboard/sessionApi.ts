@@ -1,6 +1,6 @@
 import type { Action, Role } from './roles.ts';
 
-/** Signing in, second factors, sessions, and one's own account. Paths are below /dashboard/api. */
+/** Sign-in, second factors, sessions and the user's own account. Paths are below /dashboard/api. */
 
 export type Person = {
   id: string;
@@ -18,10 +18,10 @@ export type SignedIn = {
   person: Person;
   account: { id: string; name: string; plan: string };
   actions: Action[];
-  /** Until when sensitive steps need no new proof; null: proof is asked for first. */
+  /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
   provenUntil: string | null;
   urls: { sandbox: string; production: string };
-  /** No person of this account has a second factor or passkey yet, and so on: shown as hints. */
+  /** True while nobody in the account has a second factor or a passkey. The app then shows a hint. */
   needsSecondFactor: boolean;
 };
 /** Why a browser's session is over. `unknown`: Florin has no record of it, for example after its database was replaced. */
@@ -38,7 +38,7 @@ export type SessionEnd =
 /** `ended` is there where the browser still has the cookie of a session that is over. */
 export type SessionState = { state: 'no-owner' } | { state: 'signed-out'; ended?: SessionEnd } | SignedIn;
 
-/** What is still asked for after a right password. */
+/** `code-needed`: the password is right and the person has an authenticator. */
 export type SignInAnswer = SignedIn | { state: 'code-needed' };
 
 export type PasskeyRow = { id: string; name: string; createdAt: string; lastUsedAt: string | null };
@@ -58,7 +58,7 @@ export type SessionApi = {
   'GET /session': { answer: SessionState };
   'POST /setup/check': { body: { token: string }; answer: { accountName: string } };
   'POST /setup': { body: { token: string; name: string; email: string; password: string }; answer: SignedIn };
-  /** An invitation works like the setup link, for a person with a role chosen by who invites. */
+  /** Works like the setup link, with the role chosen by the person who invites. */
   'POST /invitation/check': { body: { token: string }; answer: { accountName: string; email: string; role: Role } };
   'POST /invitation': { body: { token: string; name: string; password: string }; answer: SignedIn };
   'POST /sign-in': { body: { email: string; password: string; code?: string }; answer: SignInAnswer };
@@ -66,7 +66,7 @@ export type SessionApi = {
   'POST /sign-in/passkey': { body: { response: Json }; answer: SignedIn };
   'POST /sign-out': { answer: Done };
   'POST /prove/passkey/options': { answer: Json };
-  /** Step-up: password and code (or recovery code), or a passkey. */
+  /** Step-up: a password with a code or recovery code, or a passkey. */
   'POST /prove': { body: { password?: string; code?: string; response?: Json }; answer: { provenUntil: string } };
   'GET /me/sessions': { answer: { data: SessionRow[] } };
   'DELETE /me/sessions/:id': { answer: Done };
@@ -75,7 +75,7 @@ export type SessionApi = {
   'POST /me/passkeys/options': { answer: Json };
   'POST /me/passkeys': { body: { name: string; response: Json }; answer: PasskeyRow };
   'DELETE /me/passkeys/:id': { answer: Done };
-  /** otpauth: address, the same as an SVG QR code, and the secret by itself; in force once a code of it was given. */
+  /** The otpauth: URI, a QR code of it as SVG, and the secret. It takes effect once the person enters a code. */
   'POST /me/totp/begin': { answer: { uri: string; secret: string; qr: string } };
   'POST /me/totp': { body: { code: string }; answer: { recoveryCodes: string[] } };
   'DELETE /me/totp': { answer: Done };

@@ -41,7 +41,7 @@ export type Delivery = {
   parkedReason: string | null;
 };
 export type Attempt = {
-  /** Counts up from 1; the latest comes first. */
+  /** Counts up from 1. The list starts with the latest attempt. */
   number: number;
   startedAt: string;
   durationMs: number;
@@ -49,7 +49,7 @@ export type Attempt = {
   error: string | null;
   url: string;
   requestHeaders: Record<string, string>;
-  /** The first 16 KiB of the receiver's answer. What was sent is the delivery's `body`, every time. */
+  /** The first 16 KiB of the response. The request body is the delivery's `body`, the same for every attempt. */
   responseBody: string | null;
 };
 
@@ -61,8 +61,8 @@ export type Wallet = {
   createdAt: string;
   verifiedAt: string | null;
   /**
-   * The first five receiving addresses of an extended public key, to be held against one's own wallet. Empty for a
-   * treasury: each payment gets a forwarder of its own, and what is in one's own wallet is the treasury itself.
+   * The first five receiving addresses of an extended public key, for comparison with the merchant's own wallet. Empty
+   * for a treasury: each payment gets its own forwarder, so there is only the treasury to compare.
    */
   sampleAddresses: string[];
   pending: WalletChange | null;
@@ -79,9 +79,9 @@ export type WalletChange = {
 
 export type Branding = {
   displayName: string | null;
-  /** #rrggbb. Shown in the nearest shade that can be read, with black or white on it, in light and in dark. */
+  /** #rrggbb. The checkout shows the nearest readable shade, in light and in dark mode. */
   accentColor: string | null;
-  /** A picture of at most 64 KiB as a data: URL (PNG, JPEG, WebP); never SVG. */
+  /** A data: URL of at most 64 KiB (PNG, JPEG or WebP; never SVG). */
   logo: string | null;
 };
 export type Settings = {
@@ -109,7 +109,7 @@ export type SetupApi = {
   'GET /webhooks': { answer: { data: Endpoint[] } };
   'POST /webhooks': {
     body: { url: string; events: string[]; description?: string | null };
-    /** `ping` is what came of the test event sent at once. */
+    /** `ping` is the result of the test event that is sent at once. */
     answer: { endpoint: Endpoint; secret: string; ping: TestResult };
   };
   'GET /webhooks/:id': { answer: Endpoint };
@@ -123,28 +123,28 @@ export type SetupApi = {
   'POST /webhooks/:id/test': { body: { type: string }; answer: TestResult };
   'POST /webhooks/:id/replay': { body: { from: string; to: string }; answer: { scheduled: number } };
   'GET /webhooks/:id/deliveries': {
-    /** A log that only grows is read from page to page: `cursor` is the page's `nextCursor` before. */
+    /** `cursor` is the `nextCursor` of the previous page. */
     query: { status?: 'scheduled' | 'succeeded' | 'parked'; limit?: number; cursor?: string };
     answer: { data: Delivery[]; pagination: { limit: number; hasMore: boolean; nextCursor: string | null } };
   };
-  /** `body` is what every attempt has sent. The latest fifty attempts are shown. */
+  /** `body` is the request body of every attempt. Only the latest 50 attempts are listed. */
   'GET /deliveries/:id': { answer: { delivery: Delivery; attempts: Attempt[]; body: string } };
   'POST /deliveries/:id/resend': { answer: Delivery };
   'GET /wallets': { answer: { data: (Wallet | { network: string; kind: null; pending: WalletChange | null })[] } };
-  /** Checks and derives; writes nothing. */
+  /** Checks the destination and derives addresses. Writes nothing. */
   'POST /wallets/preview': {
     body: { network: string; treasury?: string; xpub?: string };
     answer: { kind: 'forwarder' | 'xpub'; destination: string; sampleAddresses: string[]; waitsHours: number };
   };
-  /** The first wallet of a network is in force at once; a change waits. */
+  /** The first wallet of a network takes effect at once; a change waits. */
   'POST /wallets': {
     body: { network: string; treasury?: string; xpub?: string };
     answer: { wallet: Wallet | null; pending: WalletChange | null };
   };
-  /** The person has found the addresses, or the treasury, in a wallet of their own. Names the version that they saw. */
+  /** The person has found the addresses, or the treasury, in their own wallet. `version` is the version they saw. */
   'POST /wallets/:network/verify': { body: { version: number }; answer: Wallet };
   'POST /wallet-changes/:id/stop': { answer: Done };
-  /** Of both environments: announced on every page. */
+  /** Changes in both environments. Every page shows them. */
   'GET /announcements': { answer: { walletChanges: (WalletChange & { environment: 'sandbox' | 'production' })[] } };
   'GET /settings': { answer: Settings };
   'PATCH /settings': { body: Partial<Omit<Settings, 'plan' | 'limits'>>; answer: Settings };

@@ -15,11 +15,11 @@ export type AuditRow = {
   id: string;
   at: string;
   environment: 'sandbox' | 'production' | null;
-  /** A person, the command line, or Florin itself. */
+  /** A person, the operator at the command line, or Florin itself. */
   actor: { kind: 'person' | 'operator' | 'system'; id: string | null; name: string };
-  /** What was done, as a stable word: `key.created`, `wallet.change_requested`, `secret.revealed`. */
+  /** A stable identifier: `key.created`, `wallet.change_requested`, `secret.revealed`. */
   action: string;
-  /** What it was done to: an id or a network. */
+  /** The id or network that was acted on. */
   subject: string | null;
   detail: Record<string, unknown>;
   address: string | null;
@@ -27,7 +27,7 @@ export type AuditRow = {
 
 export type TeamApi = {
   'GET /team': { answer: { members: Member[]; invitations: Invitation[] } };
-  /** The link is shown once; there is no mail. */
+  /** The link is shown once; Florin sends no e-mail. */
   'POST /team/invitations': { body: { email: string; role: Role }; answer: Invitation & { link: string } };
   'DELETE /team/invitations/:id': { answer: { done: true } };
   'PATCH /team/:id': { body: { role: Role }; answer: Member };

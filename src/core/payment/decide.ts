@@ -1,31 +1,31 @@
+import { deriveState, wakeAtOf } from './deriveState.ts';
 import type { Facts, History } from './facts.ts';
 import { type AwaitedHeight, awaitedFor, type Confirmations, confirmationsSince, coveringBlock } from './finality.ts';
-import { standing, wakeAtOf } from './standing.ts';
 import type { PaymentState } from './states.ts';
 import { type Tally, tally } from './tally.ts';
 import { firstFunds, type Move, moreFunds, strayFunds, walk } from './walk.ts';
 
-/** An entry for the payment's history. `stray` is the key of the stray that it tells of. */
+/** An entry of the payment's history. `stray` is the key of the stray it reports. */
 export type Step = Move & { readonly sequence: number; readonly stray: string | null };
 
 export type Outcome = PaymentState & {
   readonly amountReceived: bigint;
   readonly amountConfirmed: bigint;
   readonly confirmations: Confirmations;
-  /** Where the confirmations count from; null while the funds do not cover what is needed. */
+  /** The block that confirmations count from. Null while the funds do not cover the target. */
   readonly coveredNumber: number | null;
-  /** In order; empty when there is nothing to tell. */
+  /** In order. Empty if nothing is to be reported. */
   readonly steps: readonly Step[];
   readonly completedAt: number | null;
   readonly canceledAt: number | null;
   /** Replaces the history's `settled`. */
   readonly settled: readonly string[];
   /**
-   * The answer stays the same, facts unchanged, until both the clock and the chain's `caughtUpAt` have reached this
-   * instant. Null when time changes nothing.
+   * With unchanged facts the outcome stays the same until both the clock and the chain's `caughtUpAt` reach this time.
+   * Null if time changes nothing.
    */
   readonly wakeAt: number | null;
-  /** The same for the heights of the chain: nothing becomes final before it reaches this one. */
+  /** The same for chain heights: nothing more becomes final before the chain reaches this one. */
   readonly wakeBlock: AwaitedHeight | null;
 };
 
@@ -40,19 +40,19 @@ const entriesOf = (facts: Facts, sums: Tally, to: PaymentState): readonly Entry[
     const more = moreFunds(to);
     if (more !== null) moves.push(more);
   }
-  const told = new Set(history.strays);
-  const untold = [...new Set(strays.map(({ key }) => key))].filter(key => !told.has(key));
-  return [...moves.map(move => ({ move, stray: null })), ...untold.map(stray => ({ move: strayFunds(to), stray }))];
+  const reported = new Set(history.strays);
+  const unreported = [...new Set(strays.map(({ key }) => key))].filter(key => !reported.has(key));
+  return [...moves.map(move => ({ move, stray: null })), ...unreported.map(stray => ({ move: strayFunds(to), stray }))];
 };
 
 /**
- * What a payment is, by its facts, at an instant of the database's clock, and the steps that lead there from what was
- * decided last. Chain events, the clock and the merchant's actions all go through here.
+ * Derives a payment's state from its facts at a time of the database's clock, with the steps that lead there from the
+ * last decision. Chain events, the clock and merchant actions all go through here.
  */
 export const decide = (facts: Facts, now: number): Outcome => {
   const { chain, actions, history } = facts;
   const sums = tally(facts);
-  const { status, exception } = standing(facts, sums, now);
+  const { status, exception } = deriveState(facts, sums, now);
   const steps = entriesOf(facts, sums, { status, exception }).map(({ move, stray }, index) => ({
     ...move,
     sequence: history.sequence + index + 1,
@@ -76,7 +76,7 @@ export const decide = (facts: Facts, now: number): Outcome => {
   };
 };
 
-/** The history once the outcome is written. */
+/** The history after the outcome is written. */
 export const historyAfter = (history: History, outcome: Outcome): History => ({
   status: outcome.status,
   exception: outcome.exception,

@@ -1,6 +1,6 @@
 import type { PaymentException, PaymentStatus } from './states.ts';
 
-/** When a transfer is final. A tag with a depth asks for both, as Polygon does (`finalized` and 64 blocks). */
+/** When a transfer is final. A tag with a depth requires both, as on Polygon (`finalized` and 64 blocks). */
 export type ConfirmationRule =
   | { readonly kind: 'finalized' | 'safe'; readonly depth?: number }
   | { readonly kind: 'depth'; readonly depth: number };
@@ -8,12 +8,12 @@ export type ConfirmationRule =
 /** The rule for sums of at least `atLeast` base units. */
 export type ConfirmationTier = { readonly atLeast: bigint; readonly rule: ConfirmationRule };
 
-/** Frozen when the payment is created. All instants are milliseconds since 1970 by the database's clock. */
+/** Frozen when the payment is created. All times are Unix milliseconds of the database's clock. */
 export type Terms = {
   readonly amount: bigint;
   /** Hundredths of a percent, 0 … 500. */
   readonly toleranceBps: number;
-  /** In any order. The tier with the greatest `atLeast` not above max(amount, received) decides. */
+  /** In any order. The tier with the greatest `atLeast` that is not above max(amount, received) applies. */
   readonly tiers: readonly [ConfirmationTier, ...ConfirmationTier[]];
   readonly latePolicy: 'accept' | 'manual';
   readonly lateWindowSeconds: number;
@@ -23,63 +23,65 @@ export type Terms = {
 
 export type BlockRef = { readonly number: number; readonly hash: string; readonly timestamp: number };
 
-/** Funds of the right token on the right network, sent to the payment's address. */
+/** Funds in the payment's token, on its network, sent to its address. */
 export type Transfer = {
-  /** Identity within the chain: a transfer mined again in another block is another transfer. */
+  /** Unique within the chain. The same transaction mined in another block is another transfer. */
   readonly key: string;
-  /** Null where it is not known which transaction of the block moved the funds. */
+  /** Null if it is unknown which transaction moved the funds. */
   readonly hash: string | null;
   readonly from: string | null;
   readonly amount: bigint;
-  /** When its transaction was first seen in any form; being mined again elsewhere does not renew it. */
+  /** When its transaction was first seen. Being mined again in another block does not change it. */
   readonly firstSeenAt: number;
   /** Null while unconfirmed. */
   readonly block: BlockRef | null;
   /** False once the block is orphaned or, while unconfirmed, once the transaction is replaced or dropped. */
   readonly canonical: boolean;
-  /** Whether what one node told of it was checked against something else. Until then it counts, but is never final. */
+  /** Whether a second source confirmed it. Until then it counts as received but never becomes final. */
   readonly verified: boolean;
 };
 
-/** A wrong token, or the right one on a wrong network: told once, never credited. */
+/** Funds in another token or on another network. Reported once, never credited. */
 export type Stray = { readonly key: string };
 
-/** A height up to which something holds. It falls only when blocks are rolled back. */
+/** A height up to which a property holds. It decreases only when blocks are rolled back. */
 export type Frontier = 'latest' | 'safe' | 'finalized' | 'agreed';
 
 /**
- * `latest` is the last processed block, `safe` and `finalized` are the tags as far as blocks are processed, and up to
- * `agreed` as many nodes as are asked for name the same blocks.
+ * `latest` is the last processed block. `safe` and `finalized` are the nodes' tags, limited to processed blocks. Up to
+ * `agreed`, enough nodes report the same blocks.
  */
 export type Heights = Readonly<Record<Frontier, number | null>>;
 
 export type ChainFacts = Heights & {
-  /** When the latest poll that found every block processed began. */
+  /** When the latest poll began that found every block processed. */
   readonly caughtUpAt: number | null;
 };
 
 export type Actions = {
   readonly canceledAt: number | null;
-  /** The latest resolve: the sum received at that moment. It overrides an earlier cancel. */
+  /** The latest resolve, with the sum received then. It overrides an earlier cancel. */
   readonly accepted: { readonly amount: bigint; readonly at: number } | null;
-  /** The sandbox's way to end a payment's time early. */
+  /** Set by the sandbox to end the payment's time early. */
   readonly timeEndedAt: number | null;
 };
 
-/** What was decided last. It is read to walk the legal path and to know what was told already. */
+/** The last decision. It is the start of the legal path, and it says which funds were already reported. */
 export type History = {
   readonly status: PaymentStatus;
   readonly exception: PaymentException | null;
   readonly amountReceived: bigint;
-  /** Whether `payment.detected` was told. */
+  /** Whether `payment.detected` was sent. */
   readonly detected: boolean;
-  /** The latest completion, kept through a reversal. */
+  /** The latest completion. A reversal keeps it. */
   readonly completedAt: number | null;
-  /** Keys of the transfers that were final while the payment stood completed; empty in every other status. */
+  /**
+   * Keys of the transfers that were final when the payment was last decided as completed; empty in every other status.
+   */
   readonly settled: readonly string[];
-  /** Keys of the strays told already. */
+  /** Keys of the strays that were reported. */
   readonly strays: readonly string[];
-  /** Of the last event; `payment.created` is 1. */
+  /** Sequence of the last event; `payment.created` is 1. */
   readonly sequence: number;
 };
 
@@ -92,7 +94,7 @@ export type Facts = {
   readonly history: History;
 };
 
-/** The history of a payment that has just been created and told by `payment.created`. */
+/** The history right after `payment.created`. */
 export const freshHistory: History = {
   status: 'pending',
   exception: null,

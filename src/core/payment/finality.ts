@@ -1,9 +1,9 @@
 import type { BlockRef, ConfirmationRule, Frontier, Heights, Terms } from './facts.ts';
 
-/** All that finality asks of a block. */
-type Placed = Pick<BlockRef, 'number'>;
+/** Finality depends on a block's height only. */
+type BlockPosition = Pick<BlockRef, 'number'>;
 
-/** The rule for this much money. Received counts too, so that a large overpayment does not finish at the small tier. */
+/** The rule for this sum. Received funds count too, so that a large overpayment does not complete at the small tier. */
 export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint): ConfirmationRule => {
   const sum = received > terms.amount ? received : terms.amount;
   const ascending = [...terms.tiers].sort((a, b) => (a.atLeast < b.atLeast ? -1 : 1));
@@ -11,26 +11,26 @@ export const ruleFor = (terms: Pick<Terms, 'amount' | 'tiers'>, received: bigint
 };
 
 /** A transfer in the last processed block has one confirmation. */
-export const confirmationsOf = (block: Placed | null, chain: Heights): number =>
+export const confirmationsOf = (block: BlockPosition | null, chain: Heights): number =>
   block === null || chain.latest === null ? 0 : Math.max(0, chain.latest - block.number + 1);
 
-/** A height that the chain has yet to reach. */
+/** A height that the chain must reach. */
 export type AwaitedHeight = { readonly frontier: Frontier; readonly number: number };
 
-const conditionsOf = (block: Placed, rule: ConfirmationRule): readonly AwaitedHeight[] => {
+const conditionsOf = (block: BlockPosition, rule: ConfirmationRule): readonly AwaitedHeight[] => {
   const byDepth: AwaitedHeight = { frontier: 'latest', number: block.number + Math.max(1, rule.depth ?? 1) - 1 };
   const byTag: readonly AwaitedHeight[] = rule.kind === 'depth' ? [] : [{ frontier: rule.kind, number: block.number }];
   return [byDepth, ...byTag, { frontier: 'agreed', number: block.number }];
 };
 
 /**
- * The first of the things that still keep a block from being final; null once it is. Each of them comes no later for a
- * lower block than for a higher one.
+ * The first condition that keeps the block from being final; null once it is final. A lower block never meets a
+ * condition later than a higher one.
  */
-export const awaitedFor = (block: Placed, rule: ConfirmationRule, chain: Heights): AwaitedHeight | null =>
+export const awaitedFor = (block: BlockPosition, rule: ConfirmationRule, chain: Heights): AwaitedHeight | null =>
   conditionsOf(block, rule).find(({ frontier, number }) => (chain[frontier] ?? -1) < number) ?? null;
 
-export const isFinal = (block: Placed, rule: ConfirmationRule, chain: Heights): boolean =>
+export const isFinal = (block: BlockPosition, rule: ConfirmationRule, chain: Heights): boolean =>
   awaitedFor(block, rule, chain) === null;
 
 export type Confirmations = {
@@ -58,7 +58,11 @@ export const coveringBlock = (
 };
 
 /** `current` is 0 while no block covers the amount. */
-export const confirmationsSince = (covering: Placed | null, rule: ConfirmationRule, chain: Heights): Confirmations => ({
+export const confirmationsSince = (
+  covering: BlockPosition | null,
+  rule: ConfirmationRule,
+  chain: Heights,
+): Confirmations => ({
   current: confirmationsOf(covering, chain),
   required: rule.kind === 'depth' ? rule.depth : null,
   rule: rule.kind,

@@ -1,13 +1,13 @@
 export const paymentStatuses = ['pending', 'confirming', 'completed', 'expired', 'canceled', 'reversed'] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** Strongest first: where several apply, the first of this list is the one that is shown. */
+/** By precedence: if several apply, the first in this list is shown. */
 export const exceptions = ['reorged', 'late', 'overpaid', 'underpaid'] as const;
 export type PaymentException = (typeof exceptions)[number];
 
 /**
- * The one list of legal edges; the database's constraint is held equal to it. `canceled → confirming` happens by
- * resolve only, and `confirming → reversed` only to a payment that was completed before.
+ * The legal edges. The database has the same list as a constraint. `canceled → confirming` happens by resolve only, and
+ * `confirming → reversed` only to a payment that was completed before.
  */
 export const legalEdges: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   pending: ['confirming', 'expired', 'canceled'],
@@ -37,8 +37,7 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** The kinds that can stand in a payment's history. */
+/** Events that are part of a payment's history. */
 export type PaymentEventType = Exclude<EventType, 'webhook.test'>;
 
-/** The two words that say where a payment stands. */
 export type PaymentState = { readonly status: PaymentStatus; readonly exception: PaymentException | null };

@@ -3,18 +3,18 @@ import { isFinal, ruleFor } from './finality.ts';
 
 type Included = Transfer & { readonly block: BlockRef };
 
-/** What the transfers add up to, seen from the terms. Every sum is exact, in base units. */
+/** Sums of the transfers under the terms. All sums are exact, in base units. */
 export type Tally = {
   readonly rule: ConfirmationRule;
-  /** What must be final for completion. */
+  /** The sum that must be final for completion. */
   readonly target: bigint;
-  /** All that is in canonical blocks, and the part of it that is final. */
+  /** All funds in canonical blocks, and the final part of them. */
   readonly received: bigint;
   readonly confirmed: bigint;
-  /** The part that arrived in time, and the part that did not. */
+  /** The parts of `received` that arrived in time and late. */
   readonly inTime: bigint;
   readonly late: bigint;
-  /** The part that may complete the payment, and the part of that which is final. */
+  /** The part that may complete the payment, and the final part of that. */
   readonly counted: bigint;
   readonly countedFinal: bigint;
   readonly countedTransfers: readonly Included[];
@@ -22,18 +22,19 @@ export type Tally = {
   readonly unconfirmedInTime: bigint;
   readonly anythingSeen: boolean;
   readonly finalKeys: readonly string[];
-  /** The lowest block of those that may yet become final by themselves. */
+  /** The lowest block of the transfers that are not final yet but verified. */
   readonly firstOpenBlock: BlockRef | null;
 };
 
-/** How far from the amount a sum may be and still be neither under- nor overpaid. Rounded down, never in the payer's favour. */
+/**
+ * The largest difference from the amount that counts as exact payment. Rounded down, so never in the payer's favour.
+ */
 export const toleranceOf = (terms: Terms): bigint => (terms.amount * BigInt(terms.toleranceBps)) / 10_000n;
 
-/** The end of the payment's time. */
 export const deadlineOf = (facts: Facts): number =>
   Math.min(facts.terms.expiresAt, facts.actions.timeEndedAt ?? facts.terms.expiresAt);
 
-/** Dust of value zero is not funds: anyone can send it to any address. */
+/** Transfers of zero are not funds: anyone can send one to any address. */
 const isLive = (transfer: Transfer): boolean => transfer.canonical && transfer.amount > 0n;
 const isIncluded = (transfer: Transfer): transfer is Included => transfer.block !== null && isLive(transfer);
 
@@ -42,7 +43,9 @@ const arrivedAt = (transfer: Transfer): number =>
 
 const sumOf = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
-/** A merchant who accepted a sum accepted all that had come; otherwise lateness and the frozen policy decide. */
+/**
+ * A merchant who accepts a sum accepts everything that has arrived. Otherwise lateness and the frozen policy decide.
+ */
 const isCounted = (facts: Facts, transfer: Included): boolean => {
   const { terms, actions } = facts;
   const lateBy = arrivedAt(transfer) - deadlineOf(facts);
@@ -50,7 +53,7 @@ const isCounted = (facts: Facts, transfer: Included): boolean => {
   return terms.latePolicy === 'accept' && lateBy <= terms.lateWindowSeconds * 1000;
 };
 
-/** Unconfirmed transfers whose transaction is not in a canonical block already. */
+/** Unconfirmed transfers whose transaction is not in a canonical block. */
 const unconfirmedOf = (transfers: readonly Transfer[], included: readonly Included[]): readonly Transfer[] => {
   const unconfirmed = transfers.filter(transfer => transfer.block === null && isLive(transfer));
   if (unconfirmed.length === 0) return unconfirmed;
@@ -59,16 +62,16 @@ const unconfirmedOf = (transfers: readonly Transfer[], included: readonly Includ
 };
 
 /**
- * The transfers that are final. What was so while the payment stood completed stays so as long as its block is
- * canonical and the completion holds: neither a shorter head during an unrelated reorg nor a larger tier after an
- * overpayment takes a completion back. Once it falls, only the rule counts.
+ * The final transfers. Transfers that were final at completion stay final while their block is canonical and the
+ * completion holds: neither a shorter head during an unrelated reorg nor a larger tier after an overpayment takes a
+ * completion back. If the completion no longer holds, only the rule counts.
  */
 const finalOf = (facts: Facts, included: readonly Included[], rule: ConfirmationRule, target: bigint) => {
   const settled = new Set(facts.history.settled);
   const isFinalByRule = ({ block, verified }: Included): boolean => verified && isFinal(block, rule, facts.chain);
-  const kept = included.filter(transfer => settled.has(transfer.key) || isFinalByRule(transfer));
-  const holds = sumOf(kept.filter(transfer => isCounted(facts, transfer))) >= target;
-  return holds || settled.size === 0 ? kept : kept.filter(isFinalByRule);
+  const final = included.filter(transfer => settled.has(transfer.key) || isFinalByRule(transfer));
+  const holds = sumOf(final.filter(transfer => isCounted(facts, transfer))) >= target;
+  return holds || settled.size === 0 ? final : final.filter(isFinalByRule);
 };
 
 const lowestBlock = (transfers: readonly Included[]): BlockRef | null =>

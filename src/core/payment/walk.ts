@@ -6,15 +6,15 @@ import {
   type PaymentStatus,
 } from './states.ts';
 
-/** One entry of a payment's history, with its one event. */
+/** One entry of a payment's history, with its event. */
 export type Move = PaymentState & { readonly event: PaymentEventType; readonly previous: PaymentState };
 
 /**
- * Which event tells which entry:
+ * The event of each entry:
  *
  * | entry                                              | event                                        |
  * |----------------------------------------------------|----------------------------------------------|
- * | creation                                           | payment.created (told by the creation itself) |
+ * | creation                                           | payment.created (written by the creation)    |
  * | first funds seen, unconfirmed or in a block        | payment.detected                             |
  * | any status → confirming                            | payment.confirming                           |
  * | confirming → completed                             | payment.completed                            |
@@ -23,18 +23,18 @@ export type Move = PaymentState & { readonly event: PaymentEventType; readonly p
  * | confirming → pending or expired                    | payment.reverted                             |
  * | completed or confirming → reversed (+ reorged)     | payment.reversed                             |
  * | exception becomes underpaid, overpaid or late      | payment.underpaid, .overpaid, .late          |
- * | more funds under the same one of these             | the same event again                         |
- * | exception ends without a change of status          | see `restated`                               |
+ * | more funds with the same exception                 | the same event again                         |
+ * | exception ends without a change of status          | see `clearedEvent`                           |
  * | a stray                                            | payment.stray                                |
  *
- * An exception that ends together with a change of status is part of that entry. One that begins has its own, so
- * that a receiver who subscribed to `payment.late` alone hears of every late payment. The exception `reorged` begins
- * with the reversal and needs no further word.
+ * An exception that ends together with a change of status is part of that entry. One that begins has its own entry, so
+ * that a receiver subscribed to `payment.late` alone gets every late payment. `reorged` begins with the reversal, whose
+ * event already reports it.
  */
 const edgeEvent = (from: PaymentStatus, to: PaymentStatus): PaymentEventType =>
-  from === 'confirming' && (to === 'pending' || to === 'expired') ? 'payment.reverted' : arrival[to];
+  from === 'confirming' && (to === 'pending' || to === 'expired') ? 'payment.reverted' : statusEvent[to];
 
-const arrival: Readonly<Record<PaymentStatus, PaymentEventType>> = {
+const statusEvent: Readonly<Record<PaymentStatus, PaymentEventType>> = {
   pending: 'payment.reverted',
   confirming: 'payment.confirming',
   completed: 'payment.completed',
@@ -43,25 +43,26 @@ const arrival: Readonly<Record<PaymentStatus, PaymentEventType>> = {
   reversed: 'payment.reversed',
 };
 
-const onset: Readonly<Record<Exclude<PaymentException, 'reorged'>, PaymentEventType>> = {
+const exceptionEvent: Readonly<Record<Exclude<PaymentException, 'reorged'>, PaymentEventType>> = {
   late: 'payment.late',
   overpaid: 'payment.overpaid',
   underpaid: 'payment.underpaid',
 };
 
 /**
- * In a waiting or ended payment an exception ends only because a reorg took the funds; in the two paid ones it may
- * also end because the missing rest came, and their own event says best what holds now.
+ * The event when an exception ends without a change of status. In a pending, expired or canceled payment this happens
+ * only because a reorg removed the funds. In the other statuses the missing rest may also have arrived, so the event of
+ * the status is sent again.
  */
-const restated: Readonly<Record<PaymentStatus, PaymentEventType>> = {
-  ...arrival,
+const clearedEvent: Readonly<Record<PaymentStatus, PaymentEventType>> = {
+  ...statusEvent,
   expired: 'payment.reverted',
   canceled: 'payment.reverted',
 };
 
 /**
- * The statuses to pass on the way, the last included. A jump over facts not seen in between leads through confirming
- * into completed and through reversed out of it; any other distance between two decisions is a fault.
+ * The statuses on the way, including the last. If facts jumped, the path into `completed` leads through `confirming`,
+ * and the path from `completed` to `confirming` leads through `reversed`. Any other jump is a fault.
  */
 export const legalPath = (from: PaymentStatus, to: PaymentStatus): readonly PaymentStatus[] => {
   if (from === to) return [];
@@ -78,42 +79,42 @@ const moveTo = (previous: PaymentState, next: PaymentState, event: PaymentEventT
   return { status: next.status, exception: next.exception, event, previous };
 };
 
-/** What the exception becomes on the way into `status`, when it will be `last` in the end. */
-const carried = (exception: PaymentException | null, status: PaymentStatus, last: PaymentException | null) => {
+/** The exception on arrival in `status`, if the last one will be `last`. */
+const exceptionAt = (exception: PaymentException | null, status: PaymentStatus, last: PaymentException | null) => {
   if (status === 'reversed') return 'reorged';
   if (exception === 'reorged' && status === 'confirming') return 'reorged';
   return exception === last ? last : null;
 };
 
 /**
- * The moves from one state to another. Lateness is told before the payment turns to confirming, so that no event
- * shows late funds as ordinary ones; any other exception after the status that it belongs to.
+ * The moves from one state to another. `late` is reported before `confirming`, so that no event shows late funds as
+ * ordinary ones. Any other exception is reported after its status.
  */
 export const walk = (from: PaymentState, to: PaymentState): readonly Move[] => {
   const moves: Move[] = [];
   let at: PaymentState = { status: from.status, exception: from.exception };
-  const go = (next: PaymentState, event: PaymentEventType): void => {
+  const step = (next: PaymentState, event: PaymentEventType): void => {
     moves.push(moveTo(at, next, event));
     at = next;
   };
-  const begin = (): void => {
+  const beginException = (): void => {
     if (to.exception === null || to.exception === 'reorged' || to.exception === at.exception) return;
-    go({ status: at.status, exception: to.exception }, onset[to.exception]);
+    step({ status: at.status, exception: to.exception }, exceptionEvent[to.exception]);
   };
   for (const status of legalPath(from.status, to.status)) {
-    if (status === 'confirming' && to.exception === 'late' && at.exception !== 'reorged') begin();
-    go({ status, exception: carried(at.exception, status, to.exception) }, edgeEvent(at.status, status));
-    if (status === 'confirming' && at.exception !== 'reorged') begin();
+    if (status === 'confirming' && to.exception === 'late' && at.exception !== 'reorged') beginException();
+    step({ status, exception: exceptionAt(at.exception, status, to.exception) }, edgeEvent(at.status, status));
+    if (status === 'confirming' && at.exception !== 'reorged') beginException();
   }
-  begin();
-  if (at.exception !== to.exception) go({ status: at.status, exception: to.exception }, restated[at.status]);
+  beginException();
+  if (at.exception !== to.exception) step({ status: at.status, exception: to.exception }, clearedEvent[at.status]);
   return moves;
 };
 
-/** The move for funds that change the sum and no word of the state; null where nobody needs to hear of it. */
+/** The move for more funds without a change of state; null if no event is needed. */
 export const moreFunds = (state: PaymentState): Move | null => {
   if (state.exception === 'reorged') return null;
-  if (state.exception !== null) return moveTo(state, state, onset[state.exception]);
+  if (state.exception !== null) return moveTo(state, state, exceptionEvent[state.exception]);
   return state.status === 'completed' ? moveTo(state, state, 'payment.completed') : null;
 };
 

@@ -3,7 +3,7 @@ export type Slug = (typeof slugs)[number];
 
 export const isSlug = (value: string): value is Slug => (slugs as readonly string[]).includes(value);
 
-/** With a tag, a depth that is not null must be reached as well. */
+/** With a tag, a depth that is not null must be reached too. */
 export type Rule = { readonly kind: 'finalized' | 'safe' | 'depth'; readonly depth: number | null };
 
 export type Token = {
@@ -13,7 +13,7 @@ export type Token = {
   readonly decimals: number;
 };
 
-/** A real chain that can stand behind a slug. */
+/** A chain that can back a slug. */
 export type Backing = {
   readonly slug: Slug;
   readonly kind: 'mainnet' | 'testnet' | 'devchain';
@@ -29,11 +29,11 @@ export type Backing = {
 };
 
 const finalized: Rule = { kind: 'finalized', depth: null };
-// On Polygon the tag alone is not relied on: depth must be reached too.
+// Polygon's tag alone is not trusted: 64 blocks are required too.
 const finalizedAnd64: Rule = { kind: 'finalized', depth: 64 };
 const devRule: Rule = { kind: 'depth', depth: 2 };
 
-/** SLIP-44 gives every test network the one coin type. */
+/** SLIP-44 has one coin type for all test networks. */
 const testCoinType = 1;
 
 const ether = { symbol: 'ETH', name: 'Ether', decimals: 18 } as const;
@@ -232,7 +232,7 @@ export const testnets: Readonly<Record<Slug, Backing>> = {
   }),
 };
 
-/** The local dev chain behind a slug: the slug's own coin and tokens in kind, on contracts of its own. */
+/** The local dev chain as backing of a slug: the same coin and token symbols, with its own contracts. */
 export function devBacking(
   slug: Slug,
   chainId: number,

@@ -9,11 +9,11 @@ export type Currency = {
   /** Null for the native coin. */
   readonly contractAddress: string | null;
   readonly caip19: string;
-  /** In base units. */
+  /** Base units. */
   readonly minAmount: bigint;
 };
 
-/** From this amount of the currency on (base units), this rule replaces the network's. */
+/** From this amount (base units) on, this rule replaces the network's. */
 export type Tier = { readonly currency: string; readonly from: bigint; readonly rule: Rule };
 
 export type Network = {
@@ -30,15 +30,15 @@ export type Network = {
   readonly tiers: readonly Tier[];
   readonly blockTimeSeconds: number;
   readonly explorerUrl: string | null;
-  /** Empty: nobody said where to reach it. */
+  /** Empty if none is configured. */
   readonly rpcUrls: readonly string[];
   readonly backing: Backing['kind'];
 };
 
-/** What an operator may say about one slug in one environment. Amounts are decimal text in token units. */
+/** The operator's settings for a slug in one environment. Amounts are decimal strings in token units. */
 export type NetworkSettings = {
   readonly rpcUrls: readonly string[];
-  /** Beside those that the chain behind the slug has in the registry. */
+  /** In addition to the tokens in the registry. */
   readonly tokens?: readonly Token[];
   readonly minAmounts?: Readonly<Record<string, string>>;
   readonly rule?: Rule;
@@ -47,7 +47,7 @@ export type NetworkSettings = {
 
 export type DevChain = {
   readonly tokenAddress: (slug: Slug, symbol: string) => string;
-  /** Tokens that it has beside those of the slug's mainnet. */
+  /** In addition to the tokens of the slug's mainnet. */
   readonly moreTokens?: (slug: Slug) => readonly Token[];
   readonly rpcUrls?: readonly string[];
 };
@@ -55,13 +55,13 @@ export type DevChain = {
 type Registry = {
   readonly environment: Environment;
   readonly configured: Readonly<Partial<Record<Slug, NetworkSettings>>>;
-  /** Null where no local dev chain runs. */
+  /** Null if no local dev chain runs. */
   readonly devChain: DevChain | null;
 };
 
 export const devChainId = 31337;
 
-/** Every slug of one environment with the chain that really backs it, sorted by slug. */
+/** All slugs of an environment with the chain that backs each, sorted by slug. */
 export function resolveNetworks(registry: Registry): Network[] {
   return [...slugs].sort().map(slug => resolveNetwork(registry, slug));
 }
@@ -130,13 +130,13 @@ function currenciesOf(
 }
 
 function tiersOf(currencies: readonly Currency[], tiers: NonNullable<NetworkSettings['tiers']>): Tier[] {
-  const known = tiers.flatMap(tier => {
-    // A test network may lack a token that the slug's mainnet has; its tier then has nothing to apply to.
+  const applicable = tiers.flatMap(tier => {
+    // A test network may lack a token of the slug's mainnet. Its tier then does not apply.
     const currency = currencies.find(each => each.symbol === tier.currency);
     if (currency === undefined) return [];
     return [{ ...tier, from: unitsOrThrow(tier.from, currency.decimals, `tiers.${tier.currency}`) }];
   });
-  return known.sort((a, b) => (a.from < b.from ? 1 : a.from > b.from ? -1 : 0));
+  return applicable.sort((a, b) => (a.from < b.from ? 1 : a.from > b.from ? -1 : 0));
 }
 
 function unitsOrThrow(text: string, decimals: number, where: string): bigint {
@@ -145,14 +145,14 @@ function unitsOrThrow(text: string, decimals: number, where: string): bigint {
   return parsed.units;
 }
 
-/** Case-insensitive in ASCII only: Unicode folding would let other letters spell a symbol. */
+/** Case-insensitive in ASCII only: with Unicode case folding, other letters could spell a symbol. */
 export function findCurrency(network: Network, text: string): Currency | undefined {
   if (!/^[A-Za-z0-9]{1,16}$/.test(text)) return undefined;
   const symbol = text.toUpperCase();
   return network.currencies.find(currency => currency.symbol === symbol);
 }
 
-/** The rule for a payment of this size; `amount` is the larger of asked and received, in base units. */
+/** The rule for a payment of this size. `amount` is the larger of requested and received, in base units. */
 export function ruleFor(network: Network, symbol: string, amount: bigint): Rule {
   return network.tiers.find(tier => tier.currency === symbol && amount >= tier.from)?.rule ?? network.rule;
 }

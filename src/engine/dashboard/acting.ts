@@ -3,12 +3,12 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Context } from '../context.ts';
 import { type Actor, operatorActor, recordAudit } from './audit.ts';
 
-/** Who does something, where, and from which address. */
+/** Who acts, in which account and environment, and from which address. */
 export type Acting = { readonly scope: Scope; readonly actor: Actor; readonly address: string | null };
 
 export const operatorActing = (scope: Scope): Acting => ({ scope, actor: operatorActor, address: null });
 
-/** A row of the audit log for what is done in the same transaction. Nothing secret may be in `detail`. */
+/** Adds a row to the audit log, in the transaction of the action. `detail` must contain no secret. */
 export const recordAction = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,

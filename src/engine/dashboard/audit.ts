@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/database.ts';
 import type { AuditSeal } from '../../vault/vault.ts';
 import type { Context } from '../context.ts';
 
-/** A person of the dashboard, whoever runs commands on the machine, or Florin by itself. */
+/** A person in the dashboard, the operator at the command line, or Florin itself. */
 export type Actor = {
   readonly kind: 'person' | 'operator' | 'system';
   readonly id: string | null;
@@ -15,13 +15,13 @@ export type AuditEntry = {
   readonly accountId: string;
   readonly environment: Environment | null;
   readonly actor: Actor;
-  /** A stable word: `key.created`, `wallet.change_requested`. */
+  /** A stable identifier: `key.created`, `wallet.change_requested`. */
   readonly action: string;
-  /** What it was done to: an id or a network. */
+  /** The id or network that was acted on. */
   readonly subject: string | null;
-  /** Never a secret. */
+  /** Must contain no secret. */
   readonly detail: Record<string, unknown>;
-  /** Of the client, where there is one. */
+  /** The client's address, if there is a client. */
   readonly address: string | null;
 };
 
@@ -34,13 +34,13 @@ export const personActor = (person: { readonly personId: string; readonly name: 
   name: person.name,
 });
 
-/** Who acts, and from where. */
+/** The person who acts, and their address. */
 export type By = {
   readonly person: { readonly accountId: string; readonly personId: string; readonly name: string };
   readonly address: string;
 };
 
-/** Of what a person did with their account, or in one environment of it. */
+/** An entry for an action of a person, in one environment or in the account as a whole. */
 export const entryBy = (
   { person, address }: By,
   environment: Environment | null,
@@ -53,12 +53,12 @@ export const auditSealOf = ({ sequence, at, ...row }: Omit<AuditLogRow, 'hash'>)
   atMs: at.getTime(),
 });
 
-/** Before the first row there is none to name. */
+/** The previous hash of the first row. */
 export const chainStart = Buffer.alloc(32);
 
 /**
- * Adds a row to the account's log, in the transaction of what it tells. Others that add to the same log wait for the end
- * of this one, so it comes last where it can.
+ * Adds a row to the account's log, in the transaction of the action. It locks the log until the transaction ends, so
+ * call it last if possible.
  */
 export const recordAudit = async (context: Pick<Context, 'vault'>, tx: Queryable, entry: AuditEntry): Promise<void> => {
   const head = await lockAuditHead(tx, entry.accountId, chainStart);

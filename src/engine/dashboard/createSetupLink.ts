@@ -7,7 +7,7 @@ import { type Actor, recordAudit } from './audit.ts';
 
 const setupSeconds = 3_600;
 
-/** A link that makes the account's first owner, within an hour and once. Refused where there is an owner. */
+/** Creates a link that makes the first owner. It works once, within an hour. Refused if there is an owner. */
 export const createSetupLink = (
   context: AdminContext,
   accountId: string,
@@ -18,7 +18,7 @@ export const createSetupLink = (
     if (await hasOwner(tx, accountId)) {
       throw new FlorinError(
         'conflict',
-        'The account has an owner. An owner can invite others on the team page of the dashboard.',
+        'The account already has an owner, who can invite others on the Team page of the dashboard.',
       );
     }
     await dropOldSetupLinks(tx, accountId);
@@ -46,5 +46,5 @@ export const createSetupLink = (
     return { token, expiresAt: link.expiresAt };
   });
 
-/** In the fragment, which browsers send to nobody and no log has. */
+/** The token is in the fragment, which browsers do not send, so it is in no log. */
 export const setupUrl = (dashboardUrl: string, token: string): string => `${dashboardUrl}/dashboard/setup#${token}`;

@@ -4,10 +4,10 @@ import { formatAmount } from '../../core/money.ts';
 import { type PaymentSearch, paymentsBelow } from '../../storage/listPayments.ts';
 import type { PaymentRow } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
-import { carriesSeal } from '../paymentAddress.ts';
+import { hasValidSeal } from '../paymentAddress.ts';
 import { type By, entryBy, recordAudit } from './audit.ts';
 
-/** Few enough that the seals of a page are checked within some milliseconds, and requests are served in between. */
+/** Few enough that checking the seals of a page takes milliseconds, so that requests are served in between. */
 const pageRows = 500;
 
 const columns = [
@@ -50,12 +50,12 @@ const lineOf = (row: PaymentRow): string => {
 };
 
 /**
- * Of a row that somebody changed nothing is told but that: a line left out would make the file look whole. By the seal
- * alone, which covers address, treasury and index. Deriving each address again costs a millisecond where it is one of an
- * extended key: a page would stop everything else for a second, and push out what is remembered of addresses in use.
+ * A tampered row is exported as its id and `tampered`: leaving it out would make the file look complete. Only the seal
+ * is checked, which covers address, treasury and index. Deriving each address again takes a millisecond for extended
+ * keys: a page would block everything else for a second, and evict cached addresses in use.
  */
 const verifiedLine = (context: Context, row: PaymentRow): string => {
-  if (carriesSeal(context, row)) return lineOf(row);
+  if (hasValidSeal(context, row)) return lineOf(row);
   context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
   return csvLine([row.id, 'tampered', ...columns.slice(2).map(() => null)]);
 };

@@ -7,15 +7,19 @@ import type { Context } from '../context.ts';
 import { personActor, recordAudit } from './audit.ts';
 import { acceptPassword, addPerson, readEmail, readName } from './people.ts';
 import type { Visit } from './sessions.ts';
-import { type NewSession, welcome } from './signIn.ts';
+import { type NewSession, startSession } from './signIn.ts';
 
-const voidLink = (): FlorinError =>
-  new FlorinError('not_found', 'This link has been used, is too old, or was never made.', 'token');
+const invalidLink = (): FlorinError =>
+  new FlorinError(
+    'not_found',
+    'This link is not valid: it was used, has expired, or was never created. Ask for a new one.',
+    'token',
+  );
 
 const findLink = async (context: Context, token: string, kind: AccessLink['kind']): Promise<AccessLink> => {
   const hash = hashToken(token);
   const link = hash && (await findAccessLink(context.db, hash, kind));
-  if (!link || (kind === 'setup' && (await hasOwner(context.db, link.accountId)))) throw voidLink();
+  if (!link || (kind === 'setup' && (await hasOwner(context.db, link.accountId)))) throw invalidLink();
   return link;
 };
 
@@ -26,11 +30,11 @@ export const checkLink = async (
 ): Promise<AccessLink & { accountName: string }> => {
   const link = await findLink(context, token, kind);
   const account = await readAccount(context.db, link.accountId);
-  if (!account) throw voidLink();
+  if (!account) throw invalidLink();
   return { ...link, accountName: account.name };
 };
 
-/** Makes the person of a link, who is signed in from then on. */
+/** Creates the person of a link and signs them in. */
 export const joinByLink = async (
   context: Context,
   kind: AccessLink['kind'],
@@ -44,13 +48,13 @@ export const joinByLink = async (
   return context.db.transaction(async tx => {
     await lockTeam(tx, link.accountId);
     const used = await spendAccessLink(tx, hashToken(given.token)!, kind);
-    if (!used || (kind === 'setup' && (await hasOwner(tx, used.accountId)))) throw voidLink();
+    if (!used || (kind === 'setup' && (await hasOwner(tx, used.accountId)))) throw invalidLink();
     const { accountId, role } = used;
     const { id } = await addPerson(context, tx, { accountId, email, name, role, passwordHash });
     const entry = { accountId, environment: null, actor: personActor({ personId: id, name }), subject: id };
     const detail = { email, role, link: used.id };
     await recordAudit(context, tx, { ...entry, action: 'person.joined', detail, address: visit.address });
-    return welcome(
+    return startSession(
       context,
       tx,
       (await readPerson(tx, accountId, id))!,

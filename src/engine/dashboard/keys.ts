@@ -9,7 +9,7 @@ import { addKey, replaceKey, rotationOverlaps } from '../accounts.ts';
 import type { Context } from '../context.ts';
 import { type Acting, recordAction } from './acting.ts';
 
-/** Enough for every server and every person, and a list that can be looked through. */
+/** Enough for every server and person, and still a list that people can read. */
 const maxLiveKeys = 100;
 
 const statusOf = (row: KeyRow, nowMs: number): ApiKey['status'] => {
@@ -18,7 +18,7 @@ const statusOf = (row: KeyRow, nowMs: number): ApiKey['status'] => {
   return row.successorId ? 'rotating' : 'active';
 };
 
-const shownKey = (row: KeyRow & { lastUsedAt?: Date | null }, nowMs: number): ApiKey => ({
+const keyObject = (row: KeyRow & { lastUsedAt?: Date | null }, nowMs: number): ApiKey => ({
   id: row.id,
   name: row.name,
   hint: row.hint,
@@ -32,16 +32,16 @@ const shownKey = (row: KeyRow & { lastUsedAt?: Date | null }, nowMs: number): Ap
   status: statusOf(row, nowMs),
 });
 
-/** With the uses that this process has not written down yet, if they can be: keys are shown, and revoked, without as well. */
-export const showKeys = async (context: Context, scope: Scope): Promise<ApiKey[]> => {
-  await context.keyUses.flush().catch(error => context.log.warn({ err: error }, 'uses of keys could not be written'));
+/** Writes this process's pending key uses first. If that fails, the keys are listed without them. */
+export const listKeys = async (context: Context, scope: Scope): Promise<ApiKey[]> => {
+  await context.keyUses.flush().catch(error => context.log.warn({ err: error }, 'key uses could not be written'));
   const rows = await listShownKeys(context.db, scope);
   const nowMs = context.clock.nowMs();
-  return rows.map(row => shownKey(row, nowMs));
+  return rows.map(row => keyObject(row, nowMs));
 };
 
-/** The same answer for a key that is not there and one of somebody else. */
-const lockMine = async (tx: Queryable, scope: Scope, id: string): Promise<KeyRow> => {
+/** Gives the same error for an unknown key and for another account's key. */
+const lockOwnKey = async (tx: Queryable, scope: Scope, id: string): Promise<KeyRow> => {
   const row = isId('key', id) ? await lockKey(tx, id) : null;
   if (row?.accountId !== scope.accountId || row.environment !== scope.environment) {
     throw new FlorinError('not_found', 'No key has this id.');
@@ -53,7 +53,7 @@ const refuseTooMany = async (tx: Queryable, scope: Scope): Promise<void> => {
   if ((await countLiveKeys(tx, scope)) < maxLiveKeys) return;
   throw new FlorinError(
     'conflict',
-    `There are ${maxLiveKeys} keys in ${scope.environment}, and no more are possible. Revoke one first.`,
+    `The ${scope.environment} environment already has the maximum of ${maxLiveKeys} keys. Revoke one first.`,
   );
 };
 
@@ -72,16 +72,12 @@ export type NewKey = {
   expiresAt?: string | null;
 };
 
-/** The key is in the answer, and nowhere else, ever. */
-export const createShownKey = (
-  context: Context,
-  acting: Acting,
-  request: NewKey,
-): Promise<ApiKey & { key: string }> => {
+/** The key itself is only in this response; the database has its hash. */
+export const createKeyAs = (context: Context, acting: Acting, request: NewKey): Promise<ApiKey & { key: string }> => {
   const { scope } = acting;
   const nowMs = context.clock.nowMs();
   const name = request.name.trim();
-  if (name === '') throw invalid('name', 'Give the key a name to know it by.');
+  if (name === '') throw invalid('name', 'Enter a name for the key.');
   const expiresAt = expiryOf(request.expiresAt, nowMs);
   const ipAllow = request.ipAllow?.length ? [...new Set(request.ipAllow)] : null;
   const scopes = [...new Set(request.scopes)];
@@ -93,11 +89,11 @@ export const createShownKey = (
       subject: row.id,
       detail: { name, hint: row.hint, scopes, ipAllow: row.ipAllow, expiresAt: expiresAt?.toISOString() ?? null },
     });
-    return { ...shownKey(row, nowMs), key };
+    return { ...keyObject(row, nowMs), key };
   });
 };
 
-export const rotateShownKey = (
+export const rotateKeyAs = (
   context: Context,
   acting: Acting,
   id: string,
@@ -105,9 +101,9 @@ export const rotateShownKey = (
 ): Promise<ApiKey & { key: string }> => {
   const nowMs = context.clock.nowMs();
   return context.db.transaction(async tx => {
-    const old = await lockMine(tx, acting.scope, id);
+    const old = await lockOwnKey(tx, acting.scope, id);
     if (statusOf(old, nowMs) === 'expired') {
-      throw new FlorinError('conflict', 'The key has expired; create a new one instead.');
+      throw new FlorinError('conflict', 'The key has expired. Create a new key instead.');
     }
     await refuseTooMany(tx, acting.scope);
     const { key, ...row } = await replaceKey(context, tx, old, rotationOverlaps[overlap]);
@@ -116,18 +112,18 @@ export const rotateShownKey = (
       subject: id,
       detail: { name: old.name, successorId: row.id, hint: row.hint, overlap },
     });
-    return { ...shownKey(row, nowMs), key };
+    return { ...keyObject(row, nowMs), key };
   });
 };
 
-/** Refused by the API within a second. Ending a key twice changes nothing the second time. */
-export const revokeShownKey = (context: Context, acting: Acting, id: string): Promise<ApiKey> =>
+/** The API refuses the key within a second. Revoking it again changes nothing. */
+export const revokeKeyAs = (context: Context, acting: Acting, id: string): Promise<ApiKey> =>
   context.db.transaction(async tx => {
-    const before = await lockMine(tx, acting.scope, id);
+    const before = await lockOwnKey(tx, acting.scope, id);
     const row = (await revokeKey(tx, id))!;
     if (!before.revokedAt) {
       const { name, hint } = row;
       await recordAction(context, tx, acting, { action: 'key.revoked', subject: id, detail: { name, hint } });
     }
-    return shownKey(row, context.clock.nowMs());
+    return keyObject(row, context.clock.nowMs());
   });

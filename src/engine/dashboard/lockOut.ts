@@ -11,21 +11,21 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Context } from '../context.ts';
 
 const hourSeconds = 3_600;
-/** Of one person from one place, or in one session. */
-const few = { free: 5, mostSeconds: hourSeconds } as const;
-/** Of one place: several people may share an address. */
-const some = { free: 20, mostSeconds: hourSeconds } as const;
-/** Of one person from everywhere: whoever wants to keep somebody out can raise it, so the wait stays short. */
-const many = { free: 100, mostSeconds: 15 } as const;
+/** Sign-ins of one person from one address, or proofs of one person. */
+const ownLimit = { free: 5, mostSeconds: hourSeconds } as const;
+/** Sign-ins from one address, which several people may share. */
+const addressLimit = { free: 20, mostSeconds: hourSeconds } as const;
+/** Sign-ins of one person from all addresses. An attacker can raise this count, so the wait stays short. */
+const personLimit = { free: 100, mostSeconds: 15 } as const;
 
-/** A guess at somebody's password or code, counted before it is judged. */
+/** A password or code attempt, counted before it is checked. */
 export type Attempt = {
-  /** So many failures that the next has to wait: worth a line in the audit log. */
+  /** Whether the next attempt must wait. This is worth a row in the audit log. */
   readonly isPastFree: boolean;
   readonly failures: number;
-  /** It was right: what is the person's own starts anew, and what others share is as it was before. */
-  forgive(tx: Queryable): Promise<void>;
-  /** It was neither right nor wrong: nothing is counted, and nothing is forgotten either. */
+  /** The attempt was right: clears the person's own count, and takes this attempt out of the shared ones. */
+  markCorrect(tx: Queryable): Promise<void>;
+  /** The attempt could not be judged: counts as if it had not been made. */
   undo(tx: Queryable): Promise<void>;
 };
 
@@ -39,18 +39,18 @@ const locked = (seconds: number): FlorinError =>
     seconds,
   );
 
-/** Counts, or refuses: whatever is sent while it is locked is not even looked at, right or wrong. */
+/** Counts an attempt, or refuses it. While locked, an attempt is not checked, right or wrong. */
 const begin = async ({ db }: Pick<Context, 'db'>, own: Guess, shared: readonly Guess[]): Promise<Attempt> => {
   const outcome = await db.transaction(tx => takeGuesses(tx, [own, ...shared]));
   if ('locked' in outcome) throw locked(outcome.locked);
-  const of = ({ subject }: Guess): TakenGuess => outcome.taken.find(each => each.subject.equals(subject))!;
+  const takenGuess = ({ subject }: Guess): TakenGuess => outcome.taken.find(each => each.subject.equals(subject))!;
   const undoAll = async (tx: Queryable, guesses: readonly Guess[]): Promise<void> => {
-    for (const guess of guesses) await undoGuess(tx, of(guess));
+    for (const guess of guesses) await undoGuess(tx, takenGuess(guess));
   };
   return {
-    failures: of(own).failures,
-    isPastFree: of(own).failures >= own.free,
-    async forgive(tx) {
+    failures: takenGuess(own).failures,
+    isPastFree: takenGuess(own).failures >= own.free,
+    async markCorrect(tx) {
       await clearGuesses(tx, own.subject);
       await undoAll(tx, shared);
     },
@@ -58,18 +58,18 @@ const begin = async ({ db }: Pick<Context, 'db'>, own: Guess, shared: readonly G
   };
 };
 
-/** Counted by person and place together: who guesses from elsewhere does not keep out whom they guess at. */
+/** Counted by person and address together: an attacker at another address does not lock the person out. */
 export const beginSignIn = (
   context: Pick<Context, 'db'>,
   { email, addressKey }: { email: string; addressKey: string },
 ): Promise<Attempt> =>
-  begin(context, { subject: subjectOf('email and address', email, addressKey), ...few }, [
-    { subject: subjectOf('address', addressKey), ...some },
-    { subject: subjectOf('email', email), ...many },
+  begin(context, { subject: subjectOf('email and address', email, addressKey), ...ownLimit }, [
+    { subject: subjectOf('address', addressKey), ...addressLimit },
+    { subject: subjectOf('email', email), ...personLimit },
   ]);
 
-/** Only who has a session of this person can raise it. */
+/** Only someone with a session of this person can raise the count. */
 export const beginProof = (
   context: Pick<Context, 'db'>,
   { accountId, personId }: { accountId: string; personId: string },
-): Promise<Attempt> => begin(context, { subject: subjectOf('proof', accountId, personId), ...few }, []);
+): Promise<Attempt> => begin(context, { subject: subjectOf('proof', accountId, personId), ...ownLimit }, []);

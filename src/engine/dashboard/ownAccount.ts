@@ -7,7 +7,7 @@ import { acceptPassword, readName } from './people.ts';
 import { lockSelf } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
 
-/** Ends all other sessions: whoever knew the old one may have opened them. */
+/** Ends all other sessions: someone who knew the old password may have opened them. */
 export const changePassword = async (
   context: Context,
   person: SignedInPerson,

@@ -28,7 +28,7 @@ import { personActor, recordAudit } from './audit.ts';
 import type { SignedInPerson } from './sessions.ts';
 
 const challengeSeconds = 300;
-const mostPasskeys = 20;
+const maxPasskeys = 20;
 
 const newChallenge = async (
   context: Pick<Context, 'db'>,
@@ -43,7 +43,7 @@ const newChallenge = async (
 export const passkeyRefused = (): FlorinError =>
   new FlorinError('unauthorized', 'This passkey could not be verified. Try again.');
 
-/** The challenge that the answer is for, used up whatever comes of it. */
+/** The challenge that the response answers. It is used up in any case. */
 const spendChallenge = async (
   context: Pick<Context, 'db'>,
   response: PasskeyResponse,
@@ -61,11 +61,11 @@ export const requestPasskey = async (
   person: SignedInPerson | null,
 ): Promise<Record<string, unknown>> => {
   const challenge = await newChallenge(context, purpose, person?.personId ?? null);
-  const known = person ? await listPasskeys(context.db, person.accountId, person.personId) : [];
-  return passkeyRequest(relyingPartyOf(context.dashboard.url), challenge, known);
+  const existing = person ? await listPasskeys(context.db, person.accountId, person.personId) : [];
+  return passkeyRequest(relyingPartyOf(context.dashboard.url), challenge, existing);
 };
 
-/** A challenge that was spent, to be verified within the transaction of what it allows. */
+/** A used challenge, to be verified in the transaction of the action it allows. */
 export type SpentChallenge = { readonly challenge: Buffer; readonly response: PasskeyResponse };
 
 export const spendForPasskey = async (
@@ -79,7 +79,7 @@ export const spendForPasskey = async (
   return { challenge, response };
 };
 
-/** Whose passkey it is, once verified and marked as used. */
+/** Verifies the response and marks the passkey as used. Returns the passkey. */
 export const acceptPasskey = async (
   context: Context,
   tx: Queryable,
@@ -90,8 +90,8 @@ export const acceptPasskey = async (
   if (!passkey) throw passkeyRefused();
   const named = personIn(response);
   if (named !== null && named !== passkey.personId) throw passkeyRefused();
-  const known = { ...passkey, counter: Number(passkey.counter) };
-  const use = await verifyPasskeyUse(relyingPartyOf(context.dashboard.url), challenge, response, known);
+  const stored = { ...passkey, counter: Number(passkey.counter) };
+  const use = await verifyPasskeyUse(relyingPartyOf(context.dashboard.url), challenge, response, stored);
   if (!use) throw passkeyRefused();
   await markPasskeyUsed(tx, passkey.credentialId, use);
   return passkey;
@@ -102,9 +102,9 @@ export const listOwnPasskeys = (context: Pick<Context, 'db'>, person: SignedInPe
 
 export const beginPasskey = async (context: Context, person: SignedInPerson): Promise<Record<string, unknown>> => {
   const challenge = await newChallenge(context, 'register', person.personId);
-  const known = await listOwnPasskeys(context, person);
+  const existing = await listOwnPasskeys(context, person);
   const { personId: id, email, name } = person;
-  return passkeyRegistration(relyingPartyOf(context.dashboard.url), challenge, { id, email, name }, known);
+  return passkeyRegistration(relyingPartyOf(context.dashboard.url), challenge, { id, email, name }, existing);
 };
 
 export const addPasskey = async (
@@ -119,8 +119,8 @@ export const addPasskey = async (
   if (!made) throw invalid('response', 'This passkey could not be verified. Try again.');
   const name = given.name.trim().slice(0, 100) || 'Passkey';
   return context.db.transaction(async tx => {
-    if ((await listPasskeys(tx, accountId, personId)).length >= mostPasskeys) {
-      throw new FlorinError('conflict', `You have ${mostPasskeys} passkeys. Remove one first.`);
+    if ((await listPasskeys(tx, accountId, personId)).length >= maxPasskeys) {
+      throw new FlorinError('conflict', `You already have the maximum of ${maxPasskeys} passkeys. Remove one first.`);
     }
     const { id } = context.ids.next('passkey', context.clock.nowMs());
     const { credentialId, publicKey, counter, backedUp } = made;
@@ -128,7 +128,7 @@ export const addPasskey = async (
     const row = { accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name };
     const stored = await insertPasskey(tx, row).catch(error => {
       if (!isUniqueViolation(error, 'passkeys_credential_id_key')) throw error;
-      throw new FlorinError('conflict', 'This passkey is registered already.');
+      throw new FlorinError('conflict', 'This passkey is already registered.');
     });
     const actor = personActor(person);
     const entry = { accountId, environment: null, actor, action: 'person.passkey_added', subject: id };
@@ -141,7 +141,7 @@ export const removePasskey = (context: Context, person: SignedInPerson, id: stri
   context.db.transaction(async tx => {
     const { accountId, personId } = person;
     const name = await deletePasskey(tx, accountId, personId, id);
-    if (name === null) throw new FlorinError('not_found', 'You have no such passkey.');
+    if (name === null) throw new FlorinError('not_found', 'You have no passkey with this id.');
     const actor = personActor(person);
     const entry = { accountId, environment: null, actor, action: 'person.passkey_removed', subject: id };
     await recordAudit(context, tx, { ...entry, detail: { name }, address });

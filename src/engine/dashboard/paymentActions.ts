@@ -8,11 +8,11 @@ import { actOnPayment, type MerchantAct } from '../cancelPayment.ts';
 import type { Context } from '../context.ts';
 import { createPaymentCreator, type PaymentRequest } from '../createPayment.ts';
 import type { DerivationIndexes } from '../derivationIndexes.ts';
-import { noSuchPayment, presentShown } from '../readPayment.ts';
+import { noSuchPayment, shownPaymentBody } from '../readPayment.ts';
 import { type SimulatedOutcome, simulatePayment } from '../simulatePayment.ts';
 import { type By, entryBy, recordAudit } from './audit.ts';
 
-/** As the API creates one, in one transaction with the word of who did. */
+/** Creates a payment as the API does, with an audit row in the same transaction. */
 export const createPaymentAs = async (
   context: Context,
   indexes: DerivationIndexes,
@@ -54,7 +54,7 @@ export const actOnPaymentAs = (
     return JSON.parse(body) as PaymentObject;
   });
 
-/** On the local chain alone. It is told before it is done: the chain takes part in no transaction. */
+/** Only on the local chain. The audit row is written first, because the chain takes part in no transaction. */
 export const simulatePaymentAs = async (
   context: Context,
   scope: Scope,
@@ -73,5 +73,5 @@ export const simulatePaymentAs = async (
   await simulatePayment(context, scope, id, outcome, null, record);
   const [row] = await readPayments(context.db, [{ scope, id }]);
   if (!row) throw noSuchPayment();
-  return JSON.parse(presentShown(context, row)) as PaymentObject;
+  return JSON.parse(shownPaymentBody(context, row)) as PaymentObject;
 };

@@ -8,7 +8,7 @@ import { readTimeline, type TimelineFacts } from '../../storage/dashboard/timeli
 import { readPayments, type ShownPayment } from '../../storage/payments.ts';
 import type { Context } from '../context.ts';
 import { factsOf, fundsOf } from '../paymentFacts.ts';
-import { noSuchPayment, presentShown } from '../readPayment.ts';
+import { noSuchPayment, shownPaymentBody } from '../readPayment.ts';
 
 const eventTitles: Readonly<Record<string, string>> = {
   'payment.created': 'The payment was created.',
@@ -100,7 +100,7 @@ const actionEntries = ({ actions }: TimelineFacts): Entry[] =>
     detail: { action, ...(JSON.parse(detail) as object) },
   }));
 
-/** What left the address, whoever sent it, and what somebody sent that is not seen yet. */
+/** Funds that left the address, by any sender, and sweeps that are not on the chain yet. */
 const sweepEntries = (show: Show, { forwards, sweeps }: TimelineFacts): Entry[] => {
   const seen = new Set(forwards.filter(({ canonical }) => canonical).map(({ txHash }) => txHash));
   const moved = forwards.map(({ txHash, contract, caip2, amount, canonical, at }): Entry => {
@@ -163,7 +163,7 @@ export const readPaymentTimeline = async (
 ): Promise<MoneyApi['GET /payments/:id']['answer']> => {
   const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
   if (!row) throw noSuchPayment();
-  const payment = JSON.parse(presentShown(context, row)) as PaymentObject;
+  const payment = JSON.parse(shownPaymentBody(context, row)) as PaymentObject;
   const facts = await readTimeline(context.listDb, scope, id);
   const show: Show = { context, row };
   const entries = [
@@ -173,7 +173,7 @@ export const readPaymentTimeline = async (
     ...attemptEntries(facts),
     ...actionEntries(facts),
   ];
-  // Sorting keeps the order of those of one instant: what was created comes first, and a cause before what it led to.
+  // The sort is stable: of entries at the same time, the creation comes first, and a cause before its effect.
   const timeline = entries.sort((a, b) => a.at.getTime() - b.at.getTime());
   return {
     payment,

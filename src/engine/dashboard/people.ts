@@ -7,30 +7,30 @@ import { hashPassword, TooManyPasswords, verifyPassword } from '../../vault/pass
 import type { Context } from '../context.ts';
 
 const emailForm = /^[^\s@"<>(),:;\\[\]]{1,64}@[^\s@"<>(),:;\\[\]]+\.[^\s@"<>(),:;\\[\].]{2,}$/;
-const longestEmail = 254;
+const maxEmailLength = 254;
 
-/** As it is stored and compared; a refusal where it is none. */
+/** The e-mail address as stored and compared. Throws if it is not one. */
 export const readEmail = (text: string): string => {
   const email = text.trim().normalize('NFC').toLowerCase();
-  if (!emailForm.test(email) || email.length > longestEmail || email !== email.toLowerCase())
-    throw invalid('email', 'This is not an e-mail address.');
+  if (!emailForm.test(email) || email.length > maxEmailLength || email !== email.toLowerCase())
+    throw invalid('email', 'Enter a valid e-mail address.');
   return email;
 };
 
-const longestName = 200;
+const maxNameLength = 200;
 
 export const readName = (text: string): string => {
   const name = text.trim();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
-  if (name === '' || name.length > longestName || /[\u0000-\u001f\u007f]/.test(name) || !name.isWellFormed())
-    throw invalid('name', `A name has between 1 and ${longestName} characters, all of them printable.`);
+  if (name === '' || name.length > maxNameLength || /[\u0000-\u001f\u007f]/.test(name) || !name.isWellFormed())
+    throw invalid('name', `The name must have 1 to ${maxNameLength} printable characters.`);
   return name;
 };
 
 const busy = (): FlorinError =>
   new FlorinError('service_unavailable', 'Too many people are signing in. Try again in a moment.');
 
-const whenRoom = async <T>(work: Promise<T>): Promise<T> => {
+const refuseWhenBusy = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work;
   } catch (error) {
@@ -38,15 +38,15 @@ const whenRoom = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
-/** The hash of a password that this person may have. */
+/** The hash of a password that this person may use. */
 export const acceptPassword = (password: string, person: { email: string; name: string }): Promise<string> => {
   const refusal = refusePassword(password, person);
   if (refusal !== null) throw invalid('password', refusal);
-  return whenRoom(hashPassword(password));
+  return refuseWhenBusy(hashPassword(password));
 };
 
 export const checkPassword = (password: string, hash: string | null): Promise<boolean> =>
-  whenRoom(verifyPassword(password, hash));
+  refuseWhenBusy(verifyPassword(password, hash));
 
 export type NewPerson = {
   readonly accountId: string;
@@ -66,7 +66,7 @@ export const addPerson = async (
     await insertPerson(tx, { ...person, id, createdAt: new Date(ms) });
   } catch (error) {
     if (!isUniqueViolation(error, 'people_email')) throw error;
-    throw new FlorinError('conflict', 'Somebody has this e-mail address already.', 'email');
+    throw new FlorinError('conflict', 'This e-mail address is already in use.', 'email');
   }
   return { accountId: person.accountId, id };
 };

@@ -4,7 +4,7 @@ import { hasAnsweringEndpoint } from '../../storage/dashboard/webhookHealth.ts';
 import { listWallets } from '../../storage/wallets.ts';
 import type { Context } from '../context.ts';
 
-/** As URLs write them. */
+/** Loopback hosts as they appear in a URL. */
 const loopback = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 const isPublic = (url: string): boolean => {
@@ -12,7 +12,7 @@ const isPublic = (url: string): boolean => {
   return protocol === 'https:' && !loopback.test(hostname);
 };
 
-/** What is left to do before real money is taken, always of production. */
+/** The steps before real money is taken. Always about production. */
 export const readGoLive = async (context: Context, accountId: string): Promise<GoLive> => {
   const scope = { accountId, environment: 'production' } as const;
   const wallets = await listWallets(context.listDb, scope);
@@ -22,38 +22,38 @@ export const readGoLive = async (context: Context, accountId: string): Promise<G
     {
       key: 'wallet',
       done: wallets.some(({ pending, verifiedAt }) => !pending && verifiedAt !== null),
-      title: 'A wallet of production is set and verified',
-      help: 'Name the address or extended public key that gets the money, and compare what is derived with your own wallet.',
+      title: 'A production wallet is set and verified',
+      help: 'Set the address or extended public key that receives the funds, and compare it with your own wallet.',
     },
     {
       key: 'webhook',
       done: await hasAnsweringEndpoint(context.listDb, scope),
-      title: 'A webhook endpoint of production has answered with 2xx',
+      title: 'A production webhook endpoint has answered with 2xx',
       help: 'Create an endpoint and send it a test event.',
     },
     {
       key: 'secondFactor',
       done: hasSecondFactor,
       title: 'An owner has a passkey or a second factor',
-      help: 'Add one to your account: a password alone should not guard money.',
+      help: 'Add one to your account: a password alone is not enough to protect money.',
     },
     {
       key: 'https',
       done: isPublic(context.environments.production.publicUrl),
       title: 'Production has a public HTTPS address',
-      help: 'Set FLORIN_PUBLIC_URL to the address under which payers and your servers reach it.',
+      help: 'Set FLORIN_PUBLIC_URL to the address that payers and your servers use.',
     },
     {
       key: 'network',
       done: networks.some(({ status }) => status === 'operational'),
-      title: 'A network of production is being watched',
+      title: 'A production network is being watched',
       help: 'Add RPC URLs for it under networks.production in florin.config.json.',
     },
     {
       key: 'liveKey',
       done: hasLiveKey,
-      title: 'There is a key for production',
-      help: 'Create one under Keys, and give it to your server alone.',
+      title: 'A production API key exists',
+      help: 'Create one under Keys, and store it only on your server.',
     },
   ];
   return { steps, ready: steps.every(({ done }) => done) };

@@ -20,7 +20,7 @@ const healthDays = 7;
 const daysUpTo = (nowMs: number, count: number): string[] =>
   Array.from({ length: count }, (_, at) => new Date(nowMs - (count - 1 - at) * dayMs).toISOString().slice(0, 10));
 
-/** A token that was configured with other decimals before is one token still: its sums meet at the finest. */
+/** A token whose configured decimals changed is still one token: its sums use the most decimals. */
 const volumeOf = (rows: readonly DayVolume[], days: readonly string[]): Home['volumes'][number] => {
   const [{ currency, network }] = rows as readonly [DayVolume];
   const decimals = Math.max(...rows.map(row => row.decimals));
@@ -44,7 +44,7 @@ const openNow = (states: readonly StateCount[]): number =>
     .filter(({ status, exception }) => exception === '' && (status === 'pending' || status === 'confirming'))
     .reduce((sum, { count }) => sum + count, 0);
 
-/** Money that came and did not complete its payment, or that went again. */
+/** Funds that arrived without completing the payment, or that a reorg removed. */
 const needsAttention = ({ status, exception }: StateCount): boolean =>
   status === 'reversed' ? exception !== '' : exception === 'underpaid' || exception === 'late';
 
@@ -58,7 +58,10 @@ const networksOf = async (context: Context, { environment }: Scope): Promise<Hom
     checkedAt: checkedAt?.toISOString() ?? null,
   }));
 
-/** The figures of an environment over so many UTC days, today included. All come from sums, none from loading payments. */
+/**
+ * The figures of an environment over a number of UTC days, including today. Volumes, conversion and states come from
+ * stored sums, speed from the newest 500 completed payments, webhooks from recent deliveries.
+ */
 export const readHome = async (context: Context, scope: Scope, dayCount: number): Promise<Home> => {
   const nowMs = context.clock.nowMs();
   const days = daysUpTo(nowMs, dayCount);

@@ -19,7 +19,7 @@ const totpContext = (accountId: string, personId: string): string[] => ['totp', 
 
 type Parts = Pick<Context, 'db' | 'vault' | 'clock'>;
 
-/** A code of the authenticator or a recovery code, each of which works once. Answers which it was, or null. */
+/** Uses up an authenticator code or a recovery code; each works once. Returns which it was, or null. */
 export const takeCode = async (
   context: Pick<Context, 'vault' | 'clock'>,
   tx: Queryable,
@@ -38,18 +38,18 @@ export const takeCode = async (
   return (await spendRecoveryCode(tx, accountId, id, context.vault.recoveryHash(id, recovery))) ? 'recovery' : null;
 };
 
-/** The person's own row, locked. */
+/** Locks the person's own row. */
 export const lockSelf = async (tx: Queryable, { accountId, personId }: SignedInPerson): Promise<PersonRow> => {
   const row = await lockPerson(tx, accountId, personId);
   if (!row) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
   return row;
 };
 
-/** A secret that is not in force yet; it replaces one that was begun before. */
+/** Creates a secret that is not active yet. It replaces an earlier pending one. */
 export const beginTotp = (context: Context, person: SignedInPerson): Promise<{ uri: string; secret: string }> =>
   context.db.transaction(async tx => {
     const row = await lockSelf(tx, person);
-    if (row.totpSecret) throw new FlorinError('conflict', 'You have an authenticator. Turn it off first.');
+    if (row.totpSecret) throw new FlorinError('conflict', 'You already have an authenticator. Turn it off first.');
     const secret = generateTotpSecret();
     const sealed = context.vault.seal(secret, totpContext(row.accountId, row.id));
     await putPendingTotp(tx, row.accountId, row.id, sealed);
@@ -71,7 +71,7 @@ const newRecoveryCodes = async (
   return codes;
 };
 
-const tell = (
+const recordChange = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   person: SignedInPerson,
@@ -88,17 +88,17 @@ const tell = (
     address,
   });
 
-/** Puts the secret in force for whoever shows a code of it. The recovery codes are shown this once. */
+/** Activates the pending secret if the code is right. The recovery codes are shown only now. */
 export const turnTotpOn = (context: Parts, person: SignedInPerson, code: string, address: string): Promise<string[]> =>
   context.db.transaction(async tx => {
     const row = await lockSelf(tx, person);
-    if (!row.totpPending) throw new FlorinError('conflict', 'Begin with a new secret first.');
+    if (!row.totpPending) throw new FlorinError('conflict', 'Start the setup of an authenticator first.');
     const secret = context.vault.open(row.totpPending, totpContext(row.accountId, row.id));
     const step = matchTotp(secret, code.replaceAll(/\s/g, ''), context.clock.nowMs(), 0n);
-    if (step === null) throw invalid('code', 'The code is not the one that the authenticator shows now.');
+    if (step === null) throw invalid('code', 'The code is wrong. Enter the code that your authenticator shows now.');
     await confirmTotp(tx, row.accountId, row.id, step);
     const codes = await newRecoveryCodes(context, tx, row);
-    await tell(context, tx, person, 'person.totp_added', address);
+    await recordChange(context, tx, person, 'person.totp_added', address);
     return codes;
   });
 
@@ -107,15 +107,15 @@ export const turnTotpOff = (context: Parts, person: SignedInPerson, address: str
     const row = await lockSelf(tx, person);
     if (!row.totpSecret) throw new FlorinError('conflict', 'You have no authenticator.');
     await removeTotp(tx, row.accountId, row.id);
-    await tell(context, tx, person, 'person.totp_removed', address);
+    await recordChange(context, tx, person, 'person.totp_removed', address);
   });
 
 export const renewRecoveryCodes = (context: Parts, person: SignedInPerson, address: string): Promise<string[]> =>
   context.db.transaction(async tx => {
     const row = await lockSelf(tx, person);
     if (!row.totpSecret)
-      throw new FlorinError('conflict', 'Recovery codes stand in for an authenticator: add one first.');
+      throw new FlorinError('conflict', 'Recovery codes replace an authenticator code. Add an authenticator first.');
     const codes = await newRecoveryCodes(context, tx, row);
-    await tell(context, tx, person, 'person.recovery_codes_renewed', address);
+    await recordChange(context, tx, person, 'person.recovery_codes_renewed', address);
     return codes;
   });

@@ -19,7 +19,7 @@ import { generateToken, hashToken } from '../../vault/tokens.ts';
 import type { Context } from '../context.ts';
 import { entryBy, recordAudit } from './audit.ts';
 
-/** Who is asking, as of this request: role and session are read anew for each, so that what is taken away is gone at once. */
+/** The signed-in person. Role and session are read again for each request, so that a removed right is gone at once. */
 export type SignedInPerson = {
   readonly personId: string;
   readonly accountId: string;
@@ -27,23 +27,23 @@ export type SignedInPerson = {
   readonly name: string;
   readonly email: string;
   readonly sessionId: string;
-  /** Until when sensitive steps need no new proof; null where one is needed now. */
+  /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
   readonly provenUntil: Date | null;
 };
 
-/** Where a request came from, as it is shown in the list of sessions and in the audit log. */
+/** The origin of a request, as shown in the list of sessions and in the audit log. */
 export type Visit = { readonly address: string; readonly device: string };
 
 const idleSeconds = 1_800;
 export const sessionSeconds = 12 * 3600;
 const provenSeconds = 300;
-/** A session's last use is written down this often at most. */
+/** A session's last use is written at most this often. */
 const staleSeconds = 60;
 
-/** As many as the list of them shows: none can hide behind the others. */
-const mostSessions = 50;
+/** The list of sessions shows all of them, so that none can hide. */
+const maxSessions = 50;
 
-/** A new session under a token that nobody has seen before, whatever the browser had. */
+/** Opens a session with a new token, whatever token the browser had. */
 export const openSession = async (
   context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
@@ -61,11 +61,11 @@ export const openSession = async (
     address: visit.address.slice(0, 64),
     device: visit.device.slice(0, 200),
   });
-  await trimSessions(tx, person.accountId, person.id, mostSessions);
+  await trimSessions(tx, person.accountId, person.id, maxSessions);
   return { token, sessionId: id };
 };
 
-/** `isUse` is false for what a page asks by itself: it must not keep a session alive that nobody uses. */
+/** `isUse` is false for automatic requests of a page, which must not keep an unused session alive. */
 export const findSignedIn = async (
   context: Pick<Context, 'db'>,
   token: string,
@@ -86,7 +86,7 @@ export const whyEnded = async (context: Pick<Context, 'db'>, token: string): Pro
 };
 
 /** False as soon as the session has ended, the person was removed, or their role does not allow it any more. */
-export const mayStill = async (
+export const isStillAllowed = async (
   context: Pick<Context, 'db'>,
   person: SignedInPerson,
   action: Action,
@@ -95,9 +95,9 @@ export const mayStill = async (
   return role !== null && mayDo(role, action);
 };
 
-const noSuchSession = (): FlorinError => new FlorinError('not_found', 'You have no such session.');
+const noSuchSession = (): FlorinError => new FlorinError('not_found', 'You have no session with this id.');
 
-/** Sensitive steps need no new proof for a few minutes from now. The caller has verified it. */
+/** Sensitive actions need no new proof for the next minutes. The caller must have verified the proof. */
 export const markProven = async (tx: Queryable, person: SignedInPerson): Promise<Date> => {
   const until = await proveSession(tx, person, provenSeconds);
   if (!until) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
@@ -121,7 +121,7 @@ export const endOwnSession = (
     await recordAudit(context, tx, entryBy({ person, address }, null, { action, subject: id, detail: {} }));
   });
 
-/** The browser has a new one: what it had before would live on without anybody who could end it. */
+/** Ends the browser's previous session. Otherwise it would live on, and nobody could end it. */
 export const endReplacedSession = (
   context: Pick<Context, 'db' | 'vault'>,
   person: SignedInPerson,

@@ -7,7 +7,7 @@ import { lockSettings, readSettings, renameAccount, type SettingsRow, updateSett
 import { type AdminContext, readContact, readOrigins, revealCallbackSecret } from '../accounts.ts';
 import type { Context } from '../context.ts';
 import { type Acting, recordAction } from './acting.ts';
-import { brandColumns, readName, shownBranding } from './branding.ts';
+import { brandColumns, brandingObject, readName } from './branding.ts';
 
 export type SettingsChange = Partial<Omit<Settings, 'plan' | 'limits' | 'branding'>> & {
   branding?: Partial<Branding>;
@@ -15,7 +15,7 @@ export type SettingsChange = Partial<Omit<Settings, 'plan' | 'limits' | 'brandin
 
 const daySeconds = 86_400;
 const maxWindowDays = 3_650;
-/** Of a percent there are two digits after the point: basis points. */
+/** Percentages have two decimals: basis points. */
 const percentDigits = 2;
 const maxToleranceBps = 500;
 
@@ -30,11 +30,11 @@ const settingsOf = (row: SettingsRow, scope: Scope): Settings => {
     lateWindowDays: row.lateWindowSeconds / daySeconds,
     checkoutOrigins: row.checkoutOrigins,
     supportContact: row.supportContact,
-    branding: shownBranding(row),
+    branding: brandingObject(row),
   };
 };
 
-const noSuchAccount = (): FlorinError => new FlorinError('not_found', 'There is no such account.');
+const noSuchAccount = (): FlorinError => new FlorinError('not_found', 'The account does not exist.');
 
 export const showSettings = async (context: Context, scope: Scope): Promise<Settings> => {
   const row = await readSettings(context.db, scope);
@@ -46,12 +46,12 @@ const toleranceOf = (text: string): number => {
   const parsed = parseAmount(text, percentDigits);
   const bps = parsed.ok ? Number(parsed.units) : parsed.problem === 'zero' ? 0 : Number.NaN;
   if (bps >= 0 && bps <= maxToleranceBps) return bps;
-  throw invalid('tolerancePercent', 'The tolerance is a number from 0 to 5 with at most two digits after the point.');
+  throw invalid('tolerancePercent', 'The tolerance must be a number from 0 to 5 with at most two decimals.');
 };
 
 const windowOf = (days: number): number => {
   if (Number.isInteger(days) && days >= 0 && days <= maxWindowDays) return days * daySeconds;
-  throw invalid('lateWindowDays', `The window is a whole number of days from 0 to ${maxWindowDays}.`);
+  throw invalid('lateWindowDays', `The window must be a whole number of days from 0 to ${maxWindowDays}.`);
 };
 
 const changed = (row: SettingsRow, change: SettingsChange): SettingsRow => ({
@@ -69,8 +69,8 @@ const changed = (row: SettingsRow, change: SettingsChange): SettingsRow => ({
   ...(change.branding && brandColumns(change.branding)),
 });
 
-/** What the audit log shows of a setting. A picture is told by its name, which follows from its bytes. */
-const told = (row: SettingsRow, scope: Scope): Record<string, unknown> => {
+/** The settings as the audit log shows them. A logo is shown by its name, which is a hash of its bytes. */
+const auditedSettings = (row: SettingsRow, scope: Scope): Record<string, unknown> => {
   const { branding, plan: _plan, limits: _limits, ...settings } = settingsOf(row, scope);
   const { displayName, accentColor } = branding;
   return { ...settings, displayName, accentColor, logo: row.brandLogoName };
@@ -83,14 +83,14 @@ const differences = (before: Record<string, unknown>, after: Record<string, unkn
       .map(name => [name, { before: before[name], after: after[name] }]),
   );
 
-/** All that is named, or nothing of it where a part is refused. Payments that exist keep the terms they were made with. */
+/** Applies all given settings, or none if one is refused. Existing payments keep their terms. */
 export const changeSettings = (context: Context, acting: Acting, change: SettingsChange): Promise<Settings> =>
   context.db.transaction(async tx => {
     const { scope } = acting;
     const before = await lockSettings(tx, scope);
     if (!before) throw noSuchAccount();
     const after = changed(before, change);
-    const detail = differences(told(before, scope), told(after, scope));
+    const detail = differences(auditedSettings(before, scope), auditedSettings(after, scope));
     if (Object.keys(detail).length > 0) {
       if (after.accountName !== before.accountName) await renameAccount(tx, scope.accountId, after.accountName);
       await updateSettings(tx, scope, after);
@@ -99,7 +99,7 @@ export const changeSettings = (context: Context, acting: Acting, change: Setting
     return settingsOf(after, scope);
   });
 
-/** The audit log has who saw it before they see it. */
+/** The audit row is written before the secret is shown. */
 export const revealCallbacks = (context: AdminContext, acting: Acting): Promise<{ secret: string }> =>
   context.db.transaction(async tx => {
     await recordAction(context, tx, acting, { action: 'secret.revealed', subject: 'callbackUrl', detail: {} });

@@ -10,15 +10,15 @@ import { checkPassword } from './people.ts';
 import { lockSelf, takeCode } from './secondFactors.ts';
 import { markProven, openSession, type SignedInPerson, type Visit } from './sessions.ts';
 
-/** A session was opened: the token is the cookie's, and known nowhere else. */
+/** A new session. The token goes into the cookie and is stored only as a hash. */
 export type NewSession = { readonly token: string; readonly person: SignedInPerson };
 
-/** From where somebody tries; `addressKey` is what addresses are counted by. */
-export type Knock = Visit & { readonly addressKey: string };
+/** Where a sign-in attempt comes from. Failures are counted by `addressKey`. */
+export type SignInOrigin = Visit & { readonly addressKey: string };
 
 const wrongPassword = (): FlorinError =>
   new FlorinError('unauthorized', 'The e-mail address or the password is wrong.');
-const wrongCode = (): FlorinError => new FlorinError('unauthorized', 'The code is wrong or was used before.', 'code');
+const wrongCode = (): FlorinError => new FlorinError('unauthorized', 'The code is wrong or was already used.', 'code');
 
 const signedInAs = ({ id, accountId, role, name, email }: PersonRow) => ({
   personId: id,
@@ -28,8 +28,11 @@ const signedInAs = ({ id, accountId, role, name, email }: PersonRow) => ({
   email,
 });
 
-/** Opens the session of somebody who has proven who they are, which is good for the next few minutes' steps, too. */
-export const welcome = async (
+/**
+ * Opens a session for a person who has proven who they are. The proof also counts for sensitive actions in the next
+ * minutes.
+ */
+export const startSession = async (
   context: Context,
   tx: Queryable,
   person: PersonRow,
@@ -52,18 +55,18 @@ export const welcome = async (
 };
 
 /**
- * Single failures are not told: anybody can make as many as they like. Those that lock somebody out are. The answer does
- * not wait for it, or its time would tell which e-mail addresses are somebody's.
+ * Records a failure that causes a lock-out. Single failures are not recorded, because anybody can make any number of
+ * them. The response does not wait for this, or its timing would reveal which e-mail addresses exist.
  */
-const tellFailure = (
+const recordFailure = (
   context: Context,
   person: PersonRow | null,
   attempt: Attempt,
-  knock: Knock,
+  origin: SignInOrigin,
   what: string,
 ): void => {
   if (!person || !attempt.isPastFree) return;
-  const told = context.db.transaction(tx =>
+  const recorded = context.db.transaction(tx =>
     recordAudit(context, tx, {
       accountId: person.accountId,
       environment: null,
@@ -71,13 +74,13 @@ const tellFailure = (
       action: 'person.locked_out',
       subject: person.id,
       detail: { failures: attempt.failures, what },
-      address: knock.address,
+      address: origin.address,
     }),
   );
-  told.catch(error => context.log.error({ err: error }, 'a lock-out could not be written down'));
+  recorded.catch(error => context.log.error({ err: error }, 'a lock-out could not be recorded'));
 };
 
-/** What could not be judged, because there was no room, was no guess. */
+/** An attempt that could not be checked, because too many were running, does not count. */
 const judgePassword = async (
   context: Context,
   attempt: Attempt,
@@ -92,7 +95,7 @@ const judgePassword = async (
   }
 };
 
-/** What a code was, or the refusal. A person without an authenticator needs none. */
+/** The kind of proof; throws if the code is wrong. A person without an authenticator needs no code. */
 const judgeCode = async (
   context: Context,
   tx: Queryable,
@@ -107,19 +110,19 @@ const judgeCode = async (
 
 const methods = { password: 'password', totp: 'password and code', recovery: 'password and recovery code' } as const;
 
-const longestText = 1_000;
+const maxEmailLength = 1_000;
 
-/** Null where the password is right and a code is still needed. */
+/** Null if the password is right and a code is still needed. */
 export const signInWithPassword = async (
   context: Context,
   given: { email: string; password: string; code?: string | undefined },
-  knock: Knock,
+  origin: SignInOrigin,
 ): Promise<NewSession | null> => {
-  const email = given.email.trim().normalize('NFC').toLowerCase().slice(0, longestText);
-  const attempt = await beginSignIn(context, { email, addressKey: knock.addressKey });
+  const email = given.email.trim().normalize('NFC').toLowerCase().slice(0, maxEmailLength);
+  const attempt = await beginSignIn(context, { email, addressKey: origin.addressKey });
   const found = await findPersonByEmail(context.db, email);
   if (!(await judgePassword(context, attempt, given.password, found)) || !found) {
-    tellFailure(context, found, attempt, knock, 'password');
+    recordFailure(context, found, attempt, origin, 'password');
     throw wrongPassword();
   }
   if (found.totpSecret && given.code === undefined) {
@@ -129,21 +132,21 @@ export const signInWithPassword = async (
   try {
     return await context.db.transaction(async tx => {
       const person = await lockPerson(tx, found.accountId, found.id);
-      // Changed or removed since it was read.
+      // The password was changed, or the person removed, since the row was read.
       if (person?.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, person!, given.code);
-      await attempt.forgive(tx);
-      return welcome(context, tx, person!, knock, methods[kind]);
+      await attempt.markCorrect(tx);
+      return startSession(context, tx, person!, origin, methods[kind]);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      tellFailure(context, found, attempt, knock, 'code');
+      recordFailure(context, found, attempt, origin, 'code');
     }
     throw error;
   }
 };
 
-/** Nothing is guessed here, so a lock-out does not hold it up. */
+/** Passkeys cannot be guessed, so a lock-out does not apply. */
 export const signInWithPasskey = async (
   context: Context,
   response: PasskeyResponse,
@@ -154,11 +157,17 @@ export const signInWithPasskey = async (
     const passkey = await acceptPasskey(context, tx, spent);
     const person = await lockPerson(tx, passkey.accountId, passkey.personId);
     if (!person) throw passkeyRefused();
-    return welcome(context, tx, person, visit, 'passkey');
+    return startSession(context, tx, person, visit, 'passkey');
   });
 };
 
-const tellProof = async (context: Context, tx: Queryable, person: SignedInPerson, method: string, address: string) => {
+const recordProof = async (
+  context: Context,
+  tx: Queryable,
+  person: SignedInPerson,
+  method: string,
+  address: string,
+) => {
   const until = await markProven(tx, person);
   await recordAudit(context, tx, {
     accountId: person.accountId,
@@ -172,35 +181,35 @@ const tellProof = async (context: Context, tx: Queryable, person: SignedInPerson
   return until;
 };
 
-/** Shows again who is there, for the sensitive steps of the next minutes. */
+/** Proves the person's identity again, for sensitive actions in the next minutes. */
 export const proveWithPassword = async (
   context: Context,
   person: SignedInPerson,
   given: { password: string; code?: string | undefined },
-  knock: Knock,
+  origin: SignInOrigin,
 ): Promise<Date> => {
   const attempt = await beginProof(context, person);
   const found = await findPersonByEmail(context.db, person.email);
   const isRight = await judgePassword(context, attempt, given.password, found);
   if (!isRight || found?.id !== person.personId) {
-    tellFailure(context, found, attempt, knock, 'password');
+    recordFailure(context, found, attempt, origin, 'password');
     throw new FlorinError('unauthorized', 'The password is wrong.', 'password');
   }
   if (found.totpSecret && given.code === undefined) {
     await context.db.transaction(tx => attempt.undo(tx));
-    throw invalid('code', 'Give a code of your authenticator, too.');
+    throw invalid('code', 'Enter a code from your authenticator too.');
   }
   try {
     return await context.db.transaction(async tx => {
       const row = await lockSelf(tx, person);
       if (row.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, row, given.code);
-      await attempt.forgive(tx);
-      return tellProof(context, tx, person, methods[kind], knock.address);
+      await attempt.markCorrect(tx);
+      return recordProof(context, tx, person, methods[kind], origin.address);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      tellFailure(context, found, attempt, knock, 'code');
+      recordFailure(context, found, attempt, origin, 'code');
     }
     throw error;
   }
@@ -216,6 +225,6 @@ export const proveWithPasskey = async (
   return context.db.transaction(async tx => {
     const passkey = await acceptPasskey(context, tx, spent);
     if (passkey.personId !== person.personId) throw passkeyRefused();
-    return tellProof(context, tx, person, 'passkey', address);
+    return recordProof(context, tx, person, 'passkey', address);
   });
 };

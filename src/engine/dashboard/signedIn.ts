@@ -17,7 +17,7 @@ export const personObject = (row: PersonRow): Person => ({
   recoveryCodesLeft: row.recoveryCodesLeft,
 });
 
-/** What the app must know of whom it works for. */
+/** The signed-in user, as the app needs it. */
 export const describeSignedIn = async (context: Context, session: SignedInPerson): Promise<SignedIn> => {
   const { accountId, personId, provenUntil } = session;
   const [person, account, isSecured] = await Promise.all([

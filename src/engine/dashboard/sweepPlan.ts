@@ -11,28 +11,28 @@ import type { Context } from '../context.ts';
 import { heldBy } from '../movedFunds.ts';
 import { assertAuthentic, TamperedPayment } from '../paymentAddress.ts';
 
-/** Of forwarders that are new, some 13 million gas: within what every network takes in one transaction. */
+/** About 13 million gas with new forwarders, which fits into one transaction on every network. */
 export const paymentsInSweep = 100;
 const transactionsInPlan = 10;
-/** Estimated at once; a merchant with more tokens sees the rest without. */
+/** Holdings with an estimate. Further ones are shown without. */
 const estimatedHoldings = 20;
-/** A node works out each forwarder of an estimate; some of them say what the rest takes. */
+/** Payments per estimate, because a node executes each forwarder. The rest is extrapolated. */
 const estimatedPayments = 10;
-/** What any transaction takes before it does something. */
+/** The base cost of a transaction. */
 const baseGas = 21_000n;
 
 export type SweptToken = { readonly network: string; readonly currency: string };
 
-/** The token as it is configured, or the error that says what is wrong. */
-export const sweptToken = (context: Context, scope: Scope, asked: SweptToken): SweptToken => {
-  const network = context.networks.configured(scope.environment, asked.network);
+/** The configured token. Throws if there is none. */
+export const sweptToken = (context: Context, scope: Scope, request: SweptToken): SweptToken => {
+  const network = context.networks.configured(scope.environment, request.network);
   if (!network) throw invalid('network', 'No network has this name.');
-  const currency = findCurrency(network, asked.currency);
-  if (!currency) throw invalid('currency', `${network.slug} does not carry this currency.`);
+  const currency = findCurrency(network, request.currency);
+  if (!currency) throw invalid('currency', `${network.slug} does not support this currency.`);
   return { network: network.slug, currency: currency.symbol };
 };
 
-/** A row that somebody changed names another treasury or address: a sweep of it would do nothing, or not what it says. */
+/** A tampered row has another treasury or address: sweeping it would do nothing, or not what it says. */
 const isAuthentic = (context: Context, row: PaymentRow): boolean => {
   try {
     assertAuthentic(context, row);
@@ -47,10 +47,10 @@ const chainIdOf = (caip2: string): number => Number(caip2.slice('eip155:'.length
 
 type Batch = { readonly caip2: string; readonly data: string; readonly rows: readonly PaymentRow[] };
 
-/** One transaction each: forwarders of one treasury and one token. */
+/** Each batch is one transaction: forwarders of one treasury and one token. */
 const batchesOf = (context: Context, scope: Scope, rows: readonly PaymentRow[]): Batch[] => {
-  const sound = rows.filter(row => isAuthentic(context, row));
-  const groups = Map.groupBy(sound, row => `${row.caip2} ${row.contract} ${row.treasury}`);
+  const authentic = rows.filter(row => isAuthentic(context, row));
+  const groups = Map.groupBy(authentic, row => `${row.caip2} ${row.contract} ${row.treasury}`);
   return [...groups.values()].flatMap(group => {
     const batches: Batch[] = [];
     for (let at = 0; at < group.length; at += paymentsInSweep) {
@@ -66,24 +66,24 @@ const batchesOf = (context: Context, scope: Scope, rows: readonly PaymentRow[]):
 const estimate = (context: Context, { caip2, data }: Batch) =>
   context.estimateGas(caip2, { to: forwarderFactory, data });
 
-const finest = (rows: readonly { readonly decimals: number }[]): number =>
+const maxDecimals = (rows: readonly { readonly decimals: number }[]): number =>
   rows.reduce((most, { decimals }) => Math.max(most, decimals), 0);
 
-/** What a wallet has to sign to bring a token's funds to one treasury, the oldest payments first. Nothing is signed here. */
+/** The transactions that sweep a token's funds to one treasury, oldest payments first. Nothing is signed here. */
 export const planSweep = async (
   context: Context,
   scope: Scope,
-  asked: SweptToken & { readonly treasury: string },
+  request: SweptToken & { readonly treasury: string },
 ): Promise<SweepPlan> => {
-  const { treasury } = asked;
-  const token = { ...sweptToken(context, scope, asked), treasury };
+  const { treasury } = request;
+  const token = { ...sweptToken(context, scope, request), treasury };
   const limit = paymentsInSweep * transactionsInPlan;
   const rows = await unsweptPayments(context.listDb, scope, token, limit);
-  if (rows.length === 0) throw new FlorinError('conflict', 'There is nothing to sweep to this treasury any more.');
+  if (rows.length === 0) throw new FlorinError('conflict', 'There are no funds left to sweep to this treasury.');
   const batches = batchesOf(context, scope, rows).slice(0, transactionsInPlan);
   const estimates = await Promise.all(batches.map(batch => estimate(context, batch)));
   const planned = batches.flatMap(batch => batch.rows);
-  const decimals = finest(planned);
+  const decimals = maxDecimals(planned);
   const amount = planned.reduce((sum, row) => sum + heldBy(row) * 10n ** BigInt(decimals - row.decimals), 0n);
   const held = (await readHoldings(context.listDb, scope))
     .filter(each => each.network === token.network && each.currency === token.currency && each.treasury === treasury)
@@ -103,7 +103,7 @@ export const planSweep = async (
   };
 };
 
-/** Every open page asks again every few seconds, and the nodes are counted on for other work: a minute old is new enough. */
+/** Open pages reload every few seconds, and nodes are needed for other work, so estimates are kept for a minute. */
 const keptEstimateMs = 60_000;
 type Estimate = {
   readonly found: Awaited<ReturnType<typeof estimate>>;
@@ -115,8 +115,8 @@ const keptEstimates = createRecentMap<Estimate>(1_000);
 const keptEstimate = async (context: Context, scope: Scope, holding: Holding): Promise<Estimate | null> => {
   const { network, currency, caip2, contract, treasury } = holding;
   const key = JSON.stringify([scope.accountId, scope.environment, network, currency, caip2, contract, treasury]);
-  const known = keptEstimates.get(key);
-  if (known && context.clock.nowMs() < known.untilMs) return known;
+  const cached = keptEstimates.get(key);
+  if (cached && context.clock.nowMs() < cached.untilMs) return cached;
   const rows = await unsweptPayments(context.listDb, scope, holding, estimatedPayments);
   const own = rows.filter(row => row.caip2 === caip2);
   const [batch] = batchesOf(context, scope, own);
@@ -127,7 +127,7 @@ const keptEstimate = async (context: Context, scope: Scope, holding: Holding): P
   return kept;
 };
 
-/** By the oldest of its payments, and in proportion. */
+/** Estimated on the oldest payments and extrapolated to all. */
 const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<UnsweptRow['gas']> => {
   const network = context.networks.all().find(({ caip2 }) => caip2 === holding.caip2);
   const kept = network ? await keptEstimate(context, scope, holding) : null;
@@ -144,7 +144,7 @@ const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<
   };
 };
 
-/** Final funds at forwarders, by network, token and treasury. Those of extended keys are their owner's to move. */
+/** Final funds at forwarders, by network, token and treasury. Florin does not move funds of extended keys. */
 export const readUnswept = async (context: Context, scope: Scope): Promise<UnsweptRow[]> => {
   const holdings = await readHoldings(context.listDb, scope);
   return Promise.all(

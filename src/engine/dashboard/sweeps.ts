@@ -19,15 +19,15 @@ import { type SweptToken, sweptToken } from './sweepPlan.ts';
 const shownSweeps = 50;
 
 /**
- * Landed once the watcher has seen what its transaction forwarded. Failed where its payments were emptied and not by it:
- * it can bring nothing any more. Until one of both is known it is as it was sent, however long that takes.
+ * `landed` once the watcher has seen its forwards. `failed` if other transactions emptied its payments. Until then it
+ * is `sent`, however long that takes.
  */
 const statusOf = ({ forwarded, isOpen }: StoredSweep): SweepRow['status'] => {
   if (forwarded !== null) return 'landed';
   return isOpen ? 'sent' : 'failed';
 };
 
-const shown = (row: StoredSweep): SweepRow => ({
+const sweepObject = (row: StoredSweep): SweepRow => ({
   id: row.id,
   network: row.network,
   currency: row.currency,
@@ -41,25 +41,25 @@ const shown = (row: StoredSweep): SweepRow => ({
 });
 
 export const recentSweeps = async (context: Context, scope: Scope): Promise<SweepRow[]> =>
-  (await listSweeps(context.listDb, scope, shownSweeps)).map(shown);
+  (await listSweeps(context.listDb, scope, shownSweeps)).map(sweepObject);
 
 export type SentSweep = SweptToken & { readonly txHash: string; readonly payments: readonly string[] };
 
-/** One transaction is of one chain and one token, and what it names is the caller's own. */
+/** A transaction has one chain and one token, and its payments must be the caller's own. */
 const commonOrigin = (rows: readonly PaymentRow[], ids: ReadonlySet<string>, token: SweptToken): PaymentRow => {
   const isOwn = (row: PaymentRow): boolean =>
     row.network === token.network && row.currency === token.currency && row.walletKind === 'forwarder';
   const [first] = rows;
   if (!first || rows.length !== ids.size || !rows.every(isOwn)) {
-    throw invalid('payments', 'payments must be ids of your payments in this token that a forwarder received.');
+    throw invalid('payments', 'payments must be ids of your own payments in this token that have forwarders.');
   }
   if (!rows.every(row => row.caip2 === first.caip2 && row.contract === first.contract)) {
-    throw invalid('payments', 'payments must all be of one chain and one token contract.');
+    throw invalid('payments', 'payments must all be on one chain and in one token contract.');
   }
   return first;
 };
 
-/** Puts on record what somebody's wallet sent. Told twice, it is the same sweep. */
+/** Records a sweep that a wallet has sent. Recording it twice gives the same sweep. */
 export const recordSweep = (
   context: Context,
   scope: Scope,
@@ -93,5 +93,5 @@ export const recordSweep = (
       const done = { action: 'settlement.swept', subject: id, detail };
       await recordAudit(context, tx, entryBy(by, scope.environment, done));
     }
-    return shown((await findSweep(tx, scope, caip2, txHash))!);
+    return sweepObject((await findSweep(tx, scope, caip2, txHash))!);
   });

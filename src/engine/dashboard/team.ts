@@ -25,35 +25,35 @@ import { readEmail } from './people.ts';
 import type { SignedInPerson } from './sessions.ts';
 
 const invitationSeconds = 7 * 86_400;
-const mostInvitations = 100;
+const maxInvitations = 100;
 
 const noSuchMember = (): FlorinError => new FlorinError('not_found', 'No member of your team has this id.');
-const noSuchInvitation = (): FlorinError => new FlorinError('not_found', 'There is no such invitation.');
+const noSuchInvitation = (): FlorinError => new FlorinError('not_found', 'No open invitation has this id.');
 
-/** Owners are made, changed and removed by owners alone. */
+/** Only owners can add, change or remove owners. */
 const refuseOwners = (person: SignedInPerson, ...touched: Role[]): void => {
   if (touched.includes('owner') && !mayDo(person.role, 'team.owners')) {
-    throw new FlorinError('permission_denied', 'Only an owner may do this with an owner.');
+    throw new FlorinError('permission_denied', 'Only an owner can add, change or remove an owner.');
   }
 };
 
-const tell = (
+const recordChange = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   person: SignedInPerson,
   { address, ...done }: { action: string; subject: string; detail: Record<string, unknown>; address: string },
 ): Promise<void> => recordAudit(context, tx, entryBy({ person, address }, null, done));
 
-/** As of now: the role of whoever asks may have been taken while the request was on its way. */
+/** Locks the manager's own row and reads the current role, which may have changed during the request. */
 const lockManager = async (tx: Queryable, person: SignedInPerson): Promise<SignedInPerson> => {
   const self = await lockPerson(tx, person.accountId, person.personId);
   if (!self || !mayDo(self.role, 'team.manage')) {
-    throw new FlorinError('permission_denied', 'Your role does not allow this any more.');
+    throw new FlorinError('permission_denied', 'Your role no longer allows this.');
   }
   return { ...person, role: self.role };
 };
 
-/** The links of these are worth nothing from now on, each with its row in the audit log. */
+/** Invalidates the links of these invitations, each with an audit row. */
 const withdraw = async (
   context: Context,
   tx: Queryable,
@@ -62,15 +62,23 @@ const withdraw = async (
   address: string,
 ): Promise<AccessLink[]> => {
   const gone = await withdrawInvitations(tx, person.accountId, by);
-  // Whoever may remove somebody may take their invitations with them.
+  // A manager who may remove a person may also withdraw that person's invitations.
   if (by.createdBy === undefined) refuseOwners(person, ...gone.map(link => link.role));
   for (const { id, email, role } of gone) {
-    await tell(context, tx, person, { action: 'invitation.withdrawn', subject: id, detail: { email, role }, address });
+    await recordChange(context, tx, person, {
+      action: 'invitation.withdrawn',
+      subject: id,
+      detail: { email, role },
+      address,
+    });
   }
   return gone;
 };
 
-/** An e-mail of another account is invited all the same, and refused to whoever has it: who else has it is not told. */
+/**
+ * Also accepts an e-mail address of another account, and refuses it only when the invitation is used: the inviter must
+ * not learn who else uses it.
+ */
 export const invite = (
   context: Context,
   person: SignedInPerson,
@@ -85,12 +93,12 @@ export const invite = (
     const self = await lockManager(tx, person);
     refuseOwners(self, role);
     if ((await findPersonByEmail(tx, email))?.accountId === accountId) {
-      throw new FlorinError('conflict', 'Somebody of your team has this e-mail address already.', 'email');
+      throw new FlorinError('conflict', 'A member of your team already has this e-mail address.', 'email');
     }
-    // One for each address: the link that was shown last is the one that works.
+    // One invitation per address: only the latest link works.
     await withdraw(context, tx, self, { email }, address);
-    if ((await listInvitations(tx, accountId)).length >= mostInvitations) {
-      throw new FlorinError('conflict', `There are ${mostInvitations} open invitations. Withdraw some first.`);
+    if ((await listInvitations(tx, accountId)).length >= maxInvitations) {
+      throw new FlorinError('conflict', `There are ${maxInvitations} open invitations. Withdraw some first.`);
     }
     const { token, hash } = generateToken();
     const { id } = context.ids.next('invitation', context.clock.nowMs());
@@ -104,7 +112,12 @@ export const invite = (
       createdBy: person.personId,
       livesSeconds: invitationSeconds,
     });
-    await tell(context, tx, person, { action: 'invitation.created', subject: id, detail: { email, role }, address });
+    await recordChange(context, tx, person, {
+      action: 'invitation.created',
+      subject: id,
+      detail: { email, role },
+      address,
+    });
     return { ...row, email, link: `${context.dashboard.url}/dashboard/invitation#${token}` };
   });
 };
@@ -121,7 +134,7 @@ export const withdrawInvitation = (
     if ((await withdraw(context, tx, self, { id }, address)).length === 0) throw noSuchInvitation();
   });
 
-/** The member, locked, with a refusal where the account would be left without an owner. */
+/** Locks the member. Throws if the account would have no owner left. */
 const lockMember = async (
   tx: Queryable,
   person: SignedInPerson,
@@ -136,12 +149,12 @@ const lockMember = async (
   if (!member) throw noSuchMember();
   refuseOwners(self, member.role, ...(becomes === 'nobody' ? [] : [becomes]));
   if (becomes !== 'owner' && owners.length === 1 && owners[0] === id) {
-    throw new FlorinError('conflict', 'The last owner stays. Make somebody else an owner first.');
+    throw new FlorinError('conflict', 'An account must have an owner. Make another member an owner first.');
   }
   return member;
 };
 
-/** Ends the member's sessions: what is on their screen was read with another role. */
+/** Ends the member's sessions, whose pages were read with the old role. */
 export const changeRole = (
   context: Context,
   person: SignedInPerson,
@@ -160,7 +173,7 @@ export const changeRole = (
     // What they could not invite to any more must not be open in their name.
     if (role !== 'owner') await withdraw(context, tx, person, { createdBy: id }, address);
     const detail = { email: member.email, from: member.role, to: role };
-    await tell(context, tx, person, { action: 'person.role_changed', subject: id, detail, address });
+    await recordChange(context, tx, person, { action: 'person.role_changed', subject: id, detail, address });
     return (await readPerson(tx, accountId, id))!;
   });
 
@@ -171,5 +184,5 @@ export const removeMember = (context: Context, person: SignedInPerson, id: strin
     await removePerson(tx, person.accountId, id);
     await withdraw(context, tx, person, { createdBy: id }, address);
     const detail = { email: member.email, role: member.role };
-    await tell(context, tx, person, { action: 'person.removed', subject: id, detail, address });
+    await recordChange(context, tx, person, { action: 'person.removed', subject: id, detail, address });
   });

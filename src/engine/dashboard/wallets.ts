@@ -15,7 +15,7 @@ import { type Destination, type GivenDestination, readDestination, sampleAddress
 import { isSealed, putWallet } from '../walletSeal.ts';
 import { type Acting, recordAction } from './acting.ts';
 
-/** For how long a change of where money goes waits. Test money is worth nothing, and whoever tests does not wait a day. */
+/** How long a change of wallet waits. The sandbox has no real money, so tests do not wait. */
 export const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
 
 export type WalletRequest = { network: string; treasury?: string; xpub?: string };
@@ -33,7 +33,9 @@ const changeOf = (row: ShownWallet): WalletChange => ({
   takesEffectAt: row.takesEffectAt!.toISOString(),
 });
 
-/** Somebody has written to the database. A change that waits is shown all the same, since people may want to stop it. */
+/**
+ * A broken seal means that somebody wrote to the database. A pending change is still shown, so that people can stop it.
+ */
 const assertSealed = (context: Pick<Context, 'vault' | 'log'>, scope: Scope, row: ShownWallet): void => {
   if (isSealed(context.vault, scope, row)) return;
   const { accountId, environment } = scope;
@@ -68,7 +70,7 @@ const pickWallet = (rows: readonly ShownWallet[], network: string) => {
   return { inForce: mine.find(row => !row.pending), waiting: mine.find(row => row.pending) };
 };
 
-/** One for each network of the registry, set or not. */
+/** One entry per network of the registry, set or not. */
 export const showWallets = async (context: Context, scope: Scope): Promise<(Wallet | Unset)[]> => {
   const rows = await readWallets(context, context.db, scope);
   return context.networks
@@ -85,12 +87,12 @@ export const showWallets = async (context: Context, scope: Scope): Promise<(Wall
 const givenOf = ({ treasury, xpub }: WalletRequest): GivenDestination => {
   if (treasury !== undefined && xpub === undefined) return { treasury };
   if (xpub !== undefined && treasury === undefined) return { xpub };
-  throw invalid('treasury', 'Give either a treasury address or an extended public key.');
+  throw invalid('treasury', 'Enter either a treasury address or an extended public key.');
 };
 
 const destinationOf = async (context: Context, scope: Scope, request: WalletRequest): Promise<Destination> => {
   if (!context.networks.configured(scope.environment, request.network)) {
-    throw invalid('network', 'There is no such network.');
+    throw invalid('network', 'No network has this name.');
   }
   return readDestination(context.db, scope, context.networks.all(), givenOf(request));
 };
@@ -111,11 +113,11 @@ const refuseSecondChange = (waiting: ShownWallet | undefined): void => {
   if (!waiting) return;
   throw new FlorinError(
     'conflict',
-    `A change to ${waiting.destination} waits until ${waiting.takesEffectAt!.toISOString()}. Stop it first.`,
+    `A change to ${waiting.destination} takes effect at ${waiting.takesEffectAt!.toISOString()}. Stop it first.`,
   );
 };
 
-/** The first wallet of a network is in force at once: nothing was paid anywhere before. Any other one waits. */
+/** The first wallet of a network takes effect at once, because no payments went elsewhere before. A change waits. */
 export const requestWallet = async (
   context: Context,
   acting: Acting,
@@ -129,7 +131,7 @@ export const requestWallet = async (
     const before = pickWallet(await readWallets(context, tx, scope), network);
     refuseSecondChange(before.waiting);
     if (before.inForce?.kind === wallet.kind && before.inForce.destination === wallet.destination) {
-      throw new FlorinError('conflict', `New payments on ${network} go there already.`);
+      throw new FlorinError('conflict', `New payments on ${network} already go to this wallet.`);
     }
     const waitSeconds = before.inForce ? changeWaitHours[scope.environment] * 3_600 : 0;
     const put = { network, ...wallet, waitSeconds, requestedBy: actor.name };
@@ -152,7 +154,7 @@ export const requestWallet = async (
   });
 };
 
-/** Somebody has found it in a wallet of their own. Says nothing of any version but the one they saw. */
+/** The person has found the addresses in their own wallet. Applies only to the version they saw. */
 export const confirmWallet = (context: Context, acting: Acting, network: string, version: number): Promise<Wallet> => {
   const { scope, actor } = acting;
   return context.db.transaction(async tx => {
@@ -160,7 +162,7 @@ export const confirmWallet = (context: Context, acting: Acting, network: string,
     const { inForce, waiting } = pickWallet(await readWallets(context, tx, scope), network);
     if (!inForce) throw new FlorinError('not_found', 'No wallet is set for this network.');
     if (inForce.version !== version) {
-      throw new FlorinError('conflict', 'Another wallet is in force by now. Look at its addresses first.');
+      throw new FlorinError('conflict', 'The wallet has changed. Check its addresses first.');
     }
     if (await verifyWallet(tx, scope, { network, version, verifiedBy: actor.name })) {
       const { destination } = inForce;
@@ -175,7 +177,7 @@ export const confirmWallet = (context: Context, acting: Acting, network: string,
   });
 };
 
-/** Anybody who may change wallets may stop a change, without a new proof: nothing is lost by stopping. */
+/** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange = (context: Context, acting: Acting, id: string): Promise<{ done: true }> => {
   const { scope, actor } = acting;
   const [, network, digits] = /^([a-z0-9-]{1,40})-([1-9][0-9]{0,8})$/.exec(id) ?? [];
@@ -190,16 +192,16 @@ export const stopChange = (context: Context, acting: Acting, id: string): Promis
       subject: network,
       detail: { version, destination: waiting.destination, requestedBy: waiting.requestedBy },
     });
-    // Last, when nothing is left to wait for: its time may have come while the log was another's.
+    // Last, after all locks are held: the change may have taken effect while this waited for the audit log.
     if (!(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
     return { done: true } as const;
   });
 };
 
 const noSuchChange = (): FlorinError =>
-  new FlorinError('not_found', 'No change with this id waits: it has taken effect or was stopped.');
+  new FlorinError('not_found', 'No pending change has this id. It has taken effect or was stopped.');
 
-/** Everything that waits, in both environments, for everybody to see. */
+/** All pending changes of both environments, for everybody in the account. */
 export const announceChanges = async (
   context: Context,
   accountId: string,

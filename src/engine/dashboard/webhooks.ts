@@ -5,7 +5,7 @@ import type { EventType } from '../../core/payment/states.ts';
 import type { DeliveryRow } from '../../storage/deliveryLog.ts';
 import { deleteEndpoint, type EndpointChange, type EndpointRow, readEndpoint } from '../../storage/endpoints.ts';
 import type { Context, DeliveryOutcome } from '../context.ts';
-import { makeDue, scheduleReplay, type TimeRange } from '../deliveries.ts';
+import { rescheduleNow, scheduleReplay, type TimeRange } from '../deliveries.ts';
 import {
   addEndpoint,
   checkUrl,
@@ -18,7 +18,7 @@ import {
 } from '../webhookEndpoints.ts';
 import { type Acting, recordAction } from './acting.ts';
 
-export const shownEndpoint = (row: EndpointRow): Endpoint => ({
+export const endpointObject = (row: EndpointRow): Endpoint => ({
   id: row.id,
   url: row.url,
   events: row.events,
@@ -28,7 +28,7 @@ export const shownEndpoint = (row: EndpointRow): Endpoint => ({
   createdAt: row.createdAt.toISOString(),
 });
 
-export const shownDelivery = (row: DeliveryRow): Delivery => ({
+export const deliveryObject = (row: DeliveryRow): Delivery => ({
   id: row.id,
   eventId: row.eventId,
   eventType: row.type,
@@ -50,8 +50,8 @@ const resultOf = ({ delivered, statusCode, durationMs, error }: DeliveryOutcome)
   error,
 });
 
-/** The endpoint is there whatever comes of the ping: its receiver may be built after it. */
-export const createPinged = async (
+/** The endpoint stays even if the ping fails: its receiver may be built later. */
+export const createEndpointAs = async (
   context: Context,
   acting: Acting,
   request: { url: string; events: string[]; description?: string | null },
@@ -64,14 +64,19 @@ export const createPinged = async (
     await recordAction(context, tx, acting, { action: 'webhook.created', subject: id, detail: { url, events } });
     return added;
   });
-  return { endpoint: shownEndpoint(row), secret, ping: await ping(context, scope, row, 'webhook.test') };
+  return { endpoint: endpointObject(row), secret, ping: await ping(context, scope, row, 'webhook.test') };
 };
 
 const ping = async (context: Context, scope: Scope, row: EndpointRow, type: EventType): Promise<TestResult> =>
   resultOf(await sendTest(context, scope, row, type));
 
-/** The audit log has it before it is sent, whatever becomes of it. */
-export const testShown = async (context: Context, acting: Acting, id: string, type: EventType): Promise<TestResult> => {
+/** The audit row is written before the event is sent. */
+export const testEndpointAs = async (
+  context: Context,
+  acting: Acting,
+  id: string,
+  type: EventType,
+): Promise<TestResult> => {
   const row = await findEndpoint(context, acting.scope, id);
   const tested = { action: 'webhook.tested', subject: id, detail: { type, url: row.url } };
   await context.db.transaction(tx => recordAction(context, tx, acting, tested));
@@ -84,7 +89,12 @@ const changedOf = (before: EndpointRow, after: EndpointRow): Record<string, { be
   return Object.fromEntries(changed.map(name => [name, { before: before[name], after: after[name] }]));
 };
 
-export const changeShown = (context: Context, acting: Acting, id: string, change: EndpointChange): Promise<Endpoint> =>
+export const changeEndpointAs = (
+  context: Context,
+  acting: Acting,
+  id: string,
+  change: EndpointChange,
+): Promise<Endpoint> =>
   context.db.transaction(async tx => {
     const before = isId('endpoint', id) ? await readEndpoint(tx, acting.scope, id) : null;
     if (!before) throw noSuchEndpoint();
@@ -93,10 +103,10 @@ export const changeShown = (context: Context, acting: Acting, id: string, change
     if (Object.keys(detail).length > 0) {
       await recordAction(context, tx, acting, { action: 'webhook.changed', subject: id, detail });
     }
-    return shownEndpoint(row);
+    return endpointObject(row);
   });
 
-export const deleteShown = (context: Context, acting: Acting, id: string): Promise<{ done: true }> =>
+export const deleteEndpointAs = (context: Context, acting: Acting, id: string): Promise<{ done: true }> =>
   context.db.transaction(async tx => {
     const row = isId('endpoint', id) ? await readEndpoint(tx, acting.scope, id) : null;
     if (!row || !(await deleteEndpoint(tx, acting.scope, id))) throw noSuchEndpoint();
@@ -104,8 +114,8 @@ export const deleteShown = (context: Context, acting: Acting, id: string): Promi
     return { done: true } as const;
   });
 
-/** The audit log has who saw it before they see it. */
-export const revealSecret = (context: Context, acting: Acting, id: string): Promise<{ secret: string }> =>
+/** The audit row is written before the secret is shown. */
+export const revealSecretAs = (context: Context, acting: Acting, id: string): Promise<{ secret: string }> =>
   context.db.transaction(async tx => {
     const row = isId('endpoint', id) ? await readEndpoint(tx, acting.scope, id) : null;
     if (!row) throw noSuchEndpoint();
@@ -113,26 +123,26 @@ export const revealSecret = (context: Context, acting: Acting, id: string): Prom
     return { secret: openSecret(context, acting.scope, row) };
   });
 
-export const rotateShown = (context: Context, acting: Acting, id: string): Promise<{ secret: string }> =>
+export const rotateSecretAs = (context: Context, acting: Acting, id: string): Promise<{ secret: string }> =>
   context.db.transaction(async tx => {
     const { row, secret } = await renewSecret(context, tx, acting.scope, id);
     await recordAction(context, tx, acting, { action: 'secret.rotated', subject: id, detail: { url: row.url } });
     return { secret };
   });
 
-export const resendShown = (context: Context, acting: Acting, id: string): Promise<Delivery> =>
+export const resendDeliveryAs = (context: Context, acting: Acting, id: string): Promise<Delivery> =>
   context.db.transaction(async tx => {
-    const row = await makeDue(tx, acting.scope, id);
+    const row = await rescheduleNow(tx, acting.scope, id);
     const { eventId, paymentId, url } = row;
     await recordAction(context, tx, acting, {
       action: 'delivery.resent',
       subject: id,
       detail: { eventId, paymentId, url },
     });
-    return shownDelivery(row);
+    return deliveryObject(row);
   });
 
-export const replayShown = async (
+export const replayEventsAs = async (
   context: Context,
   acting: Acting,
   id: string,

@@ -7,10 +7,10 @@ import type { Context } from '../../engine/context.ts';
 import { csvOfPayments, recordExport } from '../../engine/dashboard/exportPayments.ts';
 import { actOnPaymentAs, createPaymentAs, simulatePaymentAs } from '../../engine/dashboard/paymentActions.ts';
 import { readPaymentTimeline } from '../../engine/dashboard/paymentTimeline.ts';
-import { mayStill } from '../../engine/dashboard/sessions.ts';
+import { isStillAllowed } from '../../engine/dashboard/sessions.ts';
 import { createDerivationIndexes } from '../../engine/derivationIndexes.ts';
 import { canonicalAddress } from '../../engine/paymentAddress.ts';
-import { presentShown } from '../../engine/readPayment.ts';
+import { shownPaymentBody } from '../../engine/readPayment.ts';
 import { simulatedOutcomes } from '../../engine/simulatePayment.ts';
 import { searchedPayments, searchPayments } from '../../storage/dashboard/searchPayments.ts';
 import { listPayments, type PaymentSearch } from '../../storage/listPayments.ts';
@@ -70,7 +70,7 @@ const found = async (
     page.ids.map(id => ({ scope, id })),
   );
   return {
-    data: rows.flatMap(row => (row === null ? [] : (JSON.parse(presentShown(context, row)) as PaymentObject))),
+    data: rows.flatMap(row => (row === null ? [] : (JSON.parse(shownPaymentBody(context, row)) as PaymentObject))),
     pagination: { limit, offset, total: page.total },
     searched: page.isCut ? searchedPayments : null,
   };
@@ -83,7 +83,7 @@ const list = async (context: Context, scope: Scope, query: Static<typeof listQue
     return found(context, scope, { ...filter, ...(strayed ? { strayed } : {}) }, { search, limit, offset });
   }
   const { rows, total } = await listPayments(context.listDb, scope, filter, { limit, offset });
-  const data = rows.map(row => JSON.parse(presentShown(context, row)) as PaymentObject);
+  const data = rows.map(row => JSON.parse(shownPaymentBody(context, row)) as PaymentObject);
   return { data, pagination: { limit, offset, total }, searched: null };
 };
 
@@ -96,7 +96,7 @@ const readRoutes = (context: Context): DashboardRoute[] => {
   const exported = async (call: DashboardCall<'GET /payments.csv'>): Promise<{ reply: Reply }> => {
     const { scope, environment, person } = call;
     const filter = filterOf(call.query as Static<typeof fileQuery>);
-    const reader = { personId: person.personId, mayRead: () => mayStill(context, person, exporting) };
+    const reader = { personId: person.personId, mayRead: () => isStillAllowed(context, person, exporting) };
     const file = stream(reader, () => csvOfPayments(context, scope, filter));
     try {
       await recordExport(context, scope, filter, byOf(call));

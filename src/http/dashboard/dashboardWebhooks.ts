@@ -5,16 +5,16 @@ import { isId } from '../../core/ids.ts';
 import { type EventType, eventTypes } from '../../core/payment/states.ts';
 import type { Context } from '../../engine/context.ts';
 import {
-  changeShown,
-  createPinged,
-  deleteShown,
-  replayShown,
-  resendShown,
-  revealSecret,
-  rotateShown,
-  shownDelivery,
-  shownEndpoint,
-  testShown,
+  changeEndpointAs,
+  createEndpointAs,
+  deleteEndpointAs,
+  deliveryObject,
+  endpointObject,
+  replayEventsAs,
+  resendDeliveryAs,
+  revealSecretAs,
+  rotateSecretAs,
+  testEndpointAs,
 } from '../../engine/dashboard/webhooks.ts';
 import { findDelivery } from '../../engine/deliveries.ts';
 import { findEndpoint } from '../../engine/webhookEndpoints.ts';
@@ -47,7 +47,7 @@ const managing = (context: Context): DashboardRoute[] => [
     action: 'webhooks.read',
     async handle({ scope }) {
       const { rows } = await listEndpoints(context.db, scope, allEndpoints);
-      return { data: rows.map(shownEndpoint) };
+      return { data: rows.map(endpointObject) };
     },
   }),
   route({
@@ -56,24 +56,24 @@ const managing = (context: Context): DashboardRoute[] => [
     action: 'webhooks.manage',
     stepUp: true,
     body: endpointRequest,
-    handle: call => createPinged(context, actingOf(call), call.body),
+    handle: call => createEndpointAs(context, actingOf(call), call.body),
   }),
   route({
     name: 'GET /webhooks/:id',
     action: 'webhooks.read',
-    handle: async ({ scope, params }) => shownEndpoint(await findEndpoint(context, scope, params.id!)),
+    handle: async ({ scope, params }) => endpointObject(await findEndpoint(context, scope, params.id!)),
   }),
   route({
     name: 'PATCH /webhooks/:id',
     action: 'webhooks.manage',
     stepUp: true,
     body: endpointPatch,
-    handle: call => changeShown(context, actingOf(call), call.params.id!, call.body),
+    handle: call => changeEndpointAs(context, actingOf(call), call.params.id!, call.body),
   }),
   route({
     name: 'DELETE /webhooks/:id',
     action: 'webhooks.manage',
-    handle: call => deleteShown(context, actingOf(call), call.params.id!),
+    handle: call => deleteEndpointAs(context, actingOf(call), call.params.id!),
   }),
 ];
 
@@ -82,14 +82,14 @@ const secrets = (context: Context): DashboardRoute[] => [
     name: 'POST /webhooks/:id/reveal',
     action: 'secrets.reveal',
     stepUp: true,
-    handle: call => revealSecret(context, actingOf(call), call.params.id!),
+    handle: call => revealSecretAs(context, actingOf(call), call.params.id!),
   }),
   // The answer holds the new secret.
   route({
     name: 'POST /webhooks/:id/rotate',
     action: 'webhooks.manage',
     stepUp: true,
-    handle: call => rotateShown(context, actingOf(call), call.params.id!),
+    handle: call => rotateSecretAs(context, actingOf(call), call.params.id!),
   }),
 ];
 
@@ -98,7 +98,7 @@ const showLog = async (context: Context, call: DashboardCall<'GET /webhooks/:id/
   if (cursor !== null && !isId('delivery', cursor)) throw invalid('cursor', 'cursor must be the nextCursor of a page.');
   const { id } = await findEndpoint(context, call.scope, call.params.id!);
   const rows = await listDeliveries(context.listDb, call.scope, id, { status, before: cursor, limit: limit + 1 });
-  const data = rows.slice(0, limit).map(shownDelivery);
+  const data = rows.slice(0, limit).map(deliveryObject);
   const hasMore = rows.length > limit;
   return { data, pagination: { limit, hasMore, nextCursor: hasMore ? data.at(-1)!.id : null } };
 };
@@ -118,7 +118,7 @@ const showOne = async (context: Context, { scope, params }: DashboardCall<'GET /
       responseBody: each.statusCode === null ? null : each.response,
     }),
   );
-  return { delivery: shownDelivery(row), attempts, body: event?.body ?? '' };
+  return { delivery: deliveryObject(row), attempts, body: event?.body ?? '' };
 };
 
 const sending = (context: Context): DashboardRoute[] => [
@@ -126,7 +126,7 @@ const sending = (context: Context): DashboardRoute[] => [
     name: 'POST /webhooks/:id/test',
     action: 'webhooks.manage',
     body: testKind,
-    handle: call => testShown(context, actingOf(call), call.params.id!, call.body.type as EventType),
+    handle: call => testEndpointAs(context, actingOf(call), call.params.id!, call.body.type as EventType),
   }),
   route({
     name: 'POST /webhooks/:id/replay',
@@ -135,7 +135,7 @@ const sending = (context: Context): DashboardRoute[] => [
     async handle(call) {
       const { fromMs, toMs } = timeRange(call.body);
       const asked = { fromMs: Math.max(fromMs!, 0), toMs: Math.max(toMs!, 0) };
-      return replayShown(context, actingOf(call), call.params.id!, asked);
+      return replayEventsAs(context, actingOf(call), call.params.id!, asked);
     },
   }),
   route({
@@ -148,7 +148,7 @@ const sending = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /deliveries/:id/resend',
     action: 'deliveries.resend',
-    handle: call => resendShown(context, actingOf(call), call.params.id!),
+    handle: call => resendDeliveryAs(context, actingOf(call), call.params.id!),
   }),
 ];
 

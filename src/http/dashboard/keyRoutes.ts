@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { permissions } from '../../core/permissions.ts';
 import { rotationOverlaps } from '../../engine/accounts.ts';
 import type { Context } from '../../engine/context.ts';
-import { createShownKey, revokeShownKey, rotateShownKey, showKeys } from '../../engine/dashboard/keys.ts';
+import { createKeyAs, listKeys, revokeKeyAs, rotateKeyAs } from '../../engine/dashboard/keys.ts';
 import { nullable, storable, strict } from '../schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
@@ -24,26 +24,26 @@ export const keyRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /keys',
     action: 'keys.read',
-    handle: async call => ({ data: await showKeys(context, call.scope) }),
+    handle: async call => ({ data: await listKeys(context, call.scope) }),
   }),
   route({
     name: 'POST /keys',
     action: 'keys.manage',
     stepUp: true,
     body: newKey,
-    handle: call => createShownKey(context, actingOf(call), call.body),
+    handle: call => createKeyAs(context, actingOf(call), call.body),
   }),
   route({
     name: 'POST /keys/:id/rotate',
     action: 'keys.manage',
     stepUp: true,
     body: rotation,
-    handle: call => rotateShownKey(context, actingOf(call), call.params.id!, call.body.overlap),
+    handle: call => rotateKeyAs(context, actingOf(call), call.params.id!, call.body.overlap),
   }),
   route({
     name: 'POST /keys/:id/revoke',
     action: 'keys.manage',
     stepUp: true,
-    handle: call => revokeShownKey(context, actingOf(call), call.params.id!),
+    handle: call => revokeKeyAs(context, actingOf(call), call.params.id!),
   }),
 ];

@@ -7,10 +7,10 @@ import { requestPasskey } from '../../engine/dashboard/passkeys.ts';
 import { endOwnSession, endReplacedSession, sessionSeconds, type Visit } from '../../engine/dashboard/sessions.ts';
 import { describeSignedIn } from '../../engine/dashboard/signedIn.ts';
 import {
-  type Knock,
   type NewSession,
   proveWithPasskey,
   proveWithPassword,
+  type SignInOrigin,
   signInWithPasskey,
   signInWithPassword,
 } from '../../engine/dashboard/signIn.ts';
@@ -21,7 +21,7 @@ import { body, code, email, name, passkeyResponse, password, token } from './bod
 import { type DashboardRoute, type PublicCall, type PublicRoute, publicRoute, route } from './dashboardRoute.ts';
 import { endedCookie, sessionCookie } from './sessionCookie.ts';
 
-const knockOf = (visit: Visit): Knock => ({ ...visit, addressKey: limitSubject(visit.address) });
+const originOf = (visit: Visit): SignInOrigin => ({ ...visit, addressKey: limitSubject(visit.address) });
 
 /** Whoever has just signed in, with the cookie that says so from now on in place of the one that came along. */
 const signedIn = async (
@@ -85,7 +85,7 @@ const signInRoutes = (context: Context): PublicRoute[] => [
     action: 'public',
     body: body({ email, password, code: Type.Optional(code) }),
     async handle(call) {
-      const session = await signInWithPassword(context, call.body, knockOf(call.visit));
+      const session = await signInWithPassword(context, call.body, originOf(call.visit));
       return session === null ? { state: 'code-needed' as const } : signedIn(context, session, call);
     },
   }),
@@ -130,7 +130,7 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
       }
       const until =
         given.response === undefined
-          ? await proveWithPassword(context, person, { password: given.password!, code: given.code }, knockOf(visit))
+          ? await proveWithPassword(context, person, { password: given.password!, code: given.code }, originOf(visit))
           : await proveWithPasskey(context, person, given.response, visit.address);
       return { provenUntil: until.toISOString() };
     },

@@ -70,7 +70,7 @@ test('an admin makes no owners and does not touch them; the last owner stays', a
   await watched.page.getByRole('button', { name: 'Change the role of Owner 1' }).click();
   await watched.page.getByLabel('Viewer', { exact: true }).check();
   await watched.page.getByRole('button', { name: 'Change the role', exact: true }).click();
-  await watched.page.getByText('The last owner stays.').waitFor();
+  await watched.page.getByText('An account must have an owner.').waitFor();
   await watched.close();
 });
 

@@ -92,7 +92,7 @@ export const launchFlorin = (
   });
   const output = (): string => written;
   const ready = watchReady(child, exited, output);
-  // One that is killed on purpose before it is ready is no failure of whoever does not wait for it.
+  // A process killed on purpose before it is ready is not a failure if nobody waits for it.
   ready.catch(() => {});
   return { pid, ready, exited, output };
 };
@@ -130,7 +130,7 @@ export const findPostmaster = async (dataDir: string): Promise<number | null> =>
   return pid > 0 && (await isPostmasterOf(pid, cluster)) ? pid : null;
 };
 
-/** Ends the server of the data directory without ceremony, by its process id. */
+/** Kills the server of the data directory, by its process id. */
 export const killPostmaster = async (dataDir: string): Promise<boolean> => {
   const pid = await findPostmaster(dataDir);
   return pid !== null && sendSignal(pid, 'SIGKILL');

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** What a client was told, and so may hold the service to. */
+/** What the service acknowledged to a client. */
 export type AckedPayment = {
   readonly id: string;
   readonly externalId: string;
@@ -18,7 +18,7 @@ export type AckedEndpoint = {
   readonly ackedMs: number;
 };
 
-/** A create that was sent once more or less than it was answered. */
+/** A create to send. It may be sent more than once. */
 export type Order = {
   readonly externalId: string;
   readonly idempotencyKey: string | null;
@@ -34,7 +34,7 @@ export type Ledger = {
   /** Orders of payments with an idempotency key, to be sent again now and then. */
   readonly replayable: { order: Order; id: string }[];
   readonly counts: Map<string, number>;
-  /** What no answer may ever be, with the request. */
+  /** Answers that must never occur, with their request. */
   readonly outrages: string[];
   acknowledge(kind: string, entry: object): void;
   count(what: string): void;

@@ -38,11 +38,11 @@ const accept = (ledger: Ledger, order: Order, answer: ApiAnswer): void => {
   if (order.idempotencyKey !== null) ledger.replayable.push({ order, id });
 };
 
-/** Two clients may come with one key at once; the second is told so. */
+/** Two clients may use one key at the same time; the second gets a conflict. */
 const isInProgress = ({ body }: ApiAnswer): boolean =>
   (body.error as { code?: unknown } | undefined)?.code === 'idempotency_in_progress';
 
-/** Faults that are allowed while things are being killed, told apart from those that never are. */
+/** Faults that are allowed while processes are being killed. */
 const refused = (ledger: Ledger, what: string, answer: ApiAnswer): void => {
   ledger.count(`status ${answer.status}`);
   if (answer.status !== 503 && !isInProgress(answer))
@@ -122,7 +122,7 @@ const addEndpoint = async (api: Api, ledger: Ledger, random: Random): Promise<vo
   ledger.acknowledge('endpoint', endpoint);
 };
 
-/** What one client does, over and over, until it is told to stop. Whatever has no answer has an unknown outcome. */
+/** What one client does until it is stopped. A request without an answer has an unknown outcome. */
 export const drive = async (api: Api, ledger: Ledger, random: Random, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     const luck = random.next();

@@ -41,7 +41,7 @@ const sumsOf = (amount: bigint, random: Random): bigint[] => {
 export const createMerchant = (api: Api, worlds: readonly World[]): Merchant => {
   const orders = new Map<string, Order>();
   const outrages: string[] = [];
-  /** What is final stays so: whoever was right once is not asked again. */
+  /** Final payments stay final, so a payment that was right is not checked again. */
   const audited = new Set<string>();
   let refused = 0;
 

@@ -2,12 +2,12 @@ import { type ChainRpc, hexOf } from './chainRpc.ts';
 import { type Check, isByBalance, keptBlocks, type Walked } from './checkChain.ts';
 import type { EventRow, PaymentRow, Tables, TransferRow } from './tables.ts';
 
-/** So many payments are looked at in one turn; as long as there are fewer, every turn looks at all that are open. */
+/** Payments per turn of the scanner. While there are fewer, every turn covers all open payments. */
 const pageSize = 2_000;
 
 const isOpen = (status: string): boolean => status === 'pending' || status === 'confirming' || status === 'reversed';
 
-/** When the payment was open: from an event that made it so to the one that closed it. */
+/** The intervals in which the payment was open, by its events. */
 const openTimes = (history: readonly EventRow[], nowMs: number): { fromMs: number; toMs: number }[] => {
   const times: { fromMs: number; toMs: number }[] = [];
   let fromMs: number | null = null;
@@ -21,7 +21,7 @@ const openTimes = (history: readonly EventRow[], nowMs: number): { fromMs: numbe
   return fromMs === null ? times : [...times, { fromMs, toMs: nowMs }];
 };
 
-/** Whether such coin of an expired payment went with its block so lately that it may come again. */
+/** Whether coin of an expired payment was reorged recently, so that it may come again. */
 const isLostLately = ({ id }: PaymentRow, { transfers, chain }: Tables): boolean =>
   transfers.some(
     row =>
@@ -29,19 +29,19 @@ const isLostLately = ({ id }: PaymentRow, { transfers, chain }: Tables): boolean
   );
 
 /**
- * Up to which height coin that a contract sent must be on record. Coin is looked for while a payment is open, and where
- * the time was over when a reorg took such coin, as long as it may come again: then up to the head. What comes to one
- * that is closed is not looked for; what came before is, as far as somebody looked while it was open:
- * - no payment expires before all that was mined in its time was looked at
- * - who wrote coin of a block into the table had by then looked at all that were open, up to that block; with more
- *   payments than fit into one turn, that cannot be told from here
+ * The height up to which coin sent by a contract must be recorded. The scanner looks while a payment is open, and for
+ * expired payments whose coin was reorged and may come again; then up to the head. For a closed payment it does not
+ * look any more, but coin from before counts as far as it was scanned while open:
+ * - no payment expires before everything mined in its time was scanned
+ * - when coin of a block is in the table, all payments open then were scanned up to that block; with more payments than
+ *   fit into one turn this cannot be derived here
  */
 const dueHeight = (payment: PaymentRow, history: readonly EventRow[], tables: Tables, walked: Walked): number => {
   const { chain, transfers, nowMs } = tables;
   if (isOpen(payment.status)) return chain.latestNumber;
   if (payment.status === 'expired' && isLostLately(payment, tables)) return chain.latestNumber;
   let height = chain.startNumber;
-  // A block's time is of whole seconds, and never behind the clock by more.
+  // Block times are whole seconds, at most one second behind the clock.
   if (payment.status === 'expired') {
     for (const block of walked.values()) {
       if ((block.timestampS + 1) * 1000 <= payment.expiresMs) height = Math.max(height, block.number);
@@ -60,8 +60,9 @@ const sumUpTo = (rows: readonly TransferRow[], height: number): bigint =>
   rows.reduce((sum, row) => (row.blockNumber <= height ? sum + BigInt(row.amount) : sum), 0n);
 
 /**
- * I2 for native coin, which nobody forwards here: no more is on record than the address holds, neither at the cursor nor
- * in any block in which coin was found; and at the end, no less at the height up to which it must have been found.
+ * I2 for native coin, which is not forwarded here: no more is recorded than the address holds, at the cursor and in
+ * every block in which coin was found. At the end, no less is recorded at the height up to which it must have been
+ * found.
  */
 export const checkCoins = async (tables: Tables, walked: Walked, rpc: ChainRpc, isSettled: boolean): Promise<Check> => {
   const { chain } = tables;

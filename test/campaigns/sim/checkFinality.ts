@@ -2,7 +2,7 @@ import type { Check } from './checkChain.ts';
 import type { Body, EventMemory, Shown } from './checkHistory.ts';
 import type { EventRow, Tables } from './tables.ts';
 
-/** What the one who made the chain knows of it. */
+/** What the maker of the chain knows about it. */
 export type ChainMemory = {
   /** The highest block there can have been at an instant. */
   highestAt(ms: number): number;
@@ -37,7 +37,9 @@ const completionFault = (event: EventRow, { data }: Body, { depth, chain }: Fina
   return invented ? `counts confirmations of blocks that were not there: ${JSON.stringify(invented)}` : null;
 };
 
-/** Right if the funds that completed it were in a block that is gone, and what is left was not final at that moment. */
+/**
+ * A reversal is right if the completing funds were in a block that is gone, and the rest was not final at that moment.
+ */
 const reversalFault = (body: Body, completion: Body, { depth, mayReverse, chain }: FinalityOptions): string | null => {
   if (!mayReverse) return 'is reversed, though no reorg went that deep';
   if (finalSum(body.data, depth) >= unitsOf(body.data.amount)) return 'is reversed with its funds in final blocks';

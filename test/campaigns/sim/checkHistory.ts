@@ -1,7 +1,7 @@
 import type { Check } from './checkChain.ts';
 import type { EventRow, PaymentRow, Tables } from './tables.ts';
 
-/** As API.md lists them; written down once more, so that one list checks the other. */
+/** The legal edges, written a second time on purpose, so that one list checks the other. */
 const edges = new Set([
   'pending confirming',
   'pending expired',
@@ -96,7 +96,7 @@ const sayTheSame = (event: EventRow, body: Body): boolean =>
   (body.previous.status ?? null) === event.previousStatus &&
   (body.previous.exception ?? null) === event.previousException;
 
-/** What was seen of events before; kept from check to check. */
+/** Events seen so far; kept between checks. */
 export type EventMemory = { readonly digests: Map<string, string>; readonly bodies: Map<string, Body> };
 export const createEventMemory = (): EventMemory => ({ digests: new Map(), bodies: new Map() });
 

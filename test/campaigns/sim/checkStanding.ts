@@ -5,7 +5,7 @@ const sumOf = (rows: readonly TransferRow[]): bigint => rows.reduce((sum, row) =
 
 type Reading = { readonly status: string; readonly exception: string | null; readonly confirmed: bigint };
 
-/** What a payment is, read from its terms, the chain and the clock, once every block that counts is deep enough. */
+/** A payment's state from its terms, the chain and the clock, once every block that counts is deep enough. */
 const readingOf = (payment: PaymentRow, own: readonly TransferRow[], walked: Walked, tables: Tables): Reading => {
   const amount = BigInt(payment.amount);
   const tolerance = (amount * BigInt(payment.toleranceBps)) / 10_000n;
@@ -58,7 +58,7 @@ export const checkMoney = (tables: Tables): Check => {
   return { what: `I7 money is whole, and received is the sum of canonical transfers`, problems };
 };
 
-/** While the chain moves: covered payments are called so, others are not. */
+/** While the chain moves: exactly the covered payments are shown as covered. */
 export const checkCover = (tables: Tables, walked: Walked): Check => {
   const credits = creditsOf(tables);
   const problems = tables.payments.flatMap(payment => {
@@ -73,7 +73,7 @@ export const checkCover = (tables: Tables, walked: Walked): Check => {
   return { what: 'covered payments are confirming or completed, and no others', problems };
 };
 
-/** At the end, when no block that counts is near the head any more: every word is what the facts give. */
+/** At the end, when no block that counts is near the head: the whole state matches the facts. */
 export const checkStanding = (tables: Tables, walked: Walked, depth: number): Check => {
   const credits = creditsOf(tables);
   const problems = tables.payments.flatMap(payment => {

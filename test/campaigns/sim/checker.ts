@@ -9,8 +9,8 @@ import { checkCover, checkMoney, checkStanding } from './checkStanding.ts';
 import { readTables } from './tables.ts';
 
 /**
- * States over database and chain what must hold, by itself: nothing in here or below comes from Florin's own source. It
- * reads tables with its own SQL, walks the chain with its own decoding and decides with its own rules.
+ * Independent checks of the database and the chain: nothing in here or below comes from Florin's source. It reads
+ * tables with its own SQL, walks the chain with its own decoding and decides with its own rules.
  */
 export type CheckerOptions = FinalityOptions & {
   readonly caip2: string;
@@ -23,13 +23,13 @@ export type Asked = {
   /** In a transaction that reads repeatably. */
   readonly client: pg.ClientBase;
   readonly rpc: ChainRpc;
-  /** Nothing moves any more, and all that counts is deep. */
+  /** Nothing changes any more, and everything that counts is deep. */
   readonly isSettled: boolean;
 };
 
 export type Checker = {
   check(asked: Asked): Promise<Check[]>;
-  /** The same, without remembering anything of it: what is checked was spoiled on purpose. */
+  /** The same, without remembering anything: the database was corrupted on purpose. */
   checkSpoiled(asked: Asked): Promise<Check[]>;
 };
 

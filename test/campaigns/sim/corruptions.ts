@@ -2,7 +2,9 @@ import pg from 'pg';
 import type { Check } from './checkChain.ts';
 import type { Stage } from './simulate.ts';
 
-/** A way to spoil the database; the checks of which one must notice. Every statement must change at least one row. */
+/**
+ * A corruption of the database, and the checks of which at least one must notice it. Every statement must change a row.
+ */
 type Corruption = { readonly name: string; readonly noticedBy: string; readonly sql: readonly string[] };
 
 const standing = `t.canonical and not t.stray and t.tx_hash is not null`;
@@ -81,7 +83,7 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    // Some other such coin, found while the payment was open, shows that somebody had looked.
+    // Another coin of this kind, found while the payment was open, shows that the scanner had run.
     name: 'native coin that a contract sent before the payment was closed is lost',
     noticedBy: 'I2',
     sql: [
@@ -105,7 +107,7 @@ const corruptions: readonly Corruption[] = [
   {
     name: 'an orphaned block is canonical instead of the real one',
     noticedBy: 'I3',
-    // Both at once, so that the one is not taken for the other.
+    // Both at once, so that one is not mistaken for the other.
     sql: [
       `update blocks set canonical = not canonical where number = ${highestOrphan} and (canonical or hash =
         (select min(hash) from blocks where not canonical and number = ${highestOrphan}))`,
@@ -203,7 +205,7 @@ const corruptions: readonly Corruption[] = [
   },
 ];
 
-/** Checks of rows would refuse some of these outright; the checker must not lean on them. */
+/** Row constraints would refuse some of these. The checker must not rely on them. */
 const unguarded = `set local session_replication_role = replica;
   do $$ declare c record; begin
     for c in select conrelid::regclass as tab, conname from pg_constraint
@@ -215,11 +217,11 @@ const unguarded = `set local session_replication_role = replica;
 
 const [attempts, deadlock] = [10, '40P01'];
 
-/** Spoils the database in a transaction, lets the checker look from inside, and takes it back. */
+/** Corrupts the database in a transaction, runs the checker inside it, and rolls back. */
 export const checkTheChecker = async (superuser: pg.ClientConfig, { checker, rpc }: Stage): Promise<Check[]> => {
   const client = new pg.Client(superuser);
   await client.connect();
-  /** The service holds locks of its own, in another order: then the database lets one of the two go. */
+  /** The service locks rows in another order, so a deadlock may end one of the two. */
   const begin = async (): Promise<void> => {
     for (let tried = 1; ; tried++) {
       await client.query('begin isolation level repeatable read');

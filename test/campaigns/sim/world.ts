@@ -53,7 +53,7 @@ export const createWorld = (seed: string, random: Random) => {
       calls.push(['evm_snapshot'], ['eth_blockNumber']);
     }
     const added = blocks.filter(block => block !== null && typeof block !== 'string');
-    // Counted before it is certain: should the node die now, `join` finds out which of them stand.
+    // Counted before the result is known: if the node dies now, `join` finds out which are mined.
     for (const group of added) {
       group.height = notYet;
       if (!groups.includes(group)) groups.push(group);
@@ -109,7 +109,7 @@ export const createWorld = (seed: string, random: Random) => {
     } satisfies ChainMemory as ChainMemory,
     headOf,
 
-    /** The beginning, and again whenever the node was started anew: it has forgotten its states and what was under way. */
+    /** Called at the start and after each restart of the node, which has forgotten its states. */
     async join(rpc: ChainRpc, isFirst: boolean): Promise<void> {
       if (isFirst) await senders.fund(rpc);
       const top = peaks.reduce((most, { number }) => Math.max(most, number), -1);
@@ -129,7 +129,7 @@ export const createWorld = (seed: string, random: Random) => {
       snapshots = [];
       const [id, number] = await rpc.batch([['evm_snapshot'], ['eth_blockNumber']]);
       snapshots.push({ height: Number(number), id });
-      // Killed in the middle of a reorg it is shorter than it was, and to whoever reads it that is a node which lags.
+      // Killed during a reorg, the chain is shorter than before. A reader sees a node that lags.
       const missing = Math.max(0, top + 1 - Number(number));
       await extend(
         rpc,

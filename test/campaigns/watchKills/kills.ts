@@ -122,7 +122,7 @@ export const killSomewhere = async (scene: Scene): Promise<void> => {
 
 const rollBack = 'blocks-orphan';
 
-/** A commit is the step that matters most: of events, and of a rollback, too. */
+/** Commits matter most, also those of events and of a rollback. */
 const pointsOf = (steps: readonly Step[]): Point[] =>
   steps.flatMap(step =>
     (['before', 'after'] as const).flatMap((when): Point[] => {
@@ -136,8 +136,8 @@ const nameOf = ({ when, statement, occurrence, having }: Point): string =>
   `${when} ${statement} ${occurrence}${having ? ` with ${having}` : ''}`;
 
 /**
- * Kills it before and after each statement of the transaction that applies blocks. Steps that show up only on the way,
- * because a transaction had more to write than those before, are killed at as well.
+ * Kills the service before and after each statement of the transaction that applies blocks, including statements that
+ * only larger transactions have.
  */
 export const killAtEveryStep = async (scene: Scene): Promise<Check> => {
   const met: string[] = [];

@@ -33,6 +33,6 @@ export const drive = async (load: Load, tally: LoadTally, signal: AbortSignal): 
       if ((await world.reorganise(rpc, 1 + random.below(deepestReorg), false)) !== null) tally.reorgs += 1;
     }
   } catch {
-    // It was killed under our hands; whoever killed it knows.
+    // The service was killed; the campaign knows.
   }
 };

@@ -101,7 +101,7 @@ export const startProxy = async (socketPath: string): Promise<DatabaseProxy> => 
     });
     server.on('data', chunk => {
       if (!isHeld) client.write(chunk);
-      // The server has done it, and whoever asked will never know.
+      // The server has executed it, and the client will never know.
       else if (readAnswer(chunk)) hit();
     });
   };

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Check } from '../sim/checkChain.ts';
 import type { ReceiverKind } from './receivers.ts';
 
-/** What was created and who is to hear of it: paths of the receivers. */
+/** The created payments and the receiver paths that must get their events. */
 export type Expected = ReadonlyMap<string, readonly string[]>;
 
 type Delivery = {

@@ -119,7 +119,7 @@ test('completion needs the covering sum to be final under the rule, and lasts wh
       expect(outcome.amountConfirmed).toBe(sum(settled));
     }
     if (outcome.status !== 'completed') expect(outcome.settled).toEqual([]);
-    // Funds that came too late do not stand in for those that a reorg took.
+    // Late funds do not replace funds that a reorg removed.
     const timely = received.filter(
       ({ firstSeenAt, block }) => Math.min(firstSeenAt, block?.timestamp ?? firstSeenAt) <= deadline(before),
     );
@@ -205,8 +205,8 @@ test('a chain that is never reorganised gives the same end, however often the pa
       const away = startWorld(frozen);
       let elapsedMs = 0;
       for (const { operation, looks } of all.filter(isOrderly)) {
-        // Blocks have whole seconds, so one mined within the second that begins as the time ends is in time, and a poll
-        // in that second ends the waiting: which of the two comes first matters then. The clock steps over it.
+        // Blocks have whole seconds. In the second in which the time ends, a block would be in time while a poll would
+        // already expire the payment, so the order would matter. The clock skips that second.
         const step = operation.kind === 'tick' ? { ...operation } : operation;
         if (step.kind === 'tick') {
           const pastMs = frozen.createdAt + elapsedMs + step.ms - frozen.expiresAt;
@@ -219,7 +219,7 @@ test('a chain that is never reorganised gives the same end, however often the pa
       }
       const seen = looking.look().outcome;
       const found = away.look().outcome;
-      // A completion that was seen outlives a larger tier; one that was not is decided by the larger tier.
+      // A decided completion survives a larger tier. Without a decision in between, the larger tier applies.
       const fromSmallTier = seen.status === 'completed' && found.status === 'confirming' && frozen.tiers.length > 1;
       if (!fromSmallTier) expect([found.status, found.exception]).toEqual([seen.status, seen.exception]);
       expect(found.amountReceived).toBe(seen.amountReceived);

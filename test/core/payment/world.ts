@@ -21,7 +21,7 @@ export type Operation =
   | { readonly kind: 'endTime' }
   | { readonly kind: 'stray' };
 
-/** An operation and whether the service looks at the payment after it. */
+/** An operation, and whether the payment is decided after it. */
 export type Move = { readonly operation: Operation; readonly looks: boolean };
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -207,5 +207,5 @@ export const startWorld = (frozen: Terms): World => {
   return { facts, now: () => now, run, look };
 };
 
-/** The merchant's actions decide at once, in their own transaction; all else may be looked at later. */
+/** Merchant actions decide at once, in their own transaction. Other changes may be decided later. */
 export const mustLook = ({ kind }: Operation): boolean => kind === 'cancel' || kind === 'accept';

@@ -4,11 +4,11 @@ import { type InsertedPayment, insertPayments, type NewPayment } from '../storag
 import { createBatcher } from './batch.ts';
 import type { Context } from './context.ts';
 
-/** One flight's rows. More would only delay the first of them. */
-const maximumRows = 128;
+/** Rows per batch. More would only delay the first of them. */
+const maxRows = 128;
 const contentionTries = 5;
 
-/** Flights of several processes take the locks of their keys in one order, so that they wait and do not deadlock. */
+/** Batches of several processes lock keys in the same order, so that they wait instead of deadlocking. */
 const lockOrder = (row: NewPayment): string =>
   `${row.accountId} ${row.environment} ${row.idempotency?.key ?? ''} ${row.externalId ?? ''}`;
 
@@ -30,7 +30,7 @@ const insertAll = async (context: Context, rows: NewPayment[]): Promise<Map<stri
   }
 };
 
-/** A row that the database refuses is found by halving, so that it costs the others a few statements and not one each. */
+/** Finds a row that the database refuses by halving, which costs the others a few statements instead of one each. */
 const insertHalving = async (context: Context, rows: NewPayment[], outcomes: Outcomes): Promise<void> => {
   try {
     for (const [id, outcome] of await insertAll(context, rows)) outcomes.set(id, outcome);
@@ -46,7 +46,7 @@ const insertHalving = async (context: Context, rows: NewPayment[], outcomes: Out
   }
 };
 
-/** The first row of each externalId, and the rest: two of one statement would refuse each other. */
+/** The first row of each externalId, and the rest: two in one statement would conflict. */
 const splitRepeats = (rows: readonly NewPayment[]): [NewPayment[], NewPayment[]] => {
   const seen = new Set<string>();
   const first: NewPayment[] = [];
@@ -60,7 +60,7 @@ const splitRepeats = (rows: readonly NewPayment[]): [NewPayment[], NewPayment[]]
   return [first, repeats];
 };
 
-const flight = async (context: Context, rows: NewPayment[]): Promise<(InsertedPayment | Error)[]> => {
+const insertBatch = async (context: Context, rows: NewPayment[]): Promise<(InsertedPayment | Error)[]> => {
   const outcomes: Outcomes = new Map();
   const [first, repeats] = splitRepeats(inLockOrder(rows));
   await insertHalving(context, first, outcomes);
@@ -68,11 +68,11 @@ const flight = async (context: Context, rows: NewPayment[]): Promise<(InsertedPa
   return rows.map(row => outcomes.get(row.id)!);
 };
 
-/** Writes payments of concurrent requests together. Rejects with the database's own error for a row it refused. */
+/** Inserts payments of concurrent requests together. Rejects with the database's error for a refused row. */
 export const createInsert = (context: Context): ((row: NewPayment) => Promise<InsertedPayment>) =>
   createBatcher<NewPayment, InsertedPayment>({
-    maxItems: maximumRows,
+    maxItems: maxRows,
     maxWaiting: 5_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),
-    run: rows => flight(context, rows),
+    run: rows => insertBatch(context, rows),
   });
