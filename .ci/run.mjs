@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureChromium } from './chromium.mjs';
+import { installWarnings } from './installWarnings.mjs';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
 import { startPostgres } from './postgres.mjs';
-import { findLeftovers, makeRoom, run } from './processes.mjs';
+import { findLeftovers, makeRoom, run, start } from './processes.mjs';
 import { trySmallInstall } from './smoke.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -112,9 +113,11 @@ const databaseTests = () =>
 const main = async room => {
   const options = { cwd: root, room };
   say('npm ci');
-  const installed = await run('npm', ['ci'], options);
-  count('npm ci', installed.code === 0 ? [] : [`npm ci ended with ${installed.code}`]);
-  if (installed.code !== 0) return;
+  const installing = start('npm', ['ci'], options);
+  const { code, signal } = await installing.exited;
+  console.log(installing.output());
+  count('npm ci', code === 0 ? installWarnings(installing.output()) : [`npm ci ended with ${signal ?? code}`]);
+  if (code !== 0) return;
 
   await check('Chromium', () => ensureChromium(room));
   await vitest('the tests, on the embedded PostgreSQL', [], options);
