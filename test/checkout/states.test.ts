@@ -229,7 +229,7 @@ test('confirmations are counted, and their time is told', () => {
 });
 
 test('what was paid too much is named exactly', () => {
-  expect(mainText(viewIn('overpaid'))).toContain('You sent 5.50 USDC more than was asked');
+  expect(mainText(viewIn('overpaid'))).toContain('You sent 5.50 USDC too much');
 });
 
 test('a receipt leads back, and only over https', () => {
@@ -258,14 +258,14 @@ test('money that came too late or too little is told apart', () => {
   expect(late('19.999999')).toContain('19.999999 USDC arrived after');
   for (const part of ['4.00', null]) expect(late(part)).toContain('19.999999 USDC arrived, part of it after');
   const canceled = viewIn('canceled', { amountReceived: '3.00', exception: 'late' });
-  expect(mainText(canceled)).toContain('3.00 USDC has arrived all the same');
+  expect(mainText(canceled)).toContain('However, 3.00 USDC has arrived');
   expect(mainText(viewIn('canceled'))).not.toContain('has arrived');
 });
 
 test('the sandbox says so, and pretends only with a token', () => {
   expect(has(page(viewIn('waiting')), 'class', 'sandbox')).toBe(false);
   const sandbox = viewIn('waiting', { environment: 'sandbox' });
-  expect(textOf(page(sandbox))).toContain('no real money moves here');
+  expect(textOf(page(sandbox))).toContain('no real money is used');
   expect(has(page(sandbox), 'data-simulate')).toBe(false);
   const panel = find(page(crowded('waiting')), ({ attributes }) => attributes.has('data-simulate'));
   expect(panel.attributes.get('action')).toBe(`${sandbox.id}/simulate?lang=en`);

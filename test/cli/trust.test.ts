@@ -113,9 +113,9 @@ describe('the steps', () => {
   });
 
   test('on macOS, the CA goes into the keychain of the person', () => {
-    const [step, ...others] = trustSteps(machine({ platform: 'darwin', home: '/Users/me' }), ca);
+    const [step, ...others] = trustSteps(machine({ platform: 'darwin', home: '/home-of-me' }), ca);
     expect(others).toEqual([]);
-    const keychain = '/Users/me/Library/Keychains/login.keychain-db';
+    const keychain = '/home-of-me/Library/Keychains/login.keychain-db';
     expect(step!.commands).toEqual([['security', 'add-trusted-cert', '-r', 'trustRoot', '-k', keychain, ca.path]]);
     expect(step!.isPrivileged).toBe(false);
   });
