@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processesBelow } from '../test/support/processesBelow.mjs';
+import { installWarnings } from './installWarnings.mjs';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
 import { startPostgres } from './postgres.mjs';
-import { aptInstall, makeRoom, run } from './processes.mjs';
+import { aptInstall, makeRoom, run, start } from './processes.mjs';
 import { trySmallInstall } from './smoke.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -121,9 +122,11 @@ const databaseTests = () =>
 const main = async room => {
   const options = { cwd: root, room };
   say('npm ci');
-  const installed = await run('npm', ['ci'], options);
-  count('npm ci', installed.code === 0 ? [] : [`npm ci ended with ${installed.code}`]);
-  if (installed.code !== 0) return;
+  const installing = start('npm', ['ci'], options);
+  const { code, signal } = await installing.exited;
+  console.log(installing.output());
+  count('npm ci', code === 0 ? installWarnings(installing.output()) : [`npm ci ended with ${signal ?? code}`]);
+  if (code !== 0) return;
 
   await check('a browser', () => ensureBrowser(options));
   await vitest('all tests, on the embedded PostgreSQL', 'test:all', [], options);

@@ -39,11 +39,26 @@ const transactionsRow = (view: CheckoutView, speech: Speech): Html | null => {
   return row(speech.plural('transactions', transactions.length), html`<ul class="transactions">${shown}${more}</ul>`);
 };
 
-/** What identifies the payment to the merchant, and its transactions. */
-export const identity = (view: CheckoutView, speech: Speech): readonly (Html | null)[] => [
-  (view.description ?? '') === ''
-    ? null
-    : row(speech.text('description'), html`<bdi class="description" dir="auto">${view.description}</bdi>`),
+/** A longer one would push the codes out of sight. */
+const longestShort = 160;
+const isShort = (description: string): boolean => description.length <= longestShort;
+
+/** What is paid for, to stand beside the amount. */
+export const shortDescription = ({ description }: CheckoutView): Html | null =>
+  (description ?? '') !== '' && isShort(description!)
+    ? html`<p class="description"><bdi dir="auto">${description}</bdi></p>`
+    : null;
+
+type Shown = { readonly withoutShortDescription?: boolean };
+
+const descriptionRow = ({ description }: CheckoutView, speech: Speech, shown: Shown): Html | null => {
+  if ((description ?? '') === '' || (shown.withoutShortDescription && isShort(description!))) return null;
+  return row(speech.text('description'), html`<bdi class="description" dir="auto">${description}</bdi>`);
+};
+
+/** What names the payment to the merchant, and where its money is. */
+export const identity = (view: CheckoutView, speech: Speech, shown: Shown = {}): readonly (Html | null)[] => [
+  descriptionRow(view, speech, shown),
   row(speech.text('network'), html`<bdi>${view.network.name}</bdi>`),
   row(
     speech.text('paymentId'),
@@ -52,5 +67,5 @@ export const identity = (view: CheckoutView, speech: Speech): readonly (Html | n
   transactionsRow(view, speech),
 ];
 
-export const details = (view: CheckoutView, speech: Speech): Html =>
-  html`<section class="details"><h2>${speech.text('details')}</h2><dl>${identity(view, speech)}</dl></section>`;
+export const details = (view: CheckoutView, speech: Speech, shown: Shown = {}): Html =>
+  html`<section class="details"><h2>${speech.text('details')}</h2><dl>${identity(view, speech, shown)}</dl></section>`;

@@ -55,11 +55,14 @@ const mainOf = (view: CheckoutView, state: CheckoutState, scene: Scene, speech: 
   const keys = [scene.title, ...scene.leads, ...warnings.map(([key]) => key)];
   const told = toldAs(keys.map(key => speech.text(key)));
   return html`<main id="payment" tabindex="-1" data-state="${state}" data-version="${view.version}" data-title="${speech.text(scene.title)}" data-announce="${told}">
+<div class="about">
 ${scene.badge}
-<h1 tabindex="-1">${speech.say(scene.title)}</h1>
+<h1 tabindex="-1">${speech.say(scene.title)}</h1>${scene.besideTitle ?? null}
 ${scene.leads.map(lead => html`<p class="lead">${speech.say(lead)}</p>`)}
 ${warnings.map(([key, tone]) => notice(speech.say(key), tone))}
 ${scene.asks || view.hasStrays ? contact(view, speech) : null}
+${scene.terms ?? null}
+</div>
 ${scene.body}
 </main>`;
 };

@@ -3,7 +3,7 @@ import { type Html, html } from '../core/html.ts';
 import type { SentenceKey } from './catalogue.ts';
 import { contact } from './contact.ts';
 import { copyButton } from './copyButton.ts';
-import { details, row, sumOf } from './details.ts';
+import { details, row, shortDescription, sumOf } from './details.ts';
 import { icons } from './icons.ts';
 import { progress } from './progress.ts';
 import { receipt, redirect, wayBack } from './receipt.ts';
@@ -15,7 +15,10 @@ export type Scene = {
   readonly title: SentenceKey;
   readonly leads: readonly SentenceKey[];
   readonly badge: Html | null;
-  /** Whether the text sends the payer to the merchant, so that the contact link follows. */
+  /** Of a payment that can be paid: how to copy its amount, and what it is for. */
+  readonly besideTitle?: Html;
+  readonly terms?: Html;
+  /** What they say sends the payer to the merchant, so that the way there follows. */
   readonly asks: boolean;
   readonly body: Html;
 };
@@ -49,26 +52,21 @@ const sums = (view: CheckoutView, speech: Speech): readonly Html[] => [
 const received = (view: CheckoutView, speech: Speech): Html | null =>
   hasFunds(view) ? html`<dl class="facts">${sums(view, speech)}</dl>` : null;
 
-/** What to send, and until when. */
-const terms = (view: CheckoutView, speech: Speech): Html => {
-  const isPartPaid = hasFunds(view);
-  const toSend = html`<strong>${sumOf(view, speech, view.amountRemaining)}</strong>${copyButton(speech, view.amountRemaining, 'copyAmount')}`;
-  return html`<dl class="facts">${[
-    ...(isPartPaid ? sums(view, speech) : []),
-    row(speech.text(isPartPaid ? 'remaining' : 'exactAmount'), toSend),
-    row(speech.text('payBy'), html`${speech.time(view.expiresAtMs)} ${timer(view, speech)}`),
-  ]}</dl>`;
-};
-
+/** The title names the amount, so it stands nowhere else. */
 const payable =
   (title: SentenceKey, leads: readonly SentenceKey[]): Draw =>
-  (view, speech) => ({
-    title,
-    leads,
-    badge: null,
-    asks: false,
-    body: html`${notice(speech.say('onlyOn'))}${terms(view, speech)}${ways(view, speech)}${details(view, speech)}${wayBack(view, speech)}`,
-  });
+  (view, speech) => {
+    const until = html`${speech.time(view.expiresAtMs)} ${timer(view, speech)}`;
+    return {
+      title,
+      leads,
+      badge: null,
+      asks: false,
+      besideTitle: html`${copyButton(speech, view.amountRemaining, 'copyAmount')}${shortDescription(view)}`,
+      terms: html`${notice(speech.say('onlyOn'))}<dl class="facts until">${row(speech.text('payBy'), until)}</dl>`,
+      body: html`${ways(view, speech)}${details(view, speech, { withoutShortDescription: true })}${wayBack(view, speech)}`,
+    };
+  };
 
 const notPayable: Draw = (view, speech) => ({
   title: 'notPayableTitle',

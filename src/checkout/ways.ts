@@ -56,16 +56,18 @@ const walletWay = (
 ${walletLink(view, speech)}
 </section>`;
 
+/** For a phone, which cannot point its camera at itself, and, below the codes, for a page without the script. */
 const qrWay = (
   view: CheckoutView,
   speech: Speech,
 ): Html => html`<section id="way-qr" data-way="${speech.text('qrCode')}">
 <h2>${speech.text('qrCode')}</h2>
+<div class="by-touch">${walletLink(view, speech)}</div>
 <div data-qr>
 <figure data-code="request">${qrCode(view.paymentUri, `${speech.text('qrCode')}: ${speech.text('qrRequest')}`)}<figcaption>${speech.text('qrRequest')}</figcaption><p class="hint">${speech.say('qrRequestHint')}</p></figure>
 <figure data-code="address">${qrCode(view.address, `${speech.text('qrCode')}: ${speech.text('qrAddress')}`)}<figcaption>${speech.text('qrAddress')}</figcaption><p class="hint">${speech.say('qrAddressHint')}</p></figure>
 </div>
-<noscript>${walletLink(view, speech)}</noscript>
+<noscript><div class="by-pointer">${walletLink(view, speech)}</div></noscript>
 </section>`;
 
 /**

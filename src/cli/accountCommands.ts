@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Environment, environments } from '../core/environment.ts';
+import { invalid } from '../core/errors.ts';
 import { isPermission, type Permission, permissions } from '../core/permissions.ts';
 import { type Plan, plans } from '../core/plans.ts';
 import { slugs } from '../core/registry/backings.ts';
@@ -39,7 +40,7 @@ const dateTime = (text: string): Date => {
 };
 
 const environmentOption = () =>
-  new Option('--environment <environment>', 'Which environment.').choices(environments).default('sandbox');
+  new Option('--environment <environment>', 'Environment.').choices(environments).default('sandbox');
 
 const keyView = ({ id, accountId, environment, name, hint, scopes, ipAllow, createdAt, expiresAt, revokedAt, successorId }: KeyRow) => ({
   id, accountId, environment, name, hint, scopes, ipAllow, createdAt, expiresAt, revokedAt, successorId,
@@ -63,14 +64,18 @@ const givenOr = <Given, Nothing>(
 const changeOf = ({ checkoutOrigin, supportContact }: UpdateOptions): AccountChange => {
   const change = { checkoutOrigins: givenOr(checkoutOrigin, []), supportContact: givenOr(supportContact, null) };
   if (Object.values(change).every(each => each === undefined)) {
-    throw new Error('Give --checkout-origin, --support-contact, or one of them with --no- before it.');
+    throw invalid(
+      undefined,
+      'Give --checkout-origin, --no-checkout-origin, --support-contact or --no-support-contact.',
+    );
   }
   return change;
 };
 
 const sentencesOf = (checkout: string, { checkoutOrigins, supportContact }: AccountChange): string => {
   const sentences: string[] = [];
-  if (checkoutOrigins) sentences.push(`${checkout} may be framed by ${checkoutOrigins.join(', ') || 'nobody'}.`);
+  if (checkoutOrigins)
+    sentences.push(`${checkout} may be embedded by ${checkoutOrigins.join(', ') || 'no other site'}.`);
   if (supportContact !== undefined) sentences.push(`${checkout} shows ${supportContact ?? 'no contact'}.`);
   return sentences.join('\n');
 };
@@ -80,7 +85,7 @@ const addAccounts = (program: Command): void => {
   common(accounts.command('create').description('Create an account.'))
     .requiredOption('--name <name>', 'Name shown to payers.')
     .addOption(new Option('--plan <plan>', 'Rate limits in production.').choices(plans).default('starter'))
-    .option('--rate-limit <n>', 'Enterprise only: requests a minute.', wholeNumber)
+    .option('--rate-limit <n>', 'Enterprise only: requests per minute.', wholeNumber)
     .option('--burst <n>', 'Enterprise only: burst.', wholeNumber)
     .action((options: Common & { name: string; plan: Plan; rateLimit?: number; burst?: number }) =>
       withAdmin(options, async admin => {
@@ -89,13 +94,13 @@ const addAccounts = (program: Command): void => {
         print(options, account, `Created account ${account.id} (${account.name}, ${account.plan}).`);
       }),
     );
-  common(accounts.command('update').description('Change what an account may do in one environment.'))
-    .argument('<account>')
+  common(accounts.command('update').description('Change the checkout of an account in one environment.'))
+    .argument('<account>', 'Id of the account.')
     .addOption(environmentOption())
-    .option('--checkout-origin <origin...>', 'Origins whose pages may frame the checkout, in place of those before.')
-    .option('--no-checkout-origin', 'Nobody may frame the checkout.')
-    .option('--support-contact <contact>', 'An e-mail address or https URL where payers ask about money that is stuck.')
-    .option('--no-support-contact', 'Payers are shown no contact.')
+    .option('--checkout-origin <origin...>', 'Sites that may embed the checkout in a frame. Replaces the list.')
+    .option('--no-checkout-origin', 'No site may embed the checkout.')
+    .option('--support-contact <contact>', 'Email address or https URL for payers who need help.')
+    .option('--no-support-contact', 'Show payers no contact.')
     .action((id: string, options: UpdateOptions) =>
       withAdmin(options, async admin => {
         const { environment } = options;
@@ -124,12 +129,12 @@ type KeyOptions = Common & {
 const addKeys = (program: Command): void => {
   const keys = program.command('keys').description('Manage API keys.');
   common(keys.command('create').description('Create a key. It is shown once.'))
-    .option('--account <id>', 'Account; the first one when left out.')
+    .option('--account <id>', 'Account. Default: the first one.')
     .addOption(environmentOption())
     .option('--scopes <list>', `Comma-separated: ${permissions.join(', ')}.`, scopeList, [...permissions])
-    .option('--name <name>', 'A name to know it by.', '')
-    .option('--expires <time>', 'When it ends by itself.', dateTime)
-    .option('--ip <cidr...>', 'Addresses it may be used from.')
+    .option('--name <name>', 'Name of the key.', '')
+    .option('--expires <time>', 'When the key expires, as ISO 8601.', dateTime)
+    .option('--ip <cidr...>', 'IP addresses or CIDR blocks that may use the key.')
     .action((options: KeyOptions) =>
       withAdmin(options, async admin => {
         const account = await resolveAccount(admin, options.account ?? null);
@@ -146,7 +151,7 @@ const addKeys = (program: Command): void => {
       }),
     );
   common(keys.command('list').description('List keys.'))
-    .option('--account <id>', 'Account; the first one when left out.')
+    .option('--account <id>', 'Account. Default: the first one.')
     .action((options: Common & { account?: string }) =>
       withAdmin(options, async admin => {
         const account = await resolveAccount(admin, options.account ?? null);
@@ -156,9 +161,13 @@ const addKeys = (program: Command): void => {
         print(options, { data: rows.map(keyView) }, rows.map(line).join('\n'));
       }),
     );
-  common(keys.command('rotate').description('Replace a key; the old one lives on for the overlap.'))
-    .argument('<id>')
-    .addOption(new Option('--overlap <time>', 'How long.').choices(Object.keys(rotationOverlaps)).default('24h'))
+  common(keys.command('rotate').description('Replace a key. The old key still works for the overlap.'))
+    .argument('<id>', 'Id of the key.')
+    .addOption(
+      new Option('--overlap <time>', 'How long the old key still works.')
+        .choices(Object.keys(rotationOverlaps))
+        .default('24h'),
+    )
     .action((id: string, options: Common & { overlap: keyof typeof rotationOverlaps }) =>
       withAdmin(options, async admin => {
         const row = await rotateKey(admin, id, rotationOverlaps[options.overlap]);
@@ -169,8 +178,8 @@ const addKeys = (program: Command): void => {
         );
       }),
     );
-  common(keys.command('revoke').description('End a key within a second.'))
-    .argument('<id>')
+  common(keys.command('revoke').description('Revoke a key. It stops working within a second.'))
+    .argument('<id>', 'Id of the key.')
     .action((id: string, options: Common) =>
       withAdmin(options, async admin => {
         const row = await endKey(admin, id);
@@ -180,13 +189,13 @@ const addKeys = (program: Command): void => {
 };
 
 const addWallets = (program: Command): void => {
-  const wallets = program.command('wallets').description('Say where money goes.');
-  common(wallets.command('set').description('Set the destination of a network, for payments created from now on.'))
-    .option('--account <id>', 'Account; the first one when left out.')
+  const wallets = program.command('wallets').description('Manage the wallets that receive payments.');
+  common(wallets.command('set').description('Set the wallet of a network. It applies to new payments.'))
+    .option('--account <id>', 'Account. Default: the first one.')
     .addOption(environmentOption())
-    .addOption(new Option('--network <slug>', 'Which network.').choices(slugs).makeOptionMandatory())
-    .option('--treasury <address>', 'Your own address: every payment is forwarded to it.')
-    .option('--xpub <key>', 'An extended public key: every payment gets an address of it.')
+    .addOption(new Option('--network <slug>', 'Network.').choices(slugs).makeOptionMandatory())
+    .option('--treasury <address>', 'Your own address. Every payment is forwarded to it.')
+    .option('--xpub <key>', 'Extended public key. Every payment gets an address derived from it.')
     .action(
       (
         options: Common & {
@@ -199,7 +208,8 @@ const addWallets = (program: Command): void => {
       ) =>
         withAdmin(options, async (admin, config) => {
           const { treasury, xpub, environment, network } = options;
-          if ((treasury === undefined) === (xpub === undefined)) throw new Error('Give either --treasury or --xpub.');
+          if ((treasury === undefined) === (xpub === undefined))
+            throw invalid(undefined, 'Give either --treasury or --xpub.');
           const account = await resolveAccount(admin, options.account ?? null);
           const destination = treasury === undefined ? { xpub: xpub! } : { treasury };
           const scope = { accountId: account.id, environment };
@@ -212,8 +222,8 @@ const addWallets = (program: Command): void => {
 
 const addSecrets = (program: Command): void => {
   const secrets = program.command('secrets').description('Show secrets.');
-  common(secrets.command('callback').description('The secret that signs what goes to callbackUrl.'))
-    .option('--account <id>', 'Account; the first one when left out.')
+  common(secrets.command('callback').description('Show the secret that signs requests to callbackUrl.'))
+    .option('--account <id>', 'Account. Default: the first one.')
     .addOption(environmentOption())
     .action((options: Common & { account?: string; environment: Environment }) =>
       withAdmin(options, async admin => {

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../core/errorCode.ts';
+import { FlorinError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { AdminContext } from '../engine/accounts.ts';
 import { compareAuditHeads, type RememberedHead } from '../engine/auditHeads.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 
 const pathOf = (config: Config): string => join(config.dataDir, 'audit-heads.json');
 
@@ -20,7 +21,7 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
     if (hasCode(error, 'ENOENT')) return '[]';
     throw error;
   });
-  const unreadable = new ConfigError([`${path} is not as Florin wrote it: remove it once you know why.`]);
+  const unreadable = new FlorinError('conflict', `${path} is not as Florin wrote it. Find out why, then remove it.`);
   try {
     const heads: unknown = JSON.parse(text);
     if (Array.isArray(heads) && heads.every(isHead)) return heads;

@@ -4,6 +4,7 @@ import { access, mkdir, readFile } from 'node:fs/promises';
 import { type DevToken, devChainDeployments } from '../chains/evm/deployments.ts';
 import { environments } from '../core/environment.ts';
 import { codeOf, hasCode } from '../core/errorCode.ts';
+import { FlorinError } from '../core/errors.ts';
 import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
@@ -122,9 +123,10 @@ const findService = async (config: Config): Promise<ConnectionSettings | null> =
     return (await findPostgres({ dataDir: config.dataDir }))?.service ?? null;
   } catch (error) {
     if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
-    throw new ConfigError([
-      `${config.dataDir} belongs to another user: run this command as the user that runs Florin.`,
-    ]);
+    throw new FlorinError(
+      'permission_denied',
+      `${config.dataDir} belongs to another user. Run this command as the user that runs Florin.`,
+    );
   }
 };
 
@@ -134,9 +136,10 @@ export const openStorage = async (config: Config, log: Log): Promise<OpenStorage
     ? { connectionString: config.database.url }
     : await findService(config);
   if (service === null) {
-    throw new ConfigError([
-      `No Florin is running on ${config.dataDir}. Start one with npm start, or name its directory with --data-dir.`,
-    ]);
+    throw new FlorinError(
+      'service_unavailable',
+      `No Florin is running on ${config.dataDir}. Start it with npm start, or name its directory with --data-dir.`,
+    );
   }
   const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli' });
   return { db, service, stop: () => db.close() };

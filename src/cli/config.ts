@@ -75,7 +75,7 @@ export const settings = {
     flag: '--data-dir <dir>',
     variable: 'FLORIN_DATA_DIR',
     fallback: './data',
-    help: 'Where everything that must survive a restart is kept.',
+    help: 'Directory for all data that must survive a restart.',
     parse: text => text,
   }),
   host: setting({
@@ -121,14 +121,14 @@ export const settings = {
     flag: '--dashboard-url <url>',
     variable: 'FLORIN_DASHBOARD_URL',
     fallback: null,
-    help: 'An address at which there is the dashboard and nothing else. Default: it is at the address of production.',
+    help: 'Separate address for the dashboard, which then serves nothing else. Default: the address of production.',
     parse: parseOrigin,
   }),
   dashboardPort: setting({
     flag: '--dashboard-port <port>',
     variable: 'FLORIN_DASHBOARD_PORT',
     fallback: null,
-    help: 'A port of its own for the dashboard; 0 picks a free one.',
+    help: 'Separate port for the dashboard; 0 picks a free one.',
     parse: parsePort,
   }),
   trustedProxies: setting({
@@ -152,7 +152,7 @@ export const settings = {
   masterKey: setting({
     variable: 'FLORIN_MASTER_KEY',
     fallback: null,
-    help: 'At least 32 random bytes, as hexadecimal digits or as base64. Default: made once, in the data directory.',
+    help: 'At least 32 random bytes, as hexadecimal digits or as base64. Default: created once, in the data directory.',
     parse: checkMasterKey,
   }),
   roles: setting({
@@ -164,19 +164,19 @@ export const settings = {
   deliveryLogDays: setting({
     variable: 'FLORIN_DELIVERY_LOG_DAYS',
     fallback: '30',
-    help: 'Days that webhook deliveries which succeeded are kept, with their attempts. Others are kept for ever.',
+    help: 'Days to keep webhook deliveries that succeeded, and their attempts. Others are kept for ever.',
     parse: parseDays,
   }),
   redisUrl: setting<never>({
     variable: 'REDIS_URL',
     fallback: null,
-    help: 'Not supported yet; a start with it is refused.',
+    help: 'Not supported yet. Florin does not start if it is set.',
     parse: (_, bad) => bad('is not supported yet: rate limits are kept in each process; unset it to start'),
   }),
   tlsCert: setting({
     variable: 'FLORIN_TLS_CERT',
     fallback: null,
-    help: 'PEM file with the certificate chain. Default: the local CA, good for loopback names only.',
+    help: 'PEM file with the certificate chain. Default: a certificate of the local CA, for localhost only.',
     parse: text => text,
   }),
   tlsKey: setting({

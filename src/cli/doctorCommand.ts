@@ -73,7 +73,7 @@ const examine = async (options: Common): Promise<Finding[]> => {
       return storage;
     } catch {
       await storage.stop();
-      throw new ConfigError(['The database does not answer.']);
+      throw new FlorinError('service_unavailable', 'The database does not answer.');
     }
   };
   const storage = await check('database', opened, () => ({ ok: true, detail: 'answers' }));
@@ -88,7 +88,7 @@ const examine = async (options: Common): Promise<Finding[]> => {
     const admin = await check(
       'master key',
       () => openAdmin(config, storage),
-      () => ({ ok: true, detail: 'the one that this database was built with' }),
+      () => ({ ok: true, detail: 'matches the database' }),
     );
     if (!admin) return findings;
     await check(
@@ -108,13 +108,15 @@ const examine = async (options: Common): Promise<Finding[]> => {
 };
 
 export const addDoctorCommand = (program: Command): void => {
-  common(program.command('doctor').description('Check that nothing is missing, out of date or tampered with.')).action(
-    async (options: Common) => {
-      const findings = await examine(options);
-      const isWell = findings.every(finding => finding.ok);
-      const lines = findings.map(({ check, ok, detail }) => `${ok ? 'ok      ' : 'PROBLEM '} ${check}: ${detail}`);
-      console.log(options.json ? JSON.stringify({ ok: isWell, findings }) : lines.join('\n'));
-      if (!isWell) process.exitCode = 1;
-    },
-  );
+  common(
+    program
+      .command('doctor')
+      .description('Check the database, its schema, the master key, the audit log and the wallets.'),
+  ).action(async (options: Common) => {
+    const findings = await examine(options);
+    const isWell = findings.every(finding => finding.ok);
+    const lines = findings.map(({ check, ok, detail }) => `${ok ? 'ok      ' : 'PROBLEM '} ${check}: ${detail}`);
+    console.log(options.json ? JSON.stringify({ ok: isWell, findings }) : lines.join('\n'));
+    if (!isWell) process.exitCode = 1;
+  });
 };

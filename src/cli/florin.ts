@@ -18,6 +18,7 @@ import { createCheckoutSite } from '../http/checkoutRoutes.ts';
 import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { deliveryRoutes } from '../http/deliveryRoutes.ts';
+import { iconRoute } from '../http/iconRoute.ts';
 import type { LiveLimits } from '../http/liveCheckouts.ts';
 import { settleMessageShapes } from '../http/messageShapes.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
@@ -252,7 +253,7 @@ const startApi = async (parts: {
   const requestId = createRequestIds();
   const isStrict = { production: false, sandbox: false };
   const server = await createRequestHandler({
-    routes: [...documented, ...checkout.routes, ...dashboard.routes],
+    routes: [...documented, iconRoute(), ...checkout.routes, ...dashboard.routes],
     headersFor: dashboard.headersFor,
     arrive: dashboard.arrive,
     errorPage: checkout.errorPage,

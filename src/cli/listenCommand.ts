@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Scope } from '../core/environment.ts';
+import { invalid } from '../core/errors.ts';
 import { eventTypes } from '../core/payment/states.ts';
 import { type AdminContext, resolveAccount } from '../engine/accounts.ts';
 import { operatorActing } from '../engine/dashboard/acting.ts';
@@ -8,14 +9,13 @@ import { checkWebhookUrl } from '../webhooks/guard.ts';
 import { createSender, type Outcome } from '../webhooks/send.ts';
 import { signWebhook } from '../webhooks/sign.ts';
 import { type Common, common, withAdmin } from './commands.ts';
-import { ConfigError } from './config.ts';
 import { newEvents } from './newEvents.ts';
 
 const kindList = (text: string): string[] => {
   const kinds = [...new Set(text.split(',').map(kind => kind.trim()))];
   const unknown = kinds.find(kind => !eventTypes.some(type => type === kind));
   if (unknown === undefined) return kinds;
-  throw new InvalidArgumentError(`${unknown} is no event. Choose from ${eventTypes.join(', ')}.`);
+  throw new InvalidArgumentError(`${unknown} is not an event type. Choose from ${eventTypes.join(', ')}.`);
 };
 
 type ListenOptions = Common & { account?: string; forwardTo: string; events?: string[] };
@@ -47,14 +47,14 @@ const forward = async (
 };
 
 export const addListenCommand = (program: Command): void => {
-  common(program.command('listen').description('Send sandbox events to a receiver on this machine as they happen.'))
-    .requiredOption('--forward-to <url>', 'Where to, for example http://localhost:3000/webhooks.')
-    .option('--account <id>', 'Account; the first one when left out.')
-    .option('--events <list>', 'Only these kinds, separated by commas.', kindList)
+  common(program.command('listen').description('Forward sandbox events to a server on this machine.'))
+    .requiredOption('--forward-to <url>', 'URL of your server, for example http://localhost:3000/webhooks.')
+    .option('--account <id>', 'Account. Default: the first one.')
+    .option('--events <list>', 'Only these event types, separated by commas.', kindList)
     .action((options: ListenOptions) =>
       withAdmin(options, async admin => {
         const refused = checkWebhookUrl(options.forwardTo, { allowLoopback: true });
-        if (refused !== null) throw new ConfigError([`--forward-to ${refused}.`]);
+        if (refused !== null) throw invalid('forward-to', `--forward-to ${refused}.`);
         const account = await resolveAccount(admin, options.account ?? null);
         const scope: Scope = { accountId: account.id, environment: 'sandbox' };
         const { secret } = await revealCallbacks(admin, operatorActing(scope));
@@ -62,8 +62,8 @@ export const addListenCommand = (program: Command): void => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
         if (options.json) console.log(JSON.stringify({ accountId: account.id, forwardTo: options.forwardTo, secret }));
         else {
-          console.log(`Sandbox events of ${account.name} (${account.id}) go to ${options.forwardTo}`);
-          console.log(`They are signed with ${secret}, which stays the same. Ctrl-C ends it.\n`);
+          console.log(`Forwarding sandbox events of ${account.name} (${account.id}) to ${options.forwardTo}`);
+          console.log(`Signing secret: ${secret} (it does not change). Press Ctrl-C to stop.\n`);
         }
         await forward(admin, options, scope, secret, stopping.signal);
       }),

@@ -10,11 +10,16 @@ import { addPayCommand } from './payCommand.ts';
 import { addSetupLinkCommand } from './setupLinkCommand.ts';
 import { addStartCommand } from './startCommand.ts';
 import { addTriggerCommand } from './triggerCommand.ts';
+import { addTrustCommand } from './trustCommand.ts';
+
+/** For scripts, which cannot read sentences. */
+const exitCodes = { failed: 1, wrongArguments: 2, notFound: 3 } as const;
 
 const program = new Command('florin')
   .description('Self-hosted crypto payment requests.')
   .version('0.1.0')
-  .showHelpAfterError('(add --help for the options)')
+  .showHelpAfterError('(run it with --help to see the options)')
+  .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 no such account, key, payment or chain.')
   .exitOverride();
 
 addStartCommand(program);
@@ -25,6 +30,7 @@ addTriggerCommand(program);
 addChainCommands(program);
 addMigrateCommand(program);
 addSetupLinkCommand(program);
+addTrustCommand(program);
 addDoctorCommand(program);
 
 /** People get a sentence; a stack is for bugs. */
@@ -35,13 +41,16 @@ const explain = (error: unknown): string => {
   return String(error);
 };
 
+const exitCodeOf = (error: unknown): number => {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongArguments;
+  if (!(error instanceof FlorinError)) return exitCodes.failed;
+  if (error.code === 'not_found') return exitCodes.notFound;
+  return error.code === 'invalid_request' ? exitCodes.wrongArguments : exitCodes.failed;
+};
+
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode;
-  } else {
-    console.error(`florin: ${explain(error)}`);
-    process.exitCode = 1;
-  }
+  if (!(error instanceof CommanderError)) console.error(`florin: ${explain(error)}`);
+  process.exitCode = exitCodeOf(error);
 }

@@ -8,12 +8,12 @@ import { createLog } from './log.ts';
 export const addMigrateCommand = (program: Command): void => {
   program
     .command('migrate')
-    .description('Bring the database named by DATABASE_URL up to date. A start does the same.')
+    .description('Update the schema of the database in DATABASE_URL. florin start does this too.')
     .option('--json', 'Print JSON.')
     .action(async (options: { json?: boolean }) => {
       const config = await loadConfig();
       if (!config.database)
-        throw new ConfigError(['DATABASE_URL is not set; the embedded database is migrated by a start.']);
+        throw new ConfigError(['DATABASE_URL is not set. florin start updates the embedded database.']);
       const { log, flush } = createLog(config.logLevel);
       const serviceRole = serviceRoleOf(config.database);
       const owner = { connectionString: config.database.migrateUrl };

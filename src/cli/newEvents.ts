@@ -33,7 +33,7 @@ export async function* newEvents(admin: Events, scope: Scope, signal: AbortSigna
       isAway = false;
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      if (!isAway) console.error('Florin cannot be reached; it is asked again until it answers.');
+      if (!isAway) console.error('Cannot reach Florin. Trying again until it answers.');
       isAway = true;
     }
     await pause(lookMs, undefined, { signal }).catch(() => undefined);

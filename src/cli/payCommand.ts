@@ -4,15 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { createDevPayer } from '../chains/evm/devPayer.ts';
 import { hasCode } from '../core/errorCode.ts';
+import { FlorinError, invalid } from '../core/errors.ts';
+import { idPrefixes, isId } from '../core/ids.ts';
 import { formatAmount, parseAmount } from '../core/money.ts';
 import type { AdminContext } from '../engine/accounts.ts';
 import { findPayment, type PaymentKey, readPayments, type ShownPayment } from '../storage/payments.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { loadConfig } from './config.ts';
 import { localCaip2 } from './watchedChains.ts';
 
 /** How long the payment is watched after the transaction, and how often. */
 const [patienceMs, lookMs] = [10_000, 200];
+
+const exampleId = `${idPrefixes.payment}01kf0fv2e0t4w9c2xk7m5hq8bn`;
 
 const localRpcUrl = async (dataDir: string): Promise<string> => {
   try {
@@ -20,7 +24,10 @@ const localRpcUrl = async (dataDir: string): Promise<string> => {
     return `http://127.0.0.1:${port}`;
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
-    throw new ConfigError([`No local chain runs on ${dataDir}: it backs the sandbox networks without RPC URLs.`]);
+    throw new FlorinError(
+      'conflict',
+      `No local chain is running in ${dataDir}. florin start runs one for sandbox networks without RPC URLs.`,
+    );
   }
 };
 
@@ -28,11 +35,16 @@ const read = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment>
   (await readPayments(admin.db, [{ scope: key, id: key.id }]))[0]!;
 
 const payable = async (admin: AdminContext, id: string): Promise<{ key: PaymentKey; row: ShownPayment }> => {
+  if (!isId('payment', id))
+    throw invalid('payment-id', `${id} is not a payment id. Payment ids look like ${exampleId}.`);
   const key = await findPayment(admin.db, 'sandbox', id);
-  if (key === null) throw new ConfigError([`No sandbox payment has the id ${id}.`]);
+  if (key === null) throw new FlorinError('not_found', `There is no sandbox payment with the id ${id}.`);
   const row = await read(admin, key);
   if (row.caip2 !== localCaip2)
-    throw new ConfigError([`${row.network} is backed by ${row.caip2}, not by the local chain.`]);
+    throw new FlorinError(
+      'conflict',
+      `The payment is on ${row.caip2}. florin pay sends money on the local chain only.`,
+    );
   return { key, row };
 };
 
@@ -43,13 +55,14 @@ const amountToSend = (
   if (text !== undefined) {
     const parsed = parseAmount(text, decimals);
     if (parsed.ok) return parsed.units;
-    throw new ConfigError([
-      `--amount must be a positive decimal with at most ${decimals} fractional digits (${currency}).`,
-    ]);
+    throw invalid(
+      'amount',
+      `--amount must be a positive number with at most ${decimals} decimal places (${currency}).`,
+    );
   }
   const missing = BigInt(amount) - BigInt(amountReceived);
   if (missing > 0n) return missing;
-  throw new ConfigError(['Nothing is missing. Send more with --amount.']);
+  throw new FlorinError('conflict', 'The payment is paid in full. To send more, give --amount.');
 };
 
 /** Until it is completed, or time is up. */
@@ -64,8 +77,8 @@ const watch = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment
 
 export const addPayCommand = (program: Command): void => {
   common(program.command('pay').description('Pay a sandbox payment with test money on the local chain.'))
-    .argument('<payment-id>')
-    .option('--amount <amount>', 'How much, in the currency of the payment; what is missing when left out.')
+    .argument('<payment-id>', 'Id of a sandbox payment.')
+    .option('--amount <amount>', 'Amount in the currency of the payment. Default: the amount that is still due.')
     .action(async (id: string, options: Common & { amount?: string }) => {
       const { dataDir } = await loadConfig({ flags: { dataDir: options.dataDir } });
       await withAdmin(options, async admin => {

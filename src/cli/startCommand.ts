@@ -29,7 +29,7 @@ const announce = async (config: Config, florin: Florin): Promise<void> => {
   const { firstRun, setupLink } = florin;
   if (process.stdout.isTTY) {
     if (firstRun) lines.push('', `  Your first sandbox key, shown once: ${firstRun.key}`);
-    if (setupLink) lines.push('', '  Become the owner, within an hour:', `  ${setupLink}`);
+    if (setupLink) lines.push('', '  Open this link within one hour to create the owner account:', `  ${setupLink}`);
   } else if (firstRun || setupLink) {
     const what = [...(firstRun ? ['the first sandbox key'] : []), ...(setupLink ? ['the setup link'] : [])];
     lines.push(`  first run   ${await writeFirstRun(config, { firstRun, setupLink })} (${what.join(', ')})`);
@@ -61,7 +61,7 @@ const stopOnSignal = (florin: Promise<Florin>, log: Log): Promise<void> =>
   });
 
 export const addStartCommand = (program: Command): void => {
-  const command = program.command('start').description('Start Florin: both environments, all roles.');
+  const command = program.command('start').description('Start Florin.');
   addConfigOptions(command).action(async (flags: Record<string, string>) => {
     const config = await loadConfig({ flags });
     const { log, access, flush } = createLog(config.logLevel);

@@ -6,9 +6,13 @@ import { type Common, common, print, withAdmin } from './commands.ts';
 import { loadConfig } from './config.ts';
 
 export const addTriggerCommand = (program: Command): void => {
-  common(program.command('trigger').description('Send a sandbox event with sample data to all who subscribe to it.'))
-    .addArgument(new Argument('<event>', 'Kind of the event.').choices(eventTypes))
-    .option('--account <id>', 'Account; the first one when left out.')
+  common(
+    program
+      .command('trigger')
+      .description('Send a sandbox event with sample data to the endpoints that subscribe to it.'),
+  )
+    .addArgument(new Argument('<event>', 'Event type.').choices(eventTypes))
+    .option('--account <id>', 'Account. Default: the first one.')
     .action(async (type: EventType, options: Common & { account?: string }) => {
       const config = await loadConfig({ flags: { dataDir: options.dataDir } });
       const url = config.publicUrls.sandbox ?? `https://localhost:${config.ports.sandbox}`;

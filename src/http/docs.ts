@@ -75,8 +75,8 @@ const parameterTable = ({ path, operation }: Entry): Html | null =>
           required: parameter.required,
           description:
             parameter.in === 'path'
-              ? `In the path, such as ${pathExample(path, parameter.name)}.`
-              : `${parameter.description ?? 'Only those with this value.'}${parameter.in === 'header' ? ' Sent as a header.' : ''}`,
+              ? `Part of the path. Example: ${pathExample(path, parameter.name)}`
+              : `${parameter.description ?? 'Returns only results with this value.'}${parameter.in === 'header' ? ' Send it as a header.' : ''}`,
         })),
         'request',
       );
@@ -108,11 +108,11 @@ const operationSection = (entry: Entry, place: DocsPlace): Html => {
 <p class="endpoint">${badge(method)} <code>${path.split('/').map((part, i) => (i === 0 ? part : [html`<wbr>`, `/${part}`]))}</code></p>
 ${permissionLine(operation)}
 ${parameterTable(entry)}
-${body ? fieldTable(operation.requestBody!.required ? 'Request body' : 'Request body, optional', fieldsOf(body), 'request') : null}
-${answer ? html`<details><summary>Fields of the answer</summary>${fieldTable('Answer', fieldsOf(answer), 'answer')}</details>` : null}
+${body ? fieldTable(operation.requestBody!.required ? 'Request body' : 'Request body (optional)', fieldsOf(body), 'request') : null}
+${answer ? html`<details><summary>Response fields</summary>${fieldTable('Response', fieldsOf(answer), 'answer')}</details>` : null}
 ${errorList(operation)}
 </div>
-<div class="samples" role="group" aria-label="Examples">${sampleBlock('Request', curlOf(entry, place))}${example === undefined ? null : sampleBlock('Answer, 200', jsonMarkup(example))}</div>
+<div class="samples" role="group" aria-label="Examples">${sampleBlock('Request', curlOf(entry, place))}${example === undefined ? null : sampleBlock('Response, 200', jsonMarkup(example))}</div>
 </article>
 `;
 };
@@ -149,8 +149,8 @@ ${[...groups].map(
 `,
 )}</nav>`;
 
-const notice = html`<p class="notice" role="note"><strong>Try this version in the sandbox first.</strong> There is no dashboard yet:
-accounts, wallets and keys are managed on the command line.</p>`;
+const notice = html`<p class="notice" role="note"><strong>Start in the sandbox: it uses test money only.</strong> Manage keys,
+webhooks, wallets and your team in the dashboard.</p>`;
 
 const page = (document: OpenApi, place: DocsPlace): Html => {
   const { title, version, description } = document.info;
@@ -174,7 +174,7 @@ ${navigation(guides, groups)}
 <main id="main" tabindex="-1">
 <div class="intro"><h1>API reference</h1>
 <p>${description}</p>
-<p class="permission">JSON over HTTPS. Also as an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p>
+<p class="permission">JSON over HTTPS. The same reference as an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p>
 ${notice}</div>
 ${guides.map(guideSection)}
 ${[...groups].map(

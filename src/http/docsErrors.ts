@@ -1,77 +1,78 @@
 import { type ErrorCode, errorStatus } from '../core/errors.ts';
 import { type Html, html } from '../core/html.ts';
 
-/** What each row of the closed table means to a caller. `docs/errors.md` says the same, word for word. */
+/** What each error code means to a caller. `docs/errors.md` has the same text, word for word. */
 export const errorGuide: Readonly<Record<ErrorCode, { when: string; remedy: string }>> = {
   invalid_request: {
     when: 'A parameter, the body or a header is missing, malformed or out of range.',
-    remedy: 'Correct what param and message name, then send it again; unchanged it will fail again.',
+    remedy: 'Correct the field that param and message name. The same request would fail again.',
   },
   unauthorized: {
-    when: 'The API key is missing, malformed, revoked, expired, or of the other environment.',
-    remedy: 'Send Authorization: Bearer with a living key of the environment that you call.',
+    when: 'The API key is missing, malformed, revoked or expired, or belongs to the other environment.',
+    remedy: 'Send the header Authorization: Bearer with an active key of the environment you call.',
   },
   permission_denied: {
-    when: 'The key lacks the permission that the message names, or may not be used from your address.',
-    remedy: 'Use a key that has the permission, or call from an address on its list.',
+    when: 'The key does not have the permission that the message names, or does not allow your IP address.',
+    remedy: 'Use a key with this permission, or call from an IP address that the key allows.',
   },
   https_required: {
-    when: 'The request came over plain HTTP. Nothing was executed.',
-    remedy: 'Use https, and rotate the key if one was sent: it crossed the network in clear.',
+    when: 'The request used plain HTTP. It was not executed.',
+    remedy: 'Use HTTPS. If you sent a key, rotate it: it crossed the network unencrypted.',
   },
   not_found: {
-    when: 'Nothing is at this path, or the id is unknown, of another account or of the other environment.',
-    remedy: 'Check the path and the id, and that the key is of the environment the object was made in.',
+    when: 'The path does not exist, or the id is unknown or belongs to another account or environment.',
+    remedy: 'Check the path and the id, and use a key of the environment in which the object was created.',
   },
   method_not_allowed: {
-    when: 'The path exists but does not take this method.',
+    when: 'The path exists, but does not support this method.',
     remedy: 'Use one of the methods in the Allow header.',
   },
   conflict: {
-    when: 'The object is not in a state that allows this, or the externalId is already in use.',
-    remedy: 'Read the object as it is now and decide anew; do not repeat the request as it is.',
+    when: 'The current state of the object does not allow this, or the externalId is already in use.',
+    remedy: 'Retrieve the object and decide again. Do not repeat the same request.',
   },
   wallet_required: {
-    when: 'A live payment was asked for on a network without a receiving wallet.',
-    remedy: 'Set the wallet of this network first, then ask with a new Idempotency-Key.',
+    when: 'You have no wallet on this network, and a live payment needs one.',
+    remedy: 'Set a wallet for this network, then create the payment with a new Idempotency-Key.',
   },
   idempotency_in_progress: {
     when: 'A request with this Idempotency-Key is still running.',
-    remedy: 'Wait a moment and send the same request with the same key again.',
+    remedy: 'Wait a moment, then send the same request with the same key.',
   },
   payload_too_large: {
     when: 'The body is larger than 64 KiB.',
-    remedy: 'Send less; metadata alone may be 16 KiB.',
+    remedy: 'Send a smaller body. Metadata may have up to 16 KiB.',
   },
   unsupported_media_type: {
     when: 'The body is not plain JSON in UTF-8.',
     remedy: 'Send Content-Type: application/json, without compression.',
   },
   idempotency_mismatch: {
-    when: 'This Idempotency-Key was used with another body.',
-    remedy: 'Use a new key for a new request, and the very same bytes for a repeated one.',
+    when: 'This Idempotency-Key was already used with a different body.',
+    remedy: 'Use a new key for a new request. To repeat a request, send exactly the same bytes.',
   },
   rate_limit_exceeded: {
-    when: 'The allowance of the account, or of your address, is used up.',
-    remedy: 'Wait as many seconds as Retry-After says, then send it again.',
+    when: 'Your account or your IP address has sent too many requests.',
+    remedy: 'Wait for the number of seconds in Retry-After, then send the request again.',
   },
   internal_error: {
-    when: 'Something went wrong on the side of the service.',
-    remedy: 'Send it again, a POST with the same Idempotency-Key; if it stays, report the requestId.',
+    when: 'Something went wrong in the service.',
+    remedy:
+      'Send the request again; send a POST with the same Idempotency-Key. If it keeps failing, report the requestId.',
   },
   network_unavailable: {
-    when: 'The network is not being watched right now, so no address is handed out.',
-    remedy: 'Try again later, or offer another network whose status is operational.',
+    when: 'Florin cannot watch this network right now, so it creates no payments on it.',
+    remedy: 'Try again later, or use another network with the status operational.',
   },
   service_unavailable: {
-    when: 'The service is overloaded, stopping, or cannot reach its database.',
-    remedy: 'Send it again after Retry-After, a POST with the same Idempotency-Key.',
+    when: 'The service is overloaded, is stopping, or cannot reach its database.',
+    remedy: 'Send the request again after Retry-After; send a POST with the same Idempotency-Key.',
   },
 };
 
 export const errorTable = (): Html => html`<table class="fields errors">
 <caption>Every error code</caption>
-<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">When, and what to do</th></tr></thead>
+<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning and what to do</th></tr></thead>
 <tbody>${(Object.keys(errorStatus) as ErrorCode[]).map(
   code => html`<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td class="type">${errorStatus[code]}</td><td><p>${
     errorGuide[code].when

@@ -24,7 +24,7 @@ const permissionMeaning: Readonly<Record<(typeof permissions)[number], string>> 
 const planRow = (plan: Plan): Html => {
   const account = { plan, rateLimit: null, burst: null };
   const { perMinute, burst } = rateLimitOf(account, plan === 'sandbox' ? 'sandbox' : 'production');
-  const usual = plan === 'enterprise' ? ', unless agreed otherwise' : '';
+  const usual = plan === 'enterprise' ? ' (default)' : '';
   return html`<tr><th scope="row">${plan[0]!.toUpperCase() + plan.slice(1)}</th><td>${perMinute.toLocaleString(
     'en-US',
   )}${usual}</td><td>${burst.toLocaleString('en-US')}</td></tr>`;
@@ -32,7 +32,7 @@ const planRow = (plan: Plan): Html => {
 
 export const verification = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
-// body: the bytes as they arrived, not yet parsed.
+// body: the raw bytes, before parsing.
 export function verify(body, headers, secret) {
   const id = headers['webhook-id'];
   const time = headers['webhook-timestamp'];
@@ -45,7 +45,7 @@ export function verify(body, headers, secret) {
   mac.update(\`\${id}.\${time}.\`).update(body);
   const expected = mac.digest();
 
-  // There are several while secrets are being rotated.
+  // While a secret is being rotated, there are several signatures.
   return given.split(' ').some(signature => {
     const bytes = Buffer.from(signature.slice(3), 'base64');
     return bytes.length === expected.length
@@ -65,12 +65,12 @@ const eventIn = (environment: Environment): object => ({
 });
 
 const statusMeaning: Readonly<Record<(typeof paymentStatuses)[number], string>> = {
-  pending: 'Waiting for the full amount; part of it may have arrived.',
-  confirming: 'The full amount is on chain, not yet final.',
-  completed: 'The full amount, or the sum you accepted, is final. Deliver now.',
-  expired: 'The time ran out first.',
-  canceled: 'You called it off.',
-  reversed: 'The chain took back funds of a completed payment.',
+  pending: 'Waiting for the full amount. A part of it may have arrived.',
+  confirming: 'The full amount has arrived, but is not final yet.',
+  completed: 'The full amount, or the amount you accepted, is final. Deliver the goods.',
+  expired: 'The full amount did not arrive before expiresAt.',
+  canceled: 'You canceled the payment.',
+  reversed: 'The payment was completed, then the network removed its funds in a reorganization.',
 };
 
 const definitions = (meanings: Readonly<Record<string, string | Html>>): Html =>
@@ -78,9 +78,13 @@ const definitions = (meanings: Readonly<Record<string, string | Html>>): Html =>
 
 const firstRequest = (place: DocsPlace): Html => {
   const { environment } = place;
-  const source = environment === 'sandbox' ? 'The first start prints a sandbox key.' : 'A key of production.';
+  const source =
+    environment === 'sandbox'
+      ? 'The first start prints a sandbox key. The dashboard creates more.'
+      : 'Create a production key in the dashboard.';
   const lines = [`# ${source}`, `export FLORIN_KEY=${keyPrefix[environment]}…`];
-  if (hasOwnAuthority(place)) lines.push('# In the data directory of Florin.', 'export FLORIN_CA=data/tls/ca.pem');
+  if (hasOwnAuthority(place))
+    lines.push('# The path is relative to the folder in which Florin runs.', 'export FLORIN_CA=data/tls/ca.pem');
   const command = [...curlLines(place, '', '/v1/payments'), '-H "Authorization: Bearer $FLORIN_KEY"'];
   return html`${[...lines, '', commandOf(command)].join('\n')}`;
 };
@@ -88,28 +92,30 @@ const firstRequest = (place: DocsPlace): Html => {
 const authentication = (place: DocsPlace): Guide => ({
   id: 'authentication',
   title: 'Authentication',
-  text: html`<p>Send your API key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Keys are secret: keep
-them on your server, never in a page or an app. Only HTTPS is served; a request over plain HTTP is refused and nothing is executed.</p>
-<p>A key carries permissions. One that lacks what an operation needs is answered <a href="#error-permission_denied">403</a>,
-and the message names the permission.</p>${definitions(permissionMeaning)}`,
+  text: html`<p>Send your API key with every request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Keep
+keys secret: store them on your server, never in a web page or an app. Use HTTPS. Florin refuses requests over plain HTTP and does
+not execute them.</p>
+<p>Each key has permissions. If a request needs a permission that its key does not have, the response is
+<a href="#error-permission_denied">403</a>, and the message names the permission.</p>${definitions(permissionMeaning)}`,
   sample: { title: 'Your first request', code: firstRequest(place) },
 });
 
 const servedAt = (environment: Environment, urls: DocsPlace['urls']): Html =>
-  html`<code>${baseUrl({ environment, urls })}</code>, keys begin with <code>${keyPrefix[environment]}</code>`;
+  html`<code>${baseUrl({ environment, urls })}</code>. Keys begin with <code>${keyPrefix[environment]}</code>`;
 
 const environmentGuide = (place: DocsPlace): Guide => ({
   id: 'environments',
   title: 'Environments',
-  text: html`<p>Production and sandbox have an address, keys and data of their own; nothing of one is visible in the other. Going live
-changes the key and the address, nothing else.</p>${definitions({
+  text: html`<p>Production and sandbox have separate addresses, keys and data. To go live, change the key and the address. Nothing else
+changes.</p>${definitions({
     Sandbox: servedAt('sandbox', place.urls),
     Production: servedAt('production', place.urls),
   })}${
     hasOwnAuthority(place)
       ? html`
-<p>On this machine Florin signs its own certificates. <code>--cacert</code> tells curl to trust them; the file is
-<code>tls/ca.pem</code> in the data directory. With a certificate of your own you leave it out.</p>`
+<p>This Florin uses its own certificate authority. <code>--cacert</code> makes curl trust it; the file is
+<code>tls/ca.pem</code> in the data directory. To make your browser trust it, run <code>npx florin trust</code>. With a certificate
+of your own, leave <code>--cacert</code> out.</p>`
       : null
   }`,
 });
@@ -118,25 +124,25 @@ const amountsAndStates: readonly Guide[] = [
   {
     id: 'amounts',
     title: 'Amounts',
-    text: html`<p>Amounts are decimal strings in token units, never numbers: <code>"25"</code>, <code>"25.00"</code>,
-<code>"0.000001"</code>. Exponents, signs, spaces, separators and more fractional digits than the token has are refused. Answers have
-at least two fractional digits and no further trailing zeros. Calculate with a decimal type, not with floating point.</p>`,
+    text: html`<p>Amounts are strings in units of the token, not numbers: <code>"25"</code>, <code>"25.00"</code>,
+<code>"0.000001"</code>. Exponents, signs, spaces, thousands separators and more decimal places than the token has are invalid.
+Amounts in responses have at least two decimal places. Calculate with a decimal type, not with floating point.</p>`,
   },
   {
     id: 'states',
     title: 'Payment states',
-    text: html`<p>A payment's <code>status</code> says where it stands; its <code>exception</code> is null, or says what is unusual:
-underpaid, overpaid, late or reorged.</p>${definitions(statusMeaning)}`,
+    text: html`<p><code>status</code> is the state of a payment. <code>exception</code> is <code>null</code>, <code>underpaid</code>,
+<code>overpaid</code>, <code>late</code> or <code>reorged</code>.</p>${definitions(statusMeaning)}`,
   },
 ];
 
 const idempotency = (place: DocsPlace): Guide => ({
   id: 'idempotency',
   title: 'Idempotency',
-  text: html`<p>Any POST takes an <code>Idempotency-Key</code> of 1 to 255 visible ASCII characters. Within 24 hours the same key
-with the same bytes gets the first answer again, marked <code>Idempotent-Replayed: true</code>, and nothing is done twice. So after
-a timeout or a 5xx, simply repeat the request. The same key with another body is
-<a href="#error-idempotency_mismatch">422</a>. A key that says what it is for, such as your order's number, is best.</p>`,
+  text: html`<p>Every POST accepts an <code>Idempotency-Key</code> header of 1 to 255 visible ASCII characters. If you repeat a request
+with the same key and the same body within 24 hours, you get the first response again, with the header
+<code>Idempotent-Replayed: true</code>, and nothing is done twice. After a timeout or a 5xx, repeat the request. The same key with a
+different body returns <a href="#error-idempotency_mismatch">422</a>. Use a key with a meaning, such as your order number.</p>`,
   sample: {
     title: 'Safe to repeat',
     code: html`${commandOf([
@@ -157,11 +163,11 @@ const pagesAndLimits: readonly Guide[] = [
   {
     id: 'pagination',
     title: 'Pagination',
-    text: html`<p>Lists are newest first and answer <code>data</code> and <code>pagination</code>. Ask for <code>limit</code> results
-(1 to 100, 20 if you do not say) from <code>offset</code> on, while <code>hasMore</code> is true. <code>total</code> is exact,
-under the same filters and of the same moment as <code>data</code>.</p>
-<p>Events and deliveries have neither total nor offset. Ask for the next page with the <code>nextCursor</code> of the one before as
-<code>cursor</code>, and with the same filters: what arrives in between moves nothing.</p>`,
+    text: html`<p>Lists start with the newest result and have <code>data</code> and <code>pagination</code>. <code>limit</code> is the
+number of results (1 to 100, default 20), and <code>offset</code> is the first one. There are more while <code>hasMore</code> is true.
+<code>total</code> is the exact number of results with the same filters.</p>
+<p>Lists of events and deliveries have a cursor instead of <code>total</code> and <code>offset</code>. To get the next page, send
+<code>nextCursor</code> as <code>cursor</code> with the same filters. New entries do not shift the pages.</p>`,
     sample: {
       title: 'Pagination',
       code: html`${jsonMarkup({ pagination: { total: 42, limit: 20, offset: 20, hasMore: true } })}
@@ -171,12 +177,12 @@ ${jsonMarkup({ pagination: { limit: 20, hasMore: true, nextCursor: exampleIds.ev
   {
     id: 'rate-limits',
     title: 'Rate limits',
-    text: html`<p>Counted per account and environment; more keys do not buy more requests. Answers to authenticated requests carry
-<code>X-RateLimit-Limit</code> (a minute), <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (Unix seconds).
-The burst is an allowance past a Remaining of 0. After that comes <a href="#error-rate_limit_exceeded">429</a> with
-<code>Retry-After</code>. Operations without a key: 600 a minute for each client address.</p>
+    text: html`<p>Limits apply per account and environment. All keys of an account share them. Responses to requests with a key have the
+headers <code>X-RateLimit-Limit</code> (per minute), <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (Unix
+seconds). When <code>Remaining</code> is 0, you can still send as many requests as the burst allows. After that, the response is
+<a href="#error-rate_limit_exceeded">429</a> with <code>Retry-After</code>. Requests without a key: 600 per minute and IP address.</p>
 <table class="plain"><caption>Limits by plan</caption>
-<thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Burst</th></tr></thead>
+<thead><tr><th scope="col">Plan</th><th scope="col">Requests per minute</th><th scope="col">Burst</th></tr></thead>
 <tbody>${plans.map(planRow)}</tbody></table>`,
   },
 ];
@@ -190,30 +196,32 @@ const retrySpan = (environment: Environment): string => {
 const webhookEvents = ({ environment }: DocsPlace): Guide => ({
   id: 'webhook-events',
   title: 'Webhook events',
-  text: html`<p>Events are posted to your endpoints and to a payment's <code>callbackUrl</code>, at least once each:
-<code>webhook-id</code> is equal on every attempt, so keep it to drop repetitions, and <code>sequence</code> counts up within a
-payment. Answer 2xx within 15 seconds and do the work afterwards; redirects count as failures.</p>
-<p>What fails is sent again, ${retryCount(environment)} times over ${retrySpan(environment)}, and then parked: it stays in the list of
-<a href="#getDeliveries">parked deliveries</a> until it is resent. An answer of 410 disables the endpoint, and so do five days of
-nothing but failures. An endpoint that was away gets a range of time again by <a href="#postWebhooksByIdReplay">replay</a>.</p>
-<p class="choices">Kinds: ${codes(eventTypes)}</p>`,
-  sample: { title: 'An event, with data shortened', code: jsonMarkup(eventIn(environment)) },
+  text: html`<p>Florin sends each event by POST to your endpoints and to the <code>callbackUrl</code> of the payment, at least once.
+<code>webhook-id</code> is the same on every attempt: store it and ignore events you already have. <code>sequence</code> increases with
+each event of a payment. Respond with 2xx within 15 seconds, and process the event afterwards. A redirect counts as a failure.</p>
+<p>Florin retries a failed delivery ${retryCount(environment)} times over ${retrySpan(environment)}. Then it parks the delivery: it stays
+in the list of <a href="#getDeliveries">parked deliveries</a> until you resend it. Florin disables an endpoint that responds with 410, or
+that fails for five days without one success. To send all events of a time range again, use
+<a href="#postWebhooksByIdReplay">replay</a>.</p>
+<p class="choices">Event types: ${codes(eventTypes)}</p>`,
+  sample: { title: 'An event (data is shortened)', code: jsonMarkup(eventIn(environment)) },
 });
 
 const verificationAndErrors: readonly Guide[] = [
   {
     id: 'webhook-verification',
     title: 'Verifying webhooks',
-    text: html`<p>Webhooks are signed as Standard Webhooks 1.0 says, so its libraries work. The signature is HMAC-SHA-256, keyed with the
-base64 part of the endpoint's <code>whsec_</code> secret, over <code>webhook-id</code>, <code>webhook-timestamp</code> and the body,
-joined by dots. Verify the raw bytes before parsing them, compare in constant time, and refuse timestamps more than five minutes off.</p>`,
+    text: html`<p>Signatures follow Standard Webhooks 1.0, so you can use its libraries. The signature is an HMAC-SHA-256 of
+<code>webhook-id</code>, <code>webhook-timestamp</code> and the body, joined by dots. The key is the base64 part of the
+<code>whsec_</code> secret of the endpoint. Verify the raw bytes before you parse them, compare in constant time, and reject timestamps
+that differ from your clock by more than five minutes.</p>`,
     sample: { title: 'Node.js', code: html`${verification}` },
   },
   {
     id: 'errors',
     title: 'Errors',
-    text: html`<p>Every error is JSON of one shape. Decide by <code>code</code>; <code>message</code> is for people and may change.
-<code>param</code> is there where one parameter is at fault. Every response carries <code>X-Request-Id</code>.</p>${errorTable()}`,
+    text: html`<p>All errors have the same JSON format. Use <code>code</code> in your program; <code>message</code> is for people and may
+change. <code>param</code> names the wrong parameter, if there is one. Every response has the header <code>X-Request-Id</code>.</p>${errorTable()}`,
     sample: {
       title: 'An error',
       code: jsonMarkup({

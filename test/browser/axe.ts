@@ -21,9 +21,8 @@ const violations = async ({ page }: WatchedPage, rules: readonly string[] | null
 /** Every rule in light. Dark differs in nothing but colours: there `npm run test:all` looks at contrast. */
 export const expectAccessibleInBoth = async (watched: WatchedPage): Promise<void> => {
   expect(await violations(watched)).toEqual([]);
-  if (!inject('isThorough')) return;
   await watched.page.emulateMedia({ colorScheme: 'dark' });
-  expect(await violations(watched, ['color-contrast'])).toEqual([]);
+  if (inject('isThorough')) expect(await violations(watched, ['color-contrast'])).toEqual([]);
 };
 
 /** In light; `npm run test:all` looks in dark and from right to left as well. */

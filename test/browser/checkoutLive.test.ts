@@ -108,7 +108,7 @@ describe('a payer without a connection', () => {
     const payment = await scene.calls.made();
     const { watched, line } = await openByLine(payment);
     line.setOpen(false);
-    await watched.page.locator('#connection:visible', { hasText: 'connection is lost' }).waitFor();
+    await watched.page.locator('#connection:visible', { hasText: 'Connection lost' }).waitFor();
     line.setOpen(true);
     await watched.page.locator('#connection').waitFor({ state: 'hidden' });
     await watched.close();

@@ -31,11 +31,11 @@ describe('time that is up while the server cannot be reached', () => {
       expect(markup).not.toContain(address.toLowerCase().slice(2));
       expect(markup).not.toMatch(/ethereum:|data-qr|data-wallet/);
       const text = await page.locator('main').innerText();
-      expect(text).toContain('Do not send now.');
+      expect(text).toContain('Do not send money now.');
       expect(text).not.toMatch(/Send only|Send the rest|Pay /);
       expect(await page.locator('h1').textContent()).toBe('The time to pay is up');
       expect(await page.title()).toBe('The time to pay is up');
-      expect(await page.locator('#announce').textContent()).toMatch(/^The time to pay is up\. Do not send now\./);
+      expect(await page.locator('#announce').textContent()).toMatch(/^The time to pay is up\. Do not send money now\./);
       expect(await page.evaluate('document.activeElement.localName')).toBe('h1');
       expect(stage.problems.filter(problem => !problem.includes('Failed to load'))).toEqual([]);
       await expectAccessible(stage);
@@ -69,7 +69,7 @@ test('a wallet is not asked to send after the time, though the countdown slept',
     await page.clock.pauseAt(Date.now() + 10_000);
     await page.clock.setSystemTime(Date.now() + halfHourMs + 60_000);
     await page.getByRole('button', { name: 'Test wallet' }).click();
-    await page.locator('[data-wallet-status]', { hasText: 'Do not send now.' }).waitFor();
+    await page.locator('[data-wallet-status]', { hasText: 'Do not send money now.' }).waitFor();
     expect(wallet.asked()).toEqual(['eth_requestAccounts', 'wallet_switchEthereumChain']);
   }, wallet.install);
 });

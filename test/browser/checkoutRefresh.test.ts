@@ -132,7 +132,7 @@ describe('what arrives', () => {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<main><h1>Sign in to this network</h1></main>');
       });
       await stage.open();
-      await stage.page.locator('#connection:visible', { hasText: 'connection is lost' }).waitFor();
+      await stage.page.locator('#connection:visible', { hasText: 'Connection lost' }).waitFor();
       expect(await stage.page.locator('h1').textContent()).toBe('Pay 25.00 USDC to Acme');
       stage.instead.delete('main');
       await stage.page.locator('#connection').waitFor({ state: 'hidden' });

@@ -50,7 +50,7 @@ test('what was sent too much is the difference, to the last digit', () => {
         decimals,
       });
       const main = textOf(parseMarkup(renderMain(view, { language: languages[0]!, nowMs })));
-      expect(main).toContain(`You sent ${decimalText(languages[0]!, formatAmount(extra, decimals))} USDC more`);
+      expect(main).toContain(`You sent ${decimalText(languages[0]!, formatAmount(extra, decimals))} USDC too much`);
     }),
   );
 });

@@ -92,7 +92,7 @@ test.each(states)('the part that changes is the same in the page, when %s', stat
 });
 
 test('the order of the document is the one a payer needs', () => {
-  const order = ['class="sandbox"', 'class="shop"', 'data-language', '<h1', 'class="notice care"', 'data-copy="25.00"'];
+  const order = ['class="sandbox"', 'class="shop"', 'data-language', '<h1', 'data-copy="25.00"', 'class="notice care"'];
   const rest = [
     'role="timer"',
     'id="way-wallet"',
@@ -136,6 +136,35 @@ test('one who has yet to pay sees what to send, where and until when', () => {
   });
 });
 
+test('the amount to send is in the heading, with a button that copies it, and in no field', () => {
+  for (const [state, copied] of [
+    ['waiting', '25.00'],
+    ['underpaid', '5.000001'],
+  ] as const) {
+    const main = mainOf(viewIn(state));
+    const about = find(main, ({ attributes }) => attributes.get('class') === 'about');
+    const [title, button] = about.children.filter(child => typeof child !== 'string' && child.name !== '') as Element[];
+    expect(title!.name).toBe('h1');
+    expect(textOf(title!)).toContain(`${copied} USDC`);
+    expect(button!.attributes.get('data-copy')).toBe(copied);
+    const fields = elementsOf(main).filter(({ name }) => name === 'dl');
+    for (const field of fields) expect(textOf(field)).not.toContain(`${copied} USDC`);
+  }
+});
+
+test('a short description stands beside the amount, a long one with the details', () => {
+  const about = (view: CheckoutView): string =>
+    textOf(find(mainOf(view), ({ attributes }) => attributes.get('class') === 'about'));
+  const details = (view: CheckoutView): string =>
+    textOf(find(mainOf(view), ({ attributes }) => attributes.get('class') === 'details'));
+  const short = viewIn('waiting', { description: 'Two blue mugs' });
+  expect(about(short)).toContain('Two blue mugs');
+  expect(details(short)).not.toContain('Two blue mugs');
+  const long = viewIn('waiting', { description: 'Mug '.repeat(60) });
+  expect(about(long)).not.toContain('Mug');
+  expect(details(long)).toContain('Mug');
+});
+
 test('one who has paid a part is asked for exactly the rest', () => {
   const root = page(viewIn('underpaid'));
   expect(textOf(find(root, ({ name }) => name === 'h1'))).toBe('Pay the remaining 5.000001 USDC to Acme');
@@ -149,13 +178,13 @@ test.each(['waiting', 'underpaid'] as const)('one who comes after the time is to
   const main = mainOf(late);
   expect(main.attributes.get('data-state')).toBe('timeUp');
   expect(textOf(find(main, ({ name }) => name === 'h1'))).toBe('The time to pay is up');
-  expect(mainText(late)).toContain('Do not send now.');
+  expect(mainText(late)).toContain('Do not send money now.');
   expect(mainText(late)).not.toMatch(/Pay |Send the rest|before the time/);
   expect(mainText(late).includes('19.999999 USDC of 25.00 USDC has arrived so far.')).toBe(state === 'underpaid');
   // Screen readers announce it.
-  expect(announced(late)).toMatch(/^The time to pay is up\. Do not send now\. /);
+  expect(announced(late)).toMatch(/^The time to pay is up\. Do not send money now\. /);
   expect(announced(late)).not.toBe(announced(viewIn(state)));
-  expect(mainText({ ...late, expiresAtMs: nowMs + 1 })).not.toContain('Do not send now.');
+  expect(mainText({ ...late, expiresAtMs: nowMs + 1 })).not.toContain('Do not send money now.');
 });
 
 test('what the script says at the end of the time is what the server says then', () => {
@@ -167,8 +196,8 @@ test('what the script says at the end of the time is what the server says then',
 });
 
 const [slowSentence, straySentence] = [
-  'Base is answering slowly. What you have sent may take longer to show: do not send it twice.',
-  'Another token, or money on another network, has reached this address. It does not count, and only Acme can return it.',
+  'Base is slow at the moment. Your payment may take longer to appear. Do not send it twice.',
+  'Another token, or money on another network, has arrived at this address. It does not count. Only Acme can return it.',
 ];
 
 test.each(states)('a payment that is %s tells of stray money, and of a slow network where it waits', state => {
@@ -196,11 +225,11 @@ test('confirmations are counted, and their time is told', () => {
   expect(at(11, 12)).toContain('less than a minute');
   expect(at(1, 1_000, 60)).toContain('Expected time: 17 hours');
   expect(at(40, 12)).toContain('Confirming 12 of 12');
-  expect(at(40, null)).toContain('Waiting until Base makes it final');
+  expect(at(40, null)).toContain('Waiting for Base to make it final');
 });
 
 test('what was paid too much is named exactly', () => {
-  expect(mainText(viewIn('overpaid'))).toContain('You sent 5.50 USDC more than was asked');
+  expect(mainText(viewIn('overpaid'))).toContain('You sent 5.50 USDC too much');
 });
 
 test('a receipt leads back, and only over https', () => {
@@ -229,14 +258,14 @@ test('money that came too late or too little is told apart', () => {
   expect(late('19.999999')).toContain('19.999999 USDC arrived after');
   for (const part of ['4.00', null]) expect(late(part)).toContain('19.999999 USDC arrived, part of it after');
   const canceled = viewIn('canceled', { amountReceived: '3.00', exception: 'late' });
-  expect(mainText(canceled)).toContain('3.00 USDC has arrived all the same');
+  expect(mainText(canceled)).toContain('However, 3.00 USDC has arrived');
   expect(mainText(viewIn('canceled'))).not.toContain('has arrived');
 });
 
 test('the sandbox says so, and pretends only with a token', () => {
   expect(has(page(viewIn('waiting')), 'class', 'sandbox')).toBe(false);
   const sandbox = viewIn('waiting', { environment: 'sandbox' });
-  expect(textOf(page(sandbox))).toContain('no real money moves here');
+  expect(textOf(page(sandbox))).toContain('no real money is used');
   expect(has(page(sandbox), 'data-simulate')).toBe(false);
   const panel = find(page(crowded('waiting')), ({ attributes }) => attributes.has('data-simulate'));
   expect(panel.attributes.get('action')).toBe(`${sandbox.id}/simulate?lang=en`);

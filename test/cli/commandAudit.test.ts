@@ -55,6 +55,6 @@ test('what is refused is not in the log', async () => {
   const { id } = await command('accounts', 'create', '--name', 'Other');
   const { dataDir, database } = scene.config;
   const bad = ['accounts', 'update', id, '--support-contact', 'nowhere', '--data-dir', dataDir];
-  expect((await run(bad, dataDir, { DATABASE_URL: database!.url })).code).toBe(1);
+  expect((await run(bad, dataDir, { DATABASE_URL: database!.url })).code).toBe(2);
   expect((await auditRows(scene, id)).map(row => row.action)).toEqual(['account.created']);
 });

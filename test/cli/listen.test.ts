@@ -114,7 +114,7 @@ test('a stop of the service ends nothing: what happens afterwards is forwarded',
   await listening([], async listener => {
     server.kill('SIGTERM');
     await server.ended;
-    await vi.waitFor(() => expect(listener.stderr()).toMatch(/cannot be reached/), waiting);
+    await vi.waitFor(() => expect(listener.stderr()).toMatch(/Cannot reach Florin/), waiting);
     server = await startServer(room);
     await trigger('payment.overpaid');
     await vi.waitFor(() => expect(typesOf()).toEqual(['payment.overpaid']), waiting);
@@ -125,7 +125,7 @@ test.each([
   [['listen'], /--forward-to/],
   [['listen', '--forward-to', 'http://198.51.100.1/'], /--forward-to must/],
   [['listen', '--forward-to', 'nowhere'], /--forward-to must/],
-  [['listen', '--forward-to', 'http://127.0.0.1:1/', '--events', 'payment.lost'], /payment\.lost is no event/],
+  [['listen', '--forward-to', 'http://127.0.0.1:1/', '--events', 'payment.lost'], /payment\.lost is not an event type/],
   [['trigger', 'payment.lost'], /Allowed choices are payment\.created/],
   [['trigger', 'payment.late', '--account', 'acct_none'], /No account has the id/],
 ])('florin %j is refused with a sentence', async (args, sentence) => {

@@ -31,10 +31,12 @@ const json = async (...args: string[]) => {
   expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   return JSON.parse(stdout);
 };
-const refused = async (...args: string[]): Promise<string> => {
+/** 1: it could not be done; 2: an argument is wrong; 3: there is no such thing. */
+const refusedWith = async (expected: 1 | 2 | 3, ...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await florin(...args);
-  expect(code, stdout).toBe(1);
+  expect(code, stderr).toBe(expected);
   expect(stdout).toBe('');
+  expect(stderr).not.toContain('configuration');
   expect(stderr).not.toMatch(/\n\s+at /);
   return stderr;
 };
@@ -87,7 +89,7 @@ describe('florin pay', () => {
     const { code, stdout } = await florin('pay', id);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Sent 14\.999999 USDC in 0x[0-9a-f]{64}\.\nThe payment is completed\.\n$/);
-    expect(await refused('pay', id)).toContain('--amount');
+    expect(await refusedWith(1, 'pay', id)).toContain('--amount');
     expect(await json('pay', id, '--amount', '0.5')).toMatchObject({ amount: '0.50', status: 'completed' });
     const over = await until(
       () => read(id),
@@ -108,14 +110,27 @@ describe('florin pay', () => {
   test('refusals', async () => {
     const { id } = await made();
     for (const amount of ['0', '-1', '1e3', '0.0000001', 'all', '']) {
-      expect(await refused('pay', id, `--amount=${amount}`)).toContain('6 fractional digits');
+      expect(await refusedWith(2, 'pay', id, `--amount=${amount}`)).toContain('6 decimal places');
     }
     const unknown = `${id.slice(0, -4)}0000`;
-    expect(await refused('pay', unknown)).toContain(unknown);
-    expect(await refused('pay', 'x')).toContain('x');
-    expect(await refused('pay')).toContain('payment-id');
-    expect(await refused('pay', id, '--data-dir', join(room, 'elsewhere'))).toContain('No Florin is running');
+    expect(await refusedWith(3, 'pay', unknown)).toContain(unknown);
+    expect(await refusedWith(2, 'pay')).toContain('payment-id');
+    expect(await refusedWith(1, 'pay', id, '--data-dir', join(room, 'elsewhere'))).toContain('No Florin is running');
     expect(await read(id)).toMatchObject({ status: 'pending', amountReceived: '0.00' });
+  });
+
+  test.each(['x', 'pay_', 'pay_01kf0fv2e0', 'PAY_01KF0FV2E0T4W9C2XK7M5HQ8BN', 'evt_01kf0fv2e0t4w9c2xk7m5hq8bn'])(
+    'what is no payment id is called that, and not a problem of the configuration: %s',
+    async id =>
+      expect(await refusedWith(2, 'pay', id)).toBe(
+        `florin: ${id} is not a payment id. Payment ids look like pay_01kf0fv2e0t4w9c2xk7m5hq8bn.\n`,
+      ),
+  );
+
+  test('an id that no sandbox payment has is called unknown, and not a problem of the configuration', async () => {
+    const id = 'pay_01kf0fv2e0t4w9c2xk7m5hq8bn';
+    const said = await refusedWith(3, 'pay', id);
+    expect(said).toBe(`florin: There is no sandbox payment with the id ${id}.\n`);
   });
 
   test('a payment on another chain than the local one is left to its payer', async () => {
@@ -123,7 +138,7 @@ describe('florin pay', () => {
       () => create({ network: 'arbitrum', currency: 'ETH', amount: '1' }),
       ({ status }) => status === 200,
     );
-    expect(await refused('pay', payment.id)).toContain(far.caip2);
+    expect(await refusedWith(1, 'pay', payment.id)).toContain(far.caip2);
   });
 });
 
@@ -140,8 +155,8 @@ describe('florin chain', () => {
   });
 
   test('there is nothing to decide while no chain is halted', async () => {
-    expect(await refused('chain', 'resume', 'eip155:31337')).toContain('not halted');
-    expect(await refused('chain', 'rollback', 'eip155:31337', '--to', '1')).toContain('not halted');
-    expect(await refused('chain', 'resume', 'eip155:1')).toContain('eip155:1');
+    expect(await refusedWith(1, 'chain', 'resume', 'eip155:31337')).toContain('not halted');
+    expect(await refusedWith(1, 'chain', 'rollback', 'eip155:31337', '--to', '1')).toContain('not halted');
+    expect(await refusedWith(3, 'chain', 'resume', 'eip155:1')).toContain('eip155:1');
   });
 });

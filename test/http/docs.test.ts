@@ -127,10 +127,12 @@ describe('the reference page', () => {
     for (const url of Object.values(live.urls)) expect(livePage.body).toContain(`<code>${url}</code>`);
   });
 
-  it('says what is not there yet, and shows no table without rows', () => {
+  it('says that there is a dashboard, and shows no table without rows', () => {
     for (const { body } of [page, livePage]) {
-      expect(body.indexOf('Try this version in the sandbox first')).toBeLessThan(body.indexOf('id="authentication"'));
-      expect(body).toContain('Try this version in the sandbox first');
+      const notice = /<p class="notice".*?<\/p>/s.exec(body)!;
+      expect(notice.index).toBeLessThan(body.indexOf('id="authentication"'));
+      expect(unescaped(notice[0])).toMatch(/Start in the sandbox.*in the dashboard/s);
+      expect(body).not.toContain('no dashboard');
       expect(body).not.toMatch(/<tbody>\s*<\/tbody>/);
     }
   });

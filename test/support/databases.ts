@@ -5,6 +5,9 @@ import type { PostgresConnection } from '../../src/local/postgres/startPostgres.
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { atEndOfFile } from './endOfFile.ts';
 
+/** The name of the migrated database that each test file copies. */
+export const templateOf = (prefix: string): string => `${prefix}_template`;
+
 /** A connection as a URL; a unix socket's directory goes into the host, percent-encoded. */
 export const databaseUrl = (c: PostgresConnection): string =>
   `postgres://${c.user}:${encodeURIComponent(c.password)}@${encodeURIComponent(c.host)}:${c.port}/${c.database}`;
@@ -14,7 +17,8 @@ export const withDatabase = (url: string, name: string): string => url.replace(/
 /** A database of its own for a test file, dropped at its end at the latest. */
 export const cloneDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
   const adminUrl = inject('adminUrl');
-  const name = `florin_test_${randomBytes(8).toString('hex')}`;
+  const prefix = inject('databasePrefix');
+  const name = `${prefix}_${randomBytes(8).toString('hex')}`;
   const run = async (sql: string): Promise<void> => {
     const admin = openDatabase({ connectionString: adminUrl }, { log: silentLog, maxConnections: 1 });
     try {
@@ -25,7 +29,7 @@ export const cloneDatabase = async (): Promise<{ url: string; drop(): Promise<vo
   };
   const drop = (): Promise<void> => run(`drop database if exists ${name} with (force)`);
   atEndOfFile(drop);
-  await run(`create database ${name} template ${inject('templateName')}`);
+  await run(`create database ${name} template ${templateOf(prefix)}`);
   return { url: withDatabase(adminUrl, name), drop };
 };
 

@@ -9,14 +9,14 @@ import { silentLog } from '../../src/core/log.ts';
 import { findSuperuser, startPostgres } from '../../src/local/postgres/startPostgres.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { databaseUrl, withDatabase } from './databases.ts';
+import { databaseUrl, templateOf, withDatabase } from './databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A role that may create databases, as a URL. */
     adminUrl: string;
-    /** The name of the migrated database that each test file copies. */
-    templateName: string;
+    /** What the names of this run's databases begin with. */
+    databasePrefix: string;
     /** Whether this is `npm run test:all`, where long tests take as many rounds as they can. */
     isThorough: boolean;
   }
@@ -57,7 +57,8 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     ? null
     : await startPostgres({ dataDir: join(room, 'database'), log: silentLog, probe: probeConnection });
   const adminUrl = given ?? databaseUrl((await findSuperuser({ dataDir: join(room, 'database') }))!);
-  const templateName = `florin_test_template_${process.pid}`;
+  const databasePrefix = `florin_test_${process.pid}`;
+  const templateName = templateOf(databasePrefix);
   const onServer = async (sql: string): Promise<void> => {
     const admin = openDatabase({ connectionString: adminUrl }, { log: silentLog, maxConnections: 1 });
     await admin.script(sql).finally(() => admin.close());
@@ -66,7 +67,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   await onServer(`create database ${templateName}`);
   await migrate({ connectionString: withDatabase(adminUrl, templateName) }, { log: silentLog });
   project.provide('adminUrl', adminUrl);
-  project.provide('templateName', templateName);
+  project.provide('databasePrefix', databasePrefix);
   return async () => {
     await onServer(`drop database if exists ${templateName} with (force)`);
     await embedded?.stop();

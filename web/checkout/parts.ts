@@ -17,7 +17,7 @@ const copyBySelection = (text: string, button: HTMLElement): boolean => {
 /** What a person can still do when nothing else is allowed: the text is marked, ready for the keyboard. */
 const selectBeside = (button: HTMLElement): void => {
   const text = button.previousElementSibling;
-  if (text) getSelection()?.selectAllChildren(text);
+  if (text) getSelection()?.selectAllChildren(one('.sum', text) ?? text);
 };
 
 const copyFrom = async (button: HTMLElement): Promise<void> => {
@@ -80,8 +80,8 @@ type TimeUp = { readonly title: string; readonly lead: string; readonly told: st
 const endTime = (main: HTMLElement, { title, lead, told }: TimeUp): void => {
   const heading = one('h1', main);
   if (main.dataset.state === 'timeUp' || !heading) return;
-  const isFocusLost = Boolean(document.activeElement?.closest('[data-ways], .facts'));
-  for (const part of all('[data-ways], .lead, .notice.care', main)) part.remove();
+  const isFocusLost = Boolean(document.activeElement?.closest('[data-ways], .facts, h1 + .copy'));
+  for (const part of all('[data-ways], .lead, .notice.care, h1 + .copy', main)) part.remove();
   // The time itself stays in the markup, by which what comes next is told from this.
   showIf(one('.facts', main), false);
   const sentence = document.createElement('p');

@@ -24,11 +24,9 @@ const tabFor = (key: string, index: number, count: number): number | null => {
   return key === 'End' ? count - 1 : null;
 };
 
-const isTouch = (): boolean => matchMedia('(pointer: coarse)').matches;
-
-/** A wallet is offered first to whoever has one here, or a device on which its link opens one. */
+/** A wallet is offered first to who has one in this browser. The code is shown to all others, with a link on phones. */
 const firstWay = (sections: readonly HTMLElement[]): HTMLElement => {
-  const wanted = hasWallets() || isTouch() ? 'way-wallet' : 'way-qr';
+  const wanted = hasWallets() ? 'way-wallet' : 'way-qr';
   return sections.find(({ id }) => id === (chosenWay ?? wanted)) ?? sections[0]!;
 };
 
@@ -94,6 +92,6 @@ const makeCodeToggle = (codes: HTMLElement): void => {
     });
   }
   group.append(...buttons);
-  codes.prepend(group);
+  codes.append(group);
   show(figures.some(figure => figure.dataset.code === chosenCode) ? chosenCode! : figures[0]!.dataset.code);
 };

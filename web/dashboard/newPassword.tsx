@@ -13,11 +13,11 @@ export const NewPassword = (): ReactElement => (
       autoComplete="new-password"
       minLength={shortestPassword}
       maxLength={longestPassword}
-      hint={`At least ${shortestPassword} characters. A few words that only you would put together are good.`}
+      hint={`At least ${shortestPassword} characters. A few unrelated words make a good password.`}
       required
     />
     <Field
-      label="The same again"
+      label="Repeat password"
       name="again"
       type="password"
       autoComplete="new-password"
@@ -27,13 +27,13 @@ export const NewPassword = (): ReactElement => (
   </>
 );
 
-/** The password, if it was typed twice alike. */
+/** The password, if both fields have the same. */
 export const samePassword = (values: Values): string => {
   const password = values.exact('password');
   if (password === values.exact('again')) return password;
   throw new CallError(null, {
     code: 'invalid_request',
-    message: 'The two passwords are not the same.',
+    message: 'The passwords do not match.',
     param: 'again',
   });
 };

@@ -7,14 +7,20 @@ export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === 'fun
 
 const failed = (message: string): CallError => new CallError(null, { code: 'passkey_failed', message });
 
+/** Browsers cancel the request at once where they do not trust the certificate, and do not say so. */
+const trustHint = (): string =>
+  location.hostname === 'localhost'
+    ? ' Passkeys also fail if your browser does not trust the certificate of Florin: run npx florin trust.'
+    : '';
+
 /** The browser tells little, so that a page cannot learn who is here; the sentence says what a person can do. */
 const asCallError = (error: unknown): unknown => {
   if (error instanceof CallError) return error;
   const cause = error instanceof WebAuthnError ? error.cause : error;
   const name = cause instanceof Error ? cause.name : '';
   if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED')
-    return failed('This device already has a passkey of your account.');
-  if (name === 'NotAllowedError') return failed('No passkey was given. It was cancelled, or the time was up.');
+    return failed('This device already has a passkey for your account.');
+  if (name === 'NotAllowedError') return failed(`The passkey request was canceled or timed out.${trustHint()}`);
   if (name === 'SecurityError') return failed('Passkeys do not work at this address. They need HTTPS and a host name.');
   return failed('The passkey could not be used. Try again, or sign in another way.');
 };

@@ -16,7 +16,6 @@ export const ar: Catalogue = {
 
   waitingTitle: 'ادفع {amount} إلى {merchant}',
   onlyOn: 'أرسل {currency} فقط عبر شبكة {network}. أي شيء آخر قد يضيع.',
-  exactAmount: 'المبلغ بالضبط',
   payBy: 'ادفع قبل',
   minutesLeft: {
     zero: 'لم يتبقَّ وقت للدفع',
@@ -67,7 +66,6 @@ export const ar: Catalogue = {
   underpaidTitle: 'ادفع المتبقي {remaining} إلى {merchant}',
   underpaidLead: 'وصل {received} من أصل {amount}. أرسل الباقي قبل انتهاء الوقت.',
   received: 'المستلَم',
-  remaining: 'المتبقي',
 
   confirmingTitle: 'يجري تأكيد دفعتك',
   confirmingLead:

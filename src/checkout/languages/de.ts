@@ -16,7 +16,6 @@ export const de: Catalogue = {
 
   waitingTitle: '{amount} an {merchant} zahlen',
   onlyOn: 'Senden Sie nur {currency} über {network}. Alles andere kann verloren gehen.',
-  exactAmount: 'Genauer Betrag',
   payBy: 'Zahlbar bis',
   minutesLeft: { one: 'Noch {count} Minute zum Bezahlen', other: 'Noch {count} Minuten zum Bezahlen' },
   notPayableTitle: 'Diese Zahlung ist zurzeit nicht möglich',
@@ -67,7 +66,6 @@ export const de: Catalogue = {
   underpaidTitle: 'Restliche {remaining} an {merchant} zahlen',
   underpaidLead: '{received} von {amount} sind angekommen. Senden Sie den Rest, bevor die Zeit abläuft.',
   received: 'Erhalten',
-  remaining: 'Offen',
 
   confirmingTitle: 'Ihre Zahlung wird bestätigt',
   confirmingLead:

@@ -16,7 +16,6 @@ export const es: Catalogue = {
 
   waitingTitle: 'Paga {amount} a {merchant}',
   onlyOn: 'Envía solo {currency} por la red {network}. Cualquier otra cosa puede perderse.',
-  exactAmount: 'Importe exacto',
   payBy: 'Paga antes de',
   minutesLeft: {
     one: 'Queda {count} minuto para pagar',
@@ -68,7 +67,6 @@ export const es: Catalogue = {
   underpaidTitle: 'Paga los {remaining} restantes a {merchant}',
   underpaidLead: 'Han llegado {received} de {amount}. Envía el resto antes de que acabe el tiempo.',
   received: 'Recibido',
-  remaining: 'Pendiente',
 
   confirmingTitle: 'Tu pago se está confirmando',
   confirmingLead:

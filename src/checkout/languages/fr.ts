@@ -16,7 +16,6 @@ export const fr: Catalogue = {
 
   waitingTitle: 'Payez {amount} à {merchant}',
   onlyOn: 'Envoyez uniquement des {currency} sur {network}. Tout autre envoi peut être perdu.',
-  exactAmount: 'Montant exact',
   payBy: 'À payer avant',
   minutesLeft: {
     one: 'Il reste {count} minute pour payer',
@@ -70,7 +69,6 @@ export const fr: Catalogue = {
   underpaidTitle: 'Payez les {remaining} restants à {merchant}',
   underpaidLead: '{received} sur {amount} sont arrivés. Envoyez le reste avant la fin du délai.',
   received: 'Reçu',
-  remaining: 'Reste à payer',
 
   confirmingTitle: 'Votre paiement est en cours de confirmation',
   confirmingLead:

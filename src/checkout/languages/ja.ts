@@ -16,7 +16,6 @@ export const ja: Catalogue = {
 
   waitingTitle: '{merchant} に {amount} を支払う',
   onlyOn: '{network} で {currency} のみを送ってください。それ以外は失われるおそれがあります。',
-  exactAmount: '正確な金額',
   payBy: '支払期限',
   minutesLeft: { other: '支払期限まであと {count} 分です' },
   notPayableTitle: '現在この支払いはできません',
@@ -65,7 +64,6 @@ export const ja: Catalogue = {
   underpaidTitle: '{merchant} に残りの {remaining} を支払う',
   underpaidLead: '{amount} のうち {received} が届きました。期限までに残りを送ってください。',
   received: '受取済み',
-  remaining: '残り',
 
   confirmingTitle: 'お支払いを確認しています',
   confirmingLead:

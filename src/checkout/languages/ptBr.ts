@@ -16,7 +16,6 @@ export const ptBr: Catalogue = {
 
   waitingTitle: 'Pague {amount} a {merchant}',
   onlyOn: 'Envie somente {currency} pela rede {network}. Qualquer outra coisa pode se perder.',
-  exactAmount: 'Valor exato',
   payBy: 'Pague até',
   minutesLeft: {
     one: 'Falta {count} minuto para pagar',
@@ -67,7 +66,6 @@ export const ptBr: Catalogue = {
   underpaidTitle: 'Pague os {remaining} restantes a {merchant}',
   underpaidLead: 'Chegaram {received} de {amount}. Envie o restante antes que o tempo acabe.',
   received: 'Recebido',
-  remaining: 'Restante',
 
   confirmingTitle: 'Seu pagamento está sendo confirmado',
   confirmingLead:

@@ -16,7 +16,6 @@ export const ru: Catalogue = {
 
   waitingTitle: 'Оплатите {amount} в пользу {merchant}',
   onlyOn: 'Отправляйте только {currency} в сети {network}. Всё остальное может быть потеряно.',
-  exactAmount: 'Точная сумма',
   payBy: 'Оплатить до',
   minutesLeft: {
     one: 'На оплату осталась {count} минута',
@@ -68,7 +67,6 @@ export const ru: Catalogue = {
   underpaidTitle: 'Доплатите {remaining} в пользу {merchant}',
   underpaidLead: 'Поступило {received} из {amount}. Отправьте остаток, пока не вышло время.',
   received: 'Получено',
-  remaining: 'Осталось',
 
   confirmingTitle: 'Ваш платёж подтверждается',
   confirmingLead:

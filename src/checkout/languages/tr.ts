@@ -16,7 +16,6 @@ export const tr: Catalogue = {
 
   waitingTitle: '{merchant} için {amount} ödeyin',
   onlyOn: 'Yalnızca {network} ağı üzerinden {currency} gönderin. Başka her şey kaybolabilir.',
-  exactAmount: 'Kesin tutar',
   payBy: 'Son ödeme zamanı',
   minutesLeft: { one: 'Ödeme için {count} dakika kaldı', other: 'Ödeme için {count} dakika kaldı' },
   notPayableTitle: 'Bu ödeme şu anda yapılamıyor',
@@ -62,7 +61,6 @@ export const tr: Catalogue = {
   underpaidTitle: '{merchant} için kalan {remaining} tutarını ödeyin',
   underpaidLead: '{amount} tutarının {received} kadarı ulaştı. Kalanını süre dolmadan gönderin.',
   received: 'Alınan',
-  remaining: 'Kalan',
 
   confirmingTitle: 'Ödemeniz onaylanıyor',
   confirmingLead:

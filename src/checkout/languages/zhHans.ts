@@ -16,7 +16,6 @@ export const zhHans: Catalogue = {
 
   waitingTitle: '向 {merchant} 支付 {amount}',
   onlyOn: '请仅通过 {network} 网络发送 {currency}。发送其他资产可能会丢失。',
-  exactAmount: '准确金额',
   payBy: '付款截止时间',
   minutesLeft: { other: '剩余付款时间：{count} 分钟' },
   notPayableTitle: '目前无法支付此款项',
@@ -60,7 +59,6 @@ export const zhHans: Catalogue = {
   underpaidTitle: '向 {merchant} 支付剩余的 {remaining}',
   underpaidLead: '应付 {amount}，已到账 {received}。请在截止时间之前发送剩余部分。',
   received: '已收到',
-  remaining: '剩余',
 
   confirmingTitle: '您的付款正在确认中',
   confirmingLead: '付给 {merchant} 的 {received} 已到达网络。您可以关闭本页：付款最终确认后，{merchant} 会收到通知。',

@@ -53,14 +53,18 @@ export type SessionRow = {
 
 type Json = Record<string, unknown>;
 type Done = { done: true };
+type NewProofs = { password?: string; passkey?: Json };
 
 export type SessionApi = {
   'GET /session': { answer: SessionState };
   'POST /setup/check': { body: { token: string }; answer: { accountName: string } };
-  'POST /setup': { body: { token: string; name: string; email: string; password: string }; answer: SignedIn };
-  /** Works like the setup link, with the role chosen by the person who invites. */
+  /** With a password, with what a new passkey answered, or with both. */
+  'POST /setup': { body: { token: string; name: string; email: string } & NewProofs; answer: SignedIn };
+  'POST /setup/passkey/options': { body: { token: string; name: string; email: string }; answer: Json };
+  /** An invitation works like the setup link, for a person with a role chosen by who invites. */
   'POST /invitation/check': { body: { token: string }; answer: { accountName: string; email: string; role: Role } };
-  'POST /invitation': { body: { token: string; name: string; password: string }; answer: SignedIn };
+  'POST /invitation': { body: { token: string; name: string } & NewProofs; answer: SignedIn };
+  'POST /invitation/passkey/options': { body: { token: string; name: string }; answer: Json };
   'POST /sign-in': { body: { email: string; password: string; code?: string }; answer: SignInAnswer };
   'POST /sign-in/passkey/options': { answer: Json };
   'POST /sign-in/passkey': { body: { response: Json }; answer: SignedIn };

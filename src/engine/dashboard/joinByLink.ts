@@ -1,10 +1,13 @@
-import { FlorinError } from '../../core/errors.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
+import { idPrefixes } from '../../core/ids.ts';
 import { readAccount } from '../../storage/accounts.ts';
 import { type AccessLink, findAccessLink, lockTeam, spendAccessLink } from '../../storage/dashboard/accessLinks.ts';
 import { hasOwner, readPerson } from '../../storage/dashboard/people.ts';
+import type { NewPasskey, PasskeyResponse } from '../../vault/passkeys.ts';
 import { hashToken } from '../../vault/tokens.ts';
 import type { Context } from '../context.ts';
 import { personActor, recordAudit } from './audit.ts';
+import { offerRegistration, storePasskey, verifyRegistration } from './passkeys.ts';
 import { acceptPassword, addPerson, readEmail, readName } from './people.ts';
 import type { Visit } from './sessions.ts';
 import { type NewSession, startSession } from './signIn.ts';
@@ -34,26 +37,70 @@ export const checkLink = async (
   return { ...link, accountName: account.name };
 };
 
-/** Creates the person of a link and signs them in. */
+/**
+ * The person that a link will make. A passkey names its person when it is made, which is before the person is: the id follows
+ * from the link, which makes one person at most.
+ */
+const personIdOf = ({ id }: Pick<AccessLink, 'id'>): string =>
+  idPrefixes.person + id.slice(idPrefixes.invitation.length);
+
+type Kind = AccessLink['kind'];
+type Named = { readonly token: string; readonly name: string; readonly email: string | null };
+
+const nameOf = (link: AccessLink, given: Named): { name: string; email: string } => ({
+  name: readName(given.name),
+  email: link.email ?? readEmail(given.email ?? ''),
+});
+
+/** What a device needs to make the passkey that the person will join with. */
+export const offerPasskeyByLink = async (
+  context: Context,
+  kind: Kind,
+  given: Named,
+): Promise<Record<string, unknown>> => {
+  const link = await findLink(context, given.token, kind);
+  return offerRegistration(context, { personId: personIdOf(link), ...nameOf(link, given) });
+};
+
+type Proofs = { readonly passwordHash: string | null; readonly passkey: NewPasskey | null };
+
+const readProofs = async (
+  context: Context,
+  link: AccessLink,
+  person: { name: string; email: string },
+  given: { password?: string | undefined; passkey?: PasskeyResponse | undefined },
+): Promise<Proofs> => {
+  if (given.password === undefined && given.passkey === undefined)
+    throw invalid('password', 'Choose a password, a passkey, or both.');
+  return {
+    passwordHash: given.password === undefined ? null : await acceptPassword(given.password, person),
+    passkey: given.passkey === undefined ? null : await verifyRegistration(context, personIdOf(link), given.passkey),
+  };
+};
+
+/** Makes the person of a link, who is signed in from then on. */
 export const joinByLink = async (
   context: Context,
-  kind: AccessLink['kind'],
-  given: { token: string; name: string; email: string | null; password: string },
+  kind: Kind,
+  given: Named & { readonly password?: string | undefined; readonly passkey?: PasskeyResponse | undefined },
   visit: Visit,
 ): Promise<NewSession> => {
   const link = await findLink(context, given.token, kind);
-  const name = readName(given.name);
-  const email = link.email ?? readEmail(given.email ?? '');
-  const passwordHash = await acceptPassword(given.password, { email, name });
+  const { name, email } = nameOf(link, given);
+  const { passwordHash, passkey } = await readProofs(context, link, { name, email }, given);
   return context.db.transaction(async tx => {
     await lockTeam(tx, link.accountId);
     const used = await spendAccessLink(tx, hashToken(given.token)!, kind);
     if (!used || (kind === 'setup' && (await hasOwner(tx, used.accountId)))) throw invalidLink();
     const { accountId, role } = used;
-    const { id } = await addPerson(context, tx, { accountId, email, name, role, passwordHash });
+    const { id } = await addPerson(context, tx, { accountId, email, name, role, passwordHash }, personIdOf(used));
     const entry = { accountId, environment: null, actor: personActor({ personId: id, name }), subject: id };
     const detail = { email, role, link: used.id };
     await recordAudit(context, tx, { ...entry, action: 'person.joined', detail, address: visit.address });
+    if (passkey) {
+      const called = { name: visit.device, address: visit.address };
+      await storePasskey(context, tx, { accountId, personId: id, name }, passkey, called);
+    }
     return startSession(
       context,
       tx,

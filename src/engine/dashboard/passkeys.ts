@@ -15,6 +15,7 @@ import { isUniqueViolation, type Queryable } from '../../storage/database.ts';
 import {
   challengeIn,
   credentialIn,
+  type NewPasskey,
   type PasskeyResponse,
   passkeyRegistration,
   passkeyRequest,
@@ -25,6 +26,7 @@ import {
 } from '../../vault/passkeys.ts';
 import type { Context } from '../context.ts';
 import { personActor, recordAudit } from './audit.ts';
+import { lockSelf } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
 
 const challengeSeconds = 300;
@@ -100,11 +102,54 @@ export const acceptPasskey = async (
 export const listOwnPasskeys = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<PasskeyRow[]> =>
   listPasskeys(context.db, person.accountId, person.personId);
 
-export const beginPasskey = async (context: Context, person: SignedInPerson): Promise<Record<string, unknown>> => {
-  const challenge = await newChallenge(context, 'register', person.personId);
-  const existing = await listOwnPasskeys(context, person);
-  const { personId: id, email, name } = person;
-  return passkeyRegistration(relyingPartyOf(context.dashboard.url), challenge, { id, email, name }, existing);
+/** Whose passkey it will be. The person need not be there yet. */
+type Bearer = Pick<SignedInPerson, 'personId' | 'email' | 'name'>;
+
+export const offerRegistration = async (
+  context: Context,
+  { personId, email, name }: Bearer,
+  known: readonly PasskeyRow[] = [],
+): Promise<Record<string, unknown>> => {
+  const challenge = await newChallenge(context, 'register', personId);
+  return passkeyRegistration(relyingPartyOf(context.dashboard.url), challenge, { id: personId, email, name }, known);
+};
+
+export const beginPasskey = async (context: Context, person: SignedInPerson): Promise<Record<string, unknown>> =>
+  offerRegistration(context, person, await listOwnPasskeys(context, person));
+
+/** A passkey that was made for this person; its challenge is used up. */
+export const verifyRegistration = async (
+  context: Context,
+  personId: string,
+  response: PasskeyResponse,
+): Promise<NewPasskey> => {
+  const challenge = await spendChallenge(context, response, 'register', personId);
+  const made = challenge && (await verifyNewPasskey(relyingPartyOf(context.dashboard.url), challenge, response));
+  if (!made) throw invalid('response', 'This passkey could not be verified. Try again.');
+  return made;
+};
+
+export const storePasskey = async (
+  context: Context,
+  tx: Queryable,
+  person: Pick<SignedInPerson, 'accountId' | 'personId' | 'name'>,
+  made: NewPasskey,
+  { name: called, address }: { name: string; address: string },
+): Promise<PasskeyRow> => {
+  const { accountId, personId } = person;
+  const name = called.trim().slice(0, 100) || 'Passkey';
+  const { id } = context.ids.next('passkey', context.clock.nowMs());
+  const { credentialId, publicKey, counter, backedUp } = made;
+  const transports = [...made.transports];
+  const row = { accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name };
+  const stored = await insertPasskey(tx, row).catch(error => {
+    if (!isUniqueViolation(error, 'passkeys_credential_id_key')) throw error;
+    throw new FlorinError('conflict', 'This passkey is already registered.');
+  });
+  const actor = personActor(person);
+  const entry = { accountId, environment: null, actor, action: 'person.passkey_added', subject: id };
+  await recordAudit(context, tx, { ...entry, detail: { name }, address });
+  return stored;
 };
 
 export const addPasskey = async (
@@ -113,33 +158,22 @@ export const addPasskey = async (
   given: { name: string; response: PasskeyResponse },
   address: string,
 ): Promise<PasskeyRow> => {
-  const { accountId, personId } = person;
-  const challenge = await spendChallenge(context, given.response, 'register', personId);
-  const made = challenge && (await verifyNewPasskey(relyingPartyOf(context.dashboard.url), challenge, given.response));
-  if (!made) throw invalid('response', 'This passkey could not be verified. Try again.');
-  const name = given.name.trim().slice(0, 100) || 'Passkey';
+  const made = await verifyRegistration(context, person.personId, given.response);
   return context.db.transaction(async tx => {
-    if ((await listPasskeys(tx, accountId, personId)).length >= maxPasskeys) {
+    if ((await listPasskeys(tx, person.accountId, person.personId)).length >= maxPasskeys) {
       throw new FlorinError('conflict', `You already have the maximum of ${maxPasskeys} passkeys. Remove one first.`);
     }
-    const { id } = context.ids.next('passkey', context.clock.nowMs());
-    const { credentialId, publicKey, counter, backedUp } = made;
-    const transports = [...made.transports];
-    const row = { accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name };
-    const stored = await insertPasskey(tx, row).catch(error => {
-      if (!isUniqueViolation(error, 'passkeys_credential_id_key')) throw error;
-      throw new FlorinError('conflict', 'This passkey is already registered.');
-    });
-    const actor = personActor(person);
-    const entry = { accountId, environment: null, actor, action: 'person.passkey_added', subject: id };
-    await recordAudit(context, tx, { ...entry, detail: { name }, address });
-    return stored;
+    return storePasskey(context, tx, person, made, { name: given.name, address });
   });
 };
 
 export const removePasskey = (context: Context, person: SignedInPerson, id: string, address: string): Promise<void> =>
   context.db.transaction(async tx => {
     const { accountId, personId } = person;
+    const { passwordHash, passkeys } = await lockSelf(tx, person);
+    if (passwordHash === null && passkeys <= 1) {
+      throw new FlorinError('conflict', 'This is the only way you can sign in. Set a password or add a passkey first.');
+    }
     const name = await deletePasskey(tx, accountId, personId, id);
     if (name === null) throw new FlorinError('not_found', 'You have no passkey with this id.');
     const actor = personActor(person);

@@ -53,15 +53,18 @@ export type NewPerson = {
   readonly email: string;
   readonly name: string;
   readonly role: Role;
-  readonly passwordHash: string;
+  /** Null where a passkey is the way in. */
+  readonly passwordHash: string | null;
 };
 
 export const addPerson = async (
   context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
   person: NewPerson,
+  promisedId: string | null = null,
 ): Promise<{ accountId: string; id: string }> => {
-  const { id, ms } = context.ids.next('person', context.clock.nowMs());
+  const { id: nextId, ms } = context.ids.next('person', context.clock.nowMs());
+  const id = promisedId ?? nextId;
   try {
     await insertPerson(tx, { ...person, id, createdAt: new Date(ms) });
   } catch (error) {

@@ -5,6 +5,7 @@ import { type Environment, environments } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
 import type { RateLimiter } from '../../engine/rateLimiter.ts';
+import { iconPath } from '../iconRoute.ts';
 import type { Call, Reply, Route } from '../route.ts';
 import type { Incoming, ServerOptions } from '../server.ts';
 import { loadDashboardAssets } from './dashboardAssets.ts';
@@ -148,9 +149,17 @@ export const createDashboardSite = (
   /** On an origin of its own it is there alone, and nowhere else. */
   const arriveAlone = (request: FastifyRequest, route: string | null): Reply | null => {
     if (isForUs(request) && pathOf(request) === '/') return redirect(root);
+    if (route === iconPath) return null;
     if (isForUs(request) !== isOurs(request, route)) throw nothingHere();
     return null;
   };
+
+  /** Somebody typed the address of Florin into a browser. Programs get what they get at any path without a route. */
+  const isFrontDoor = (request: FastifyRequest, route: string | null): boolean =>
+    route === null &&
+    pathOf(request) === '/' &&
+    (request.method === 'GET' || request.method === 'HEAD') &&
+    /text\/html/i.test(request.headers.accept ?? '');
 
   return {
     routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
@@ -158,6 +167,7 @@ export const createDashboardSite = (
     arrive(request, route, environment) {
       const { dashboard } = context;
       if (dashboard.isAlone) return arriveAlone(request, route);
+      if (isFrontDoor(request, route)) return redirect(environment === 'production' ? root : `${dashboard.url}${root}`);
       if (!isOurs(request, route) || environment === 'production') return null;
       if (request.method !== 'GET' && request.method !== 'HEAD') throw nothingHere();
       return redirect(`${dashboard.url}${targetOf(request)}`);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { SessionState } from '../../core/dashboard/sessionApi.ts';
 import { invalid } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
-import { checkLink, joinByLink } from '../../engine/dashboard/joinByLink.ts';
+import { checkLink, joinByLink, offerPasskeyByLink } from '../../engine/dashboard/joinByLink.ts';
 import { requestPasskey } from '../../engine/dashboard/passkeys.ts';
 import { endOwnSession, endReplacedSession, sessionSeconds, type Visit } from '../../engine/dashboard/sessions.ts';
 import { describeSignedIn } from '../../engine/dashboard/signedIn.ts';
@@ -38,6 +38,9 @@ const signedIn = async (
   };
 };
 
+/** How somebody who joins will sign in: at least one of them. */
+const proofs = { password: Type.Optional(password), passkey: Type.Optional(passkeyResponse) };
+
 const linkRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'POST /setup/check',
@@ -48,8 +51,14 @@ const linkRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'POST /setup',
     action: 'public',
-    body: body({ token, name, email, password }),
+    body: body({ token, name, email, ...proofs }),
     handle: async call => signedIn(context, await joinByLink(context, 'setup', call.body, call.visit), call),
+  }),
+  publicRoute({
+    name: 'POST /setup/passkey/options',
+    action: 'public',
+    body: body({ token, name, email }),
+    handle: call => offerPasskeyByLink(context, 'setup', call.body),
   }),
   publicRoute({
     name: 'POST /invitation/check',
@@ -63,9 +72,15 @@ const linkRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'POST /invitation',
     action: 'public',
-    body: body({ token, name, password }),
+    body: body({ token, name, ...proofs }),
     handle: async call =>
       signedIn(context, await joinByLink(context, 'invitation', { ...call.body, email: null }, call.visit), call),
+  }),
+  publicRoute({
+    name: 'POST /invitation/passkey/options',
+    action: 'public',
+    body: body({ token, name }),
+    handle: call => offerPasskeyByLink(context, 'invitation', { ...call.body, email: null }),
   }),
 ];
 

@@ -87,7 +87,7 @@ export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly
     'The invitation': async page => {
       await press('Invite somebody')(page);
       await page.getByLabel('Email').fill('grace@shop.example');
-      await press('Make the link')(page);
+      await press('Create invitation')(page);
     },
     'Change the role of Owner 1': press('Change the role of Owner 1'),
     'Remove Owner 1?': press('Remove Owner 1'),
@@ -98,6 +98,6 @@ export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly
   '/test/settlement': { Sweep: press(/^Sweep USDC/) },
   '/test/account': {
     'Add a passkey': press('Add a passkey'),
-    'Set up an authenticator': press('Set up an authenticator'),
+    'Set up authenticator app': press('Set up authenticator app'),
   },
 });

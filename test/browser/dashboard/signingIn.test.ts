@@ -1,6 +1,8 @@
 // @module-tag browser
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { operatorActor } from '../../../src/engine/dashboard/audit.ts';
+import { createSetupLink } from '../../../src/engine/dashboard/createSetupLink.ts';
 import { totpCode, totpStep } from '../../../src/vault/totp.ts';
 import { type DashboardClient, testPassword } from '../../support/dashboard.ts';
 import { eventually } from '../checkoutScene.ts';
@@ -71,18 +73,54 @@ test('a link that would lead away leads home', async () => {
   await close();
 });
 
+const newSetupLink = async (): Promise<string> => {
+  const { scene } = pages.dashboard;
+  const { id } = await scene.account({ name: 'Fresh' });
+  return `/setup#${(await createSetupLink(scene.admin, id, operatorActor)).token}`;
+};
+
+test.each([
+  ['Passkey', false],
+  ['Password and passkey', true],
+] as const)('an owner is set up with: %s', async (way, hasPassword) => {
+  const watched = await pages.open(await newSetupLink(), null);
+  const { page } = watched;
+  await addAuthenticator(watched);
+  const email = `owner-${hasPassword}@shop.example`;
+  await page.getByLabel('Your name').fill('Grace');
+  await page.getByLabel('Email').fill(email);
+  await page.getByRole('radio', { name: way, exact: true }).check();
+  expect(await page.getByLabel('Repeat password').count()).toBe(hasPassword ? 1 : 0);
+  if (hasPassword) {
+    await page.getByLabel('Password', { exact: true }).last().fill(testPassword);
+    await page.getByLabel('Repeat password').fill(testPassword);
+  }
+  await page.getByRole('button', { name: 'Create owner account' }).click();
+  await heading(page, 'Get started').waitFor();
+
+  await signOut(page);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await heading(page, 'Home').waitFor();
+  if (hasPassword) {
+    await signOut(page);
+    await enterPassword(page, email);
+    await heading(page, 'Home').waitFor();
+  }
+  await watched.close();
+});
+
 test('a passkey is added, signs in, proves, and is removed', async () => {
   const person = await pages.dashboard.newPerson('developer');
   const watched = await pages.open('/test/account', person);
   const { page } = watched;
   await addAuthenticator(watched);
-  await page.getByText('Your password is all that protects this account.').waitFor();
+  await page.getByText('Only your password protects this account.').waitFor();
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('dialog', { name: 'Add a passkey' }).getByLabel('Name').fill('Laptop');
-  await page.getByRole('button', { name: 'Continue on the device' }).click();
+  await page.getByRole('button', { name: 'Add passkey' }).click();
   await prove(page);
   await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
-  await page.getByText('Your password is all that protects this account.').waitFor({ state: 'detached' });
+  await page.getByText('Only your password protects this account.').waitFor({ state: 'detached' });
 
   await signOut(page);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -98,26 +136,26 @@ test('a passkey is added, signs in, proves, and is removed', async () => {
 });
 
 const turnOn = async (page: Page): Promise<{ secret: string; next: string; recoveryCodes: string[] }> => {
-  await page.getByRole('button', { name: 'Set up an authenticator' }).click();
+  await page.getByRole('button', { name: 'Set up authenticator app' }).click();
   await prove(page);
-  const dialog = page.getByRole('dialog', { name: 'Set up an authenticator' });
+  const dialog = page.getByRole('dialog', { name: 'Set up authenticator app' });
   const secret = (await dialog.locator('.copyable code').textContent())!;
   expect(
     await dialog.getByRole('img').evaluate((image: { naturalWidth: number }) => image.naturalWidth),
   ).toBeGreaterThan(0);
   await dialog.getByLabel('Code').fill('000000');
-  await dialog.getByRole('button', { name: 'Turn it on' }).click();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
   await dialog.locator('.field-error').waitFor();
   const [first, next] = codesOf(secret);
   await dialog.getByLabel('Code').fill(first);
-  await dialog.getByRole('button', { name: 'Turn it on' }).click();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
   const shown = page.getByRole('dialog', { name: 'Recovery codes' });
   await shown.waitFor();
   const recoveryCodes = await shown.getByRole('listitem').allTextContents();
   expect(recoveryCodes.length).toBeGreaterThanOrEqual(8);
   const file = await shown.getByRole('link', { name: 'Download' }).getAttribute('href');
   expect(decodeURIComponent(file!)).toContain(recoveryCodes.join('\n'));
-  await shown.getByRole('button', { name: 'I have stored them' }).click();
+  await shown.getByRole('button', { name: 'I saved them' }).click();
   return { secret, next, recoveryCodes };
 };
 
@@ -125,11 +163,11 @@ test('an authenticator is set up, then asked for; a recovery code works once in 
   const person = await pages.dashboard.newPerson('developer');
   const { page, close } = await pages.open('/test/account', person);
   const { next, recoveryCodes } = await turnOn(page);
-  await page.getByText(`${recoveryCodes.length} recovery codes are left.`).waitFor();
+  await page.getByText(`Recovery codes left: ${recoveryCodes.length}`).waitFor();
 
   await signOut(page);
   await enterPassword(page, person.email);
-  await page.getByLabel('Code from your authenticator').fill(next);
+  await page.getByLabel('Authenticator code').fill(next);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await heading(page, 'Home').waitFor();
 
@@ -146,7 +184,7 @@ test('an authenticator is set up, then asked for; a recovery code works once in 
   await page.getByLabel('Recovery code').fill(recoveryCodes[0]!);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.locator('.error-box, .field-error').waitFor();
-  expect(await heading(page, 'One more step').count()).toBe(1);
+  expect(await heading(page, 'Enter your code').count()).toBe(1);
   await close();
 });
 
@@ -163,8 +201,8 @@ test('a session that somebody ends is over at once', async () => {
   const theirs = await pages.open('/test/payments', other);
   await heading(theirs.page, 'Payments').waitFor();
   await mine.page.reload();
-  await mine.page.getByRole('button', { name: /^End the session of/ }).click();
-  await mine.page.getByText('The session has ended.').waitFor();
+  await mine.page.getByRole('button', { name: /^Sign out .* on / }).click();
+  await mine.page.getByText('Session signed out.').waitFor();
   await theirs.page.getByLabel('Status').selectOption('pending');
   await heading(theirs.page, 'Sign in').waitFor();
   expect(decodeURIComponent(theirs.page.url())).toContain('next=/dashboard/test/payments');

@@ -13,7 +13,7 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   await mine.page.getByRole('button', { name: 'Invite somebody' }).click();
   await mine.page.getByLabel('Email').fill('grace@shop.example');
   await mine.page.getByLabel('Support', { exact: true }).check();
-  await mine.page.getByRole('button', { name: 'Make the link' }).click();
+  await mine.page.getByRole('button', { name: 'Create invitation' }).click();
   await prove(mine.page);
   const link = (await mine.page.locator('.secret-value code').textContent())!;
   await mine.page.getByRole('button', { name: 'Done' }).click();
@@ -23,7 +23,7 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   await theirs.page.goto(link);
   await theirs.page.getByLabel('Your name').fill('Grace Hopper');
   await theirs.page.getByLabel('Password', { exact: true }).fill(testPassword);
-  await theirs.page.getByLabel('The same again').fill(testPassword);
+  await theirs.page.getByLabel('Repeat password').fill(testPassword);
   await theirs.page.getByRole('button', { name: 'Join' }).click();
   await theirs.page.getByRole('link', { name: 'Payments' }).waitFor();
   expect(await theirs.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);

@@ -9,7 +9,10 @@ const fileOf = (codes: readonly string[]): string =>
 /** Shown once. Each signs in once in place of the authenticator. */
 export const RecoveryCodes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }): ReactElement => (
   <div className="stack printed">
-    <p>If you lose your authenticator, one of these signs you in. Each works once. They are not shown again.</p>
+    <p>
+      If you lose your authenticator app, sign in with one of these codes. Each code works once. They are shown only
+      now.
+    </p>
     <ul className="recovery-codes">
       {codes.map(code => (
         <li key={code}>
@@ -26,7 +29,7 @@ export const RecoveryCodes = ({ codes, onDone }: { codes: readonly string[]; onD
     </div>
     <Buttons>
       <Button kind="primary" onClick={onDone}>
-        I have stored them
+        I saved them
       </Button>
     </Buttons>
   </div>

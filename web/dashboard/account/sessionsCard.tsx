@@ -17,14 +17,14 @@ export const SessionsCard = (): ReactElement => {
   return (
     <Card
       title="Sessions"
-      lead="Where you are signed in. What you do not know, you end."
+      lead="Devices on which you are signed in. Sign out any device you do not know."
       actions={
         <Button
           disabled={!hasOthers}
           isBusy={endOthers.isPending}
-          onClick={() => endOthers.mutate(undefined, { onSuccess: () => say('All other sessions have ended.') })}
+          onClick={() => endOthers.mutate(undefined, { onSuccess: () => say('All other sessions are signed out.') })}
         >
-          End all others
+          Sign out all others
         </Button>
       }
     >
@@ -40,24 +40,24 @@ export const SessionsCard = (): ReactElement => {
                 head: 'Device',
                 cell: ({ device, isThis }) => (
                   <span className="row">
-                    {device} {isThis && <Badge tone="info">This one</Badge>}
+                    {device} {isThis && <Badge tone="info">This device</Badge>}
                   </span>
                 ),
               },
-              { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+              { head: 'IP address', cell: ({ address }) => <code>{address}</code> },
               { head: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
               { head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
               {
-                head: 'End',
+                head: 'Sign out',
                 isActions: true,
                 cell: ({ id, isThis, device }) =>
                   isThis ? null : (
                     <Button
                       isSmall
-                      aria-label={`End the session of ${device}`}
-                      onClick={() => end.mutate({ params: { id } }, { onSuccess: () => say('The session has ended.') })}
+                      aria-label={`Sign out ${device}`}
+                      onClick={() => end.mutate({ params: { id } }, { onSuccess: () => say('Session signed out.') })}
                     >
-                      End
+                      Sign out
                     </Button>
                   ),
               },

@@ -27,7 +27,7 @@ export const StepUp = ({ person }: { person: Person }): ReactElement => {
   }, []);
   return (
     <Dialog isOpen={isOpen} onClose={() => finish(false)} title="Confirm that it is you">
-      <p>This is a sensitive step. Once confirmed, you are not asked again for ten minutes.</p>
+      <p>This action is sensitive. After you confirm, Florin does not ask again for five minutes.</p>
       {person.passkeys > 0 && (
         <Form
           onSubmit={async () => {
@@ -55,7 +55,7 @@ export const StepUp = ({ person }: { person: Person }): ReactElement => {
               name="code"
               inputMode="numeric"
               autoComplete="one-time-code"
-              hint="From your authenticator, or a recovery code."
+              hint="From your authenticator app, or a recovery code."
               required
             />
           )}

@@ -20,18 +20,18 @@ const refreshMs = 5_000;
 export default function GoLive(): ReactElement {
   const goLive = useAnswer('GET /go-live', {}, { everyMs: () => refreshMs });
   return (
-    <Page title="Go live" lead="What must be in order before real money comes. Each line is checked, not ticked.">
+    <Page title="Go live" lead="Complete these steps before you accept real payments. Florin checks each one.">
       <Answer of={goLive} lines={8}>
         {({ steps, ready }) => (
           <>
             {ready && (
               <Notice tone="good">
                 <p>
-                  <strong>Everything is in order.</strong> Give your server the live key and the live address.
+                  <strong>You can go live.</strong> Use the live key and the live address on your server.
                 </p>
               </Notice>
             )}
-            <Card title={`${steps.filter(({ done }) => done).length} of ${steps.length} are done`}>
+            <Card title={`${steps.filter(({ done }) => done).length} of ${steps.length} done`}>
               <ul className="checklist">
                 {steps.map(({ key, done, title, help }) => (
                   <li key={key} className={done ? 'is-done' : undefined}>
@@ -46,7 +46,7 @@ export default function GoLive(): ReactElement {
                     </div>
                     {!done && places[key] && (
                       <PlaceLink className="button button-plain" href={hrefIn('production', places[key])}>
-                        Do it
+                        Set up
                       </PlaceLink>
                     )}
                   </li>

@@ -6,7 +6,7 @@ import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Facts, OutsidePage } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
-import { NewPassword, samePassword } from '../newPassword.tsx';
+import { NewSignIn, newProofs } from '../newSignIn.tsx';
 import { hrefIn, navigate } from '../place.ts';
 import { roleNames } from '../roleNames.ts';
 import { useKeepSession } from '../session.tsx';
@@ -26,8 +26,9 @@ export default function Invitation(): ReactElement {
         {({ accountName, email, role }) => (
           <Form
             onSubmit={async values => {
-              const body = { token, name: values.text('name'), password: samePassword(values) };
-              keepSession(await call('POST /invitation', { body }));
+              const body = { token, name: values.text('name') };
+              const proofs = await newProofs(values, () => call('POST /invitation/passkey/options', { body }));
+              keepSession(await call('POST /invitation', { body: { ...body, ...proofs } }));
               navigate(hrefIn('sandbox', '/account'), { isReplacing: true });
             }}
           >
@@ -40,13 +41,13 @@ export default function Invitation(): ReactElement {
             />
             <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
             <Field label="Your name" name="name" autoComplete="name" maxLength={100} required />
-            <NewPassword />
+            <NewSignIn />
             <FormError />
             <Submit>Join</Submit>
           </Form>
         )}
       </Answer>
-      {check.isError && <p>An invitation works once and for a limited time. Ask who invited you for a new one.</p>}
+      {check.isError && <p>An invitation works once, for seven days. Ask the person who invited you for a new one.</p>}
     </OutsidePage>
   );
 }

@@ -6,7 +6,7 @@ import { Form, FormError, Submit } from '../kit/form.tsx';
 import { OutsidePage } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
 import { PlaceLink } from '../link.tsx';
-import { NewPassword, samePassword } from '../newPassword.tsx';
+import { NewSignIn, newProofs } from '../newSignIn.tsx';
 import { hrefIn, navigate, outsideHref } from '../place.ts';
 import { useKeepSession } from '../session.tsx';
 
@@ -23,14 +23,14 @@ export default function Setup(): ReactElement {
     refetchOnWindowFocus: false,
   });
   return (
-    <OutsidePage title="Set up Florin" lead="You become the owner of this installation.">
+    <OutsidePage title="Set up Florin" lead="Create the owner account of this installation.">
       <Answer of={check} lines={6}>
         {({ accountName }) => (
           <Form
             onSubmit={async values => {
-              const password = samePassword(values);
-              const body = { token, name: values.text('name'), email: values.text('email'), password };
-              keepSession(await call('POST /setup', { body }));
+              const body = { token, name: values.text('name'), email: values.text('email') };
+              const proofs = await newProofs(values, () => call('POST /setup/passkey/options', { body }));
+              keepSession(await call('POST /setup', { body: { ...body, ...proofs } }));
               // The link has done its work, and does not stay in the history.
               navigate(hrefIn('sandbox', '/start'), { isReplacing: true });
             }}
@@ -44,19 +44,20 @@ export default function Setup(): ReactElement {
               name="email"
               type="email"
               autoComplete="username"
-              hint="You sign in with it. Florin sends no mail."
+              hint="You use it to sign in. Florin does not send email."
               required
             />
-            <NewPassword />
+            <NewSignIn />
             <FormError />
-            <Submit>Create the owner</Submit>
+            <Submit>Create owner account</Submit>
           </Form>
         )}
       </Answer>
       {check.isError && (
         <p>
-          A setup link works once. <PlaceLink href={outsideHref('/sign-in')}>Sign in</PlaceLink> if you have an account,
-          or start Florin again for a new link.
+          A setup link works once, for one hour. If you have an account,{' '}
+          <PlaceLink href={outsideHref('/sign-in')}>sign in</PlaceLink>. For a new link, run{' '}
+          <code>npx florin setup-link</code>.
         </p>
       )}
     </OutsidePage>

@@ -65,7 +65,7 @@ const CodeForm = ({
     >
       <Field
         key={String(isRecovery)}
-        label={isRecovery ? 'Recovery code' : 'Code from your authenticator'}
+        label={isRecovery ? 'Recovery code' : 'Authenticator code'}
         name="code"
         inputMode={isRecovery ? 'text' : 'numeric'}
         autoComplete={isRecovery ? 'off' : 'one-time-code'}
@@ -78,7 +78,7 @@ const CodeForm = ({
       <Submit>Sign in</Submit>
       <div className="row outside-links">
         <button type="button" className="link-button" onClick={() => setRecovery(!isRecovery)}>
-          {isRecovery ? 'Use a code from my authenticator' : 'Use a recovery code'}
+          {isRecovery ? 'Use an authenticator code' : 'Use a recovery code'}
         </button>
         <button type="button" className="link-button" onClick={onBack}>
           Back
@@ -113,11 +113,19 @@ const PasswordForm = ({
 
 const NoOwner = ({ onRetry }: { onRetry: () => unknown }): ReactElement => (
   <OutsidePage
-    title="Nobody owns this Florin yet"
-    lead="When it starts, Florin prints a setup link. Open that link to make the first account."
+    title="Set up Florin"
+    lead="This installation has no owner yet. Open the setup link to create the owner account."
   >
-    <p className="muted">The link works once. A new one is printed each time Florin starts without an owner.</p>
-    <Button onClick={() => void onRetry()}>I have done that</Button>
+    <ul className="plain-list">
+      <li>Florin prints the link when it starts.</li>
+      <li>
+        If it runs without a terminal, the link is in the file <code>data/first-run</code>.
+      </li>
+      <li>
+        To get a new link, run <code>npx florin setup-link</code>. Each link works once, for one hour.
+      </li>
+    </ul>
+    <Button onClick={() => void onRetry()}>Check again</Button>
   </OutsidePage>
 );
 
@@ -139,7 +147,7 @@ export default function SignIn(): ReactElement {
   if (state === 'no-owner') return <NoOwner onRetry={session.refetch} />;
   if (given !== null)
     return (
-      <OutsidePage title="One more step" lead="Your password is right. Prove it with your second factor.">
+      <OutsidePage title="Enter your code" lead="Your account has a second factor.">
         <CodeForm given={given} onSignedIn={onSignedIn} onBack={() => setGiven(null)} />
       </OutsidePage>
     );
@@ -152,7 +160,7 @@ export default function SignIn(): ReactElement {
             <Submit>Sign in with a passkey</Submit>
             <FormError />
           </Form>
-          <p className="divider">or with a password</p>
+          <p className="divider">or</p>
         </>
       )}
       <PasswordForm onSignedIn={onSignedIn} onCodeNeeded={setGiven} />

@@ -12,7 +12,7 @@ export default function Start(): ReactElement {
   const environment = useEnvironment();
   if (environment === 'production')
     return (
-      <Page title="Get started" lead="The first steps are made in the sandbox, with test money.">
+      <Page title="Get started" lead="You start in the sandbox, with test money.">
         <div>
           <PlaceLink className="button button-primary" href={hrefIn('sandbox', '/start')}>
             Go to the sandbox
@@ -21,7 +21,7 @@ export default function Start(): ReactElement {
       </Page>
     );
   return (
-    <Page title="Get started" lead="Five minutes to your first completed test payment. No real money is involved.">
+    <Page title="Get started" lead="Complete your first test payment in five minutes. No real money is used.">
       <ol className="steps">
         <KeyStep />
         <WebhookStep />

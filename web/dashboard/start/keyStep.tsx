@@ -10,7 +10,7 @@ import { Step } from './step.tsx';
 
 const isLoopback = (url: string): boolean => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
 
-/** Ready to be run beside the data folder; a certificate that nobody else knows is named there. */
+/** Ready to run beside the data folder, which has the certificate that only this machine knows. */
 const curlFor = (url: string, key: string): string =>
   [
     `curl ${isLoopback(url) ? '--cacert data/tls/ca.pem ' : ''}${url}/v1/payments`,
@@ -31,26 +31,25 @@ export const KeyStep = (): ReactElement => {
       { onSuccess: made => setKey(made.key) },
     );
   return (
-    <Step number={1} title="Make a sandbox key" isDone={key !== null || hasKey}>
-      <p className="muted">Your server shows it with each request. It works in the sandbox alone.</p>
+    <Step number={1} title="Create a sandbox key" isDone={key !== null || hasKey}>
+      <p className="muted">Your server sends it with each request. It works in the sandbox only.</p>
       {create.error && <ErrorBox error={create.error} />}
-      {key === null ? (
+      {key !== null && <SecretOnce secret={key} what="API key" />}
+      {key === null && (
         <div>
           <Button kind={hasKey ? 'plain' : 'primary'} isBusy={create.isPending} onClick={make}>
-            {hasKey ? 'Make another key' : 'Make a key'}
+            {hasKey ? 'Create another key' : 'Create a key'}
           </Button>
         </div>
-      ) : (
-        <>
-          <SecretOnce secret={key} what="API key" />
-          <p>Ask for a payment with it, in a terminal:</p>
-          <CodeBlock label="Command" code={curlFor(urls.sandbox, key)} />
-          {isLoopback(urls.sandbox) && (
-            <p className="muted">
-              <code>data/tls/ca.pem</code> is the certificate authority of this installation, in its data folder.
-            </p>
-          )}
-        </>
+      )}
+      <p>
+        To create a payment, run this in the folder of Florin{key === null && ', with your key in place of the dots'}:
+      </p>
+      <CodeBlock label="Command" code={curlFor(urls.sandbox, key ?? 'sk_test_…')} />
+      {isLoopback(urls.sandbox) && (
+        <p className="muted">
+          <code>data/tls/ca.pem</code> is the certificate authority of this installation.
+        </p>
       )}
     </Step>
   );

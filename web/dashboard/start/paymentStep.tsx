@@ -2,6 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { useAct, useAnswer } from '../asking.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button, ButtonLink } from '../kit/button.tsx';
+import { CodeBlock } from '../kit/codeBlock.tsx';
 import { Submit } from '../kit/form.tsx';
 import { Money } from '../kit/money.tsx';
 import { Notice } from '../kit/page.tsx';
@@ -23,7 +24,7 @@ const Following = ({ payment }: { payment: ShownPayment }): ReactElement => {
       {isDone && (
         <Notice tone="good">
           <p>
-            <strong>Your first test payment is complete.</strong> Its page tells all that happened.
+            <strong>Your first test payment is completed.</strong> Its page shows every step.
           </p>
         </Notice>
       )}
@@ -34,14 +35,14 @@ const Following = ({ payment }: { payment: ShownPayment }): ReactElement => {
             isBusy={simulate.isPending || simulate.isSuccess}
             onClick={() => simulate.mutate({ params: { id: payment.id }, body: { outcome: 'paid' } })}
           >
-            Pay it with test money
+            Pay with test money
           </Button>
         )}
         <ButtonLink to={`/payments/${payment.id}`} kind={isDone ? 'primary' : 'plain'}>
-          Show the timeline
+          Show payment
         </ButtonLink>
         <a className="button button-plain" href={payment.checkoutUrl} target="_blank" rel="noreferrer">
-          Open its checkout
+          Open checkout
         </a>
       </div>
     </>
@@ -56,18 +57,26 @@ export const PaymentStep = (): ReactElement => {
   const all = (payments.data?.data ?? []).map(shown);
   const followed = all.find(payment => payment.id === id) ?? all[0];
   return (
-    <Step number={4} title="See your first payment" isDone={followed?.status === 'completed'}>
+    <Step number={4} title="Complete a test payment" isDone={followed?.status === 'completed'}>
       <p className="muted">
-        {followed ? 'Its state is followed here.' : 'Run the command of the first step, or make a payment here.'}
+        {followed
+          ? 'This is your latest payment. Its status updates here.'
+          : 'Run the command of step 1, or create a payment here.'}
       </p>
       {payments.isError && <ErrorBox error={payments.error} onRetry={payments.refetch} />}
       {followed && <Following key={followed.id} payment={followed} />}
+      {followed && (
+        <>
+          <p>To pay it from a terminal, run:</p>
+          <CodeBlock label="Command to pay" code={`npx florin pay ${followed.id}`} />
+        </>
+      )}
       {!followed && (
         <Answer of={networks} lines={3}>
           {({ data }) => (
             <NewPaymentForm networks={data} onMade={made => setId(made.id)}>
               <div>
-                <Submit kind="plain">Make a payment here</Submit>
+                <Submit kind="plain">Create payment</Submit>
               </div>
             </NewPaymentForm>
           )}

@@ -9,10 +9,10 @@ export const WalletStep = (): ReactElement => {
   const known = (wallets.data?.data ?? []).flatMap(wallet => (wallet.kind === null ? [] : [wallet]));
   const [first] = known;
   return (
-    <Step number={3} title="Say where the money goes" isDone={first !== undefined}>
+    <Step number={3} title="Set a wallet" isDone={first !== undefined}>
       <p className="muted">
-        In the sandbox a test address is set for you, so that nothing waits. For real money you enter your own address,
-        never a seed.
+        The sandbox has a test address already. For real payments, enter your own address. Florin never asks for a seed
+        phrase.
       </p>
       {first && (
         <p>
@@ -20,7 +20,7 @@ export const WalletStep = (): ReactElement => {
         </p>
       )}
       <div>
-        <ButtonLink to="/wallets">Look at the wallets</ButtonLink>
+        <ButtonLink to="/wallets">Show wallets</ButtonLink>
       </div>
     </Step>
   );

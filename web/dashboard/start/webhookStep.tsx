@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import { useAct, useAnswer } from '../asking.ts';
+import { CodeBlock } from '../kit/codeBlock.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Notice } from '../kit/page.tsx';
@@ -8,14 +9,16 @@ import { SecretOnce } from '../kit/secretOnce.tsx';
 import { Link } from '../link.tsx';
 import { Step } from './step.tsx';
 
+const listenCommand = 'npx florin listen --forward-to http://localhost:3000/webhooks';
+
 type Made = AnswerOf<'POST /webhooks'>;
 
 const Pinged = ({ ping }: { ping: Made['ping'] }): ReactElement => (
   <Notice tone={ping.delivered ? 'good' : 'care'}>
     <p>
       {ping.delivered
-        ? `It answered a test event with ${ping.statusCode} in ${ping.durationMs} ms.`
-        : `It did not take the test event: ${ping.error ?? `it answered ${ping.statusCode}`}. You can try again on its page.`}
+        ? `Your server answered the test event with ${ping.statusCode} in ${ping.durationMs} ms.`
+        : `The test event failed: ${ping.error ?? `your server answered ${ping.statusCode}`}. You can send another one on the page of the webhook.`}
     </p>
   </Notice>
 );
@@ -26,16 +29,15 @@ export const WebhookStep = (): ReactElement => {
   const [made, setMade] = useState<Made | null>(null);
   const known = webhooks.data?.data ?? [];
   return (
-    <Step number={2} title="Hear of payments" isDone={known.length > 0}>
+    <Step number={2} title="Add a webhook (optional)" isDone={known.length > 0}>
       <p className="muted">
-        Florin tells your server what happens, signed, until it answers. You may do this later; payments work without
-        it.
+        Florin sends signed events to your server, for example when a payment is completed. You can do this later.
       </p>
       {made && (
         <>
           <Pinged ping={made.ping} />
           <SecretOnce secret={made.secret} what="signing secret">
-            Your server verifies with this secret that an event comes from Florin. <Link to="/webhooks">Webhooks</Link>{' '}
+            Your server uses this secret to verify that an event comes from Florin. <Link to="/webhooks">Webhooks</Link>{' '}
             shows it again.
           </SecretOnce>
         </>
@@ -52,19 +54,21 @@ export const WebhookStep = (): ReactElement => {
           }
         >
           <Field
-            label="Address"
+            label="URL"
             name="url"
             type="url"
             placeholder="https://example.com/florin"
-            hint="HTTPS."
+            hint="It must begin with https."
             required
           />
           <FormError />
           <div>
-            <Submit kind="plain">Add and test it</Submit>
+            <Submit kind="plain">Add webhook</Submit>
           </div>
         </Form>
       )}
+      <p>To forward events to a server on this machine, run:</p>
+      <CodeBlock label="Command to forward events" code={listenCommand} />
     </Step>
   );
 };

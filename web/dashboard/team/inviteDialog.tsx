@@ -24,7 +24,7 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       {made ? (
         <>
           <SecretOnce secret={made.link} what="link">
-            Send this link to {made.email} yourself: Florin sends no mail. It is shown once, works once, and until{' '}
+            Send this link to {made.email}. Florin does not send email. The link is shown only now and works once, until{' '}
             <Time at={made.expiresAt} />.
           </SecretOnce>
           <Buttons>
@@ -45,13 +45,13 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
             label="Email"
             name="email"
             type="email"
-            hint="They sign in with it. An earlier invitation to the same address ends."
+            hint="They use it to sign in. A new invitation replaces an earlier one to the same address."
             required
           />
           <RoleChoices />
           <FormError />
           <Buttons>
-            <Submit>Make the link</Submit>
+            <Submit>Create invitation</Submit>
             <Button onClick={close}>Cancel</Button>
           </Buttons>
         </Form>

@@ -1,0 +1,70 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One place that keeps trusted certificates, and the commands that add ours to it. */
+export type TrustStep = {
+  readonly store: string;
+  readonly commands: readonly (readonly string[])[];
+  /** A program that must be there, and how to get it. */
+  readonly needs: { readonly program: string; readonly package: string } | null;
+  /** It changes the machine for everybody. */
+  readonly isPrivileged: boolean;
+};
+
+/** The authority: its file, and its name, which is another one for each installation. */
+export type Authority = { readonly path: string; readonly name: string };
+
+export type Machine = { readonly platform: NodeJS.Platform; readonly home: string; readonly isRoot: boolean };
+
+const certutil = { program: 'certutil', package: 'libnss3-tools' } as const;
+
+const hasDatabase = (folder: string): boolean => existsSync(join(folder, 'cert9.db'));
+
+/** Folders of Firefox's profiles, wherever its packages put them. */
+const firefoxProfiles = (home: string): string[] =>
+  [join(home, '.mozilla', 'firefox'), join(home, 'snap', 'firefox', 'common', '.mozilla', 'firefox')]
+    .filter(folder => existsSync(folder))
+    .flatMap(folder => readdirSync(folder).map(name => join(folder, name)))
+    .filter(hasDatabase);
+
+const addTo = (folder: string, ca: Authority): string[] =>
+  ['certutil', '-A', '-d', `sql:${folder}`, '-n', ca.name, '-t', 'C,,', '-i', ca.path]; // biome-ignore format: one command
+
+const chromium = (home: string, ca: Authority): TrustStep => {
+  const snap = join(home, 'snap', 'chromium', 'current', '.pki', 'nssdb');
+  const folder = hasDatabase(snap) ? snap : join(home, '.pki', 'nssdb');
+  const make = [
+    ['mkdir', '-p', folder],
+    ['certutil', '-N', '--empty-password', '-d', `sql:${folder}`],
+  ];
+  const commands = [...(hasDatabase(folder) ? [] : make), addTo(folder, ca)];
+  return { store: 'Chrome and Chromium', commands, needs: certutil, isPrivileged: false };
+};
+
+const linuxSteps = ({ home, isRoot }: Machine, ca: Authority): TrustStep[] => {
+  const sudo = isRoot ? [] : ['sudo'];
+  const firefox = firefoxProfiles(home).map(folder => addTo(folder, ca));
+  const system = [
+    [...sudo, 'cp', ca.path, '/usr/local/share/ca-certificates/florin.crt'],
+    [...sudo, 'update-ca-certificates'],
+  ];
+  return [
+    chromium(home, ca),
+    ...(firefox.length === 0
+      ? []
+      : [{ store: 'Firefox', commands: firefox, needs: certutil, isPrivileged: false } as const]),
+    { store: 'All other programs of this machine', commands: system, needs: null, isPrivileged: true },
+  ];
+};
+
+const macSteps = ({ home }: Machine, ca: Authority): TrustStep[] => {
+  const keychain = join(home, 'Library', 'Keychains', 'login.keychain-db');
+  const command = ['security', 'add-trusted-cert', '-r', 'trustRoot', '-k', keychain, ca.path];
+  return [
+    { store: 'Your keychain: Safari, Chrome and Firefox', commands: [command], needs: null, isPrivileged: false },
+  ];
+};
+
+/** What makes this machine's browsers trust the authority. */
+export const trustSteps = (machine: Machine, ca: Authority): TrustStep[] =>
+  machine.platform === 'darwin' ? macSteps(machine, ca) : linuxSteps(machine, ca);
