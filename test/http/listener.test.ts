@@ -34,6 +34,8 @@ describe('HTTPS', () => {
     const port = await listen();
     const relay = createServer(inner => {
       const outer = connectTcp({ port, host: '127.0.0.1', noDelay: true });
+      // The client may be done, and the server with it, before the last byte is passed on.
+      outer.on('error', () => inner.destroy());
       outer.pipe(inner);
       inner.on('error', () => outer.destroy()).on('end', () => outer.end());
       inner.on('data', async chunk => {

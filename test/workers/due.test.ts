@@ -20,9 +20,7 @@ const copies = (count: number): Promise<void> =>
         'id', 'pay_' || lpad(n::text, 26, '0'), 'address', '0x' || lpad(n::text, 40, '0'), 'derivation_index', n)) r`);
 const settle = (): Promise<void> => run('vacuum analyze');
 
-test('open payments whose time has not come cost a sweep nothing, however many they are', {
-  tags: ['thorough'],
-}, async () => {
+test('open payments whose time has not come cost a sweep nothing, however many they are', async () => {
   await quiet.overdue(1);
   await quiet.caughtUp();
   expect(await due()).toHaveLength(1);
