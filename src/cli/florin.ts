@@ -20,7 +20,6 @@ import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { deliveryRoutes } from '../http/deliveryRoutes.ts';
 import { iconRoute } from '../http/iconRoute.ts';
 import type { LiveLimits } from '../http/liveCheckouts.ts';
-import { settleMessageShapes } from '../http/messageShapes.ts';
 import { networkRoutes } from '../http/networkRoutes.ts';
 import { paymentRoutes } from '../http/paymentRoutes.ts';
 import type { Route } from '../http/route.ts';
@@ -104,7 +103,6 @@ export const startFlorin = async (
   access: (line: AccessLine) => void = line => log.info(line, 'request'),
   { live = {}, emptyBlockIntervalMs }: Tuning = {},
 ): Promise<Florin> => {
-  settleMessageShapes();
   const stack = createStack(log);
   try {
     await makeDataDir(config);
