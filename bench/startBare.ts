@@ -15,12 +15,7 @@ export const startBare = async (
   const child = fork(
     new URL('./bareServer.ts', import.meta.url),
     [join(scene.dataDir, 'tls', 'server.pem'), headFile, bodiesFile],
-    {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      // As bin/florin.js starts a server.
-      execArgv: [...process.execArgv, '--use-largepages=silent'],
-      env: { ...process.env, GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' },
-    },
+    { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   );
   const port = await new Promise<number>(resolve => child.stdout!.once('data', data => resolve(Number(data))));
   return { port, pid: child.pid!, stop: () => child.disconnect() };

@@ -26,19 +26,7 @@ const bundledNode = () => {
   }
 };
 
-// A server uses more memory than the processor remembers the places of. In large pages, Node's code and what it allocates
-// have few places: serving takes a tenth less of the processor. Both are asked for before a process begins, or never.
-const largePages = '--use-largepages=silent';
-const tunables = 'glibc.malloc.hugetlb=1';
-const isServer = process.platform === 'linux' && process.argv[2] === 'start';
-const args = [...process.execArgv, ...(isServer ? [largePages] : []), ...process.argv.slice(1)];
-const env = isServer ? { GLIBC_TUNABLES: tunables, ...process.env } : process.env;
-
-if (isEnough() && isServer && !process.execArgv.includes(largePages)) {
-  process.execve(process.execPath, [process.execPath, ...args], env);
-} else if (isEnough()) {
-  // Ours alone: it would be handed down to the database.
-  if (process.env.GLIBC_TUNABLES === tunables) delete process.env.GLIBC_TUNABLES;
+if (isEnough()) {
   // Half of a command's time was reading and compiling the same sources. In our own folder, because whoever could write to
   // the system's would decide what runs here; where that cannot be written to, nothing is kept.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/florin', import.meta.url)));
@@ -53,7 +41,8 @@ if (isEnough() && isServer && !process.execArgv.includes(largePages)) {
     );
     process.exit(1);
   }
-  const child = spawn(node, args, { stdio: 'inherit', env });
+  // Without this Node's own flags: the other one may not know them.
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (signal) process.kill(process.pid, signal);

@@ -98,22 +98,6 @@ describe.sequential('florin start', () => {
     }
   });
 
-  test.runIf(process.platform === 'linux')(
-    'has its memory in large pages, which its database is not told',
-    async () => {
-      const command = (await readFile(`/proc/${server.pid}/cmdline`, 'utf8')).split('\0');
-      expect(command.filter(word => word === '--use-largepages=silent')).toHaveLength(1);
-      const [database] = (await readFile(join(room, 'data', 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split(
-        '\n',
-      );
-      const told = await Promise.all([server.pid, database].map(pid => readFile(`/proc/${pid}/environ`, 'utf8')));
-      expect(told.map(environment => environment.includes('GLIBC_TUNABLES=glibc.malloc.hugetlb=1'))).toEqual([
-        true,
-        false,
-      ]);
-    },
-  );
-
   test('on a directory in use says so and ends, and the first goes on', async () => {
     const second = await run(['start', '--port', '0', '--sandbox-port', '0'], room);
     expect(second.code).toBe(1);
