@@ -66,7 +66,7 @@ export type Frame = {
 };
 
 /** What the script needs to follow the payment; null for a page without a payment. */
-export type Live = { readonly id: string; readonly version: string; readonly nowMs: number };
+export type Live = { readonly id: string; readonly version: string };
 
 const refreshSeconds = 10;
 
@@ -92,10 +92,9 @@ const statusLines = ({ text }: Speech): Html =>
 export const documentOf = (frame: Frame, live: Live | null): Html => {
   const { speech, banner, merchant, main } = frame;
   const { tag, dir } = speech.language;
-  const now = live === null ? null : html` data-now="${new Date(live.nowMs).toISOString()}"`;
   const place = live === null ? null : html` data-id="${live.id}" data-version="${live.version}"`;
   return html`<!doctype html>
-<html lang="${tag}" dir="${dir}"${now}>
+<html lang="${tag}" dir="${dir}">
 ${headOf(frame, live)}
 <body${place}>
 ${banner}

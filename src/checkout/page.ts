@@ -94,7 +94,7 @@ export const renderPage = (
     merchant: merchantMark(view, speech),
     main: mainOf(view, state, scene, speech),
   };
-  return markupOf(documentOf(frame, { id: view.id, version: view.version, nowMs }));
+  return markupOf(documentOf(frame, { id: view.id, version: view.version }));
 };
 
 export type NoticeKind = 'unknown' | 'blocked' | 'unavailable';

@@ -82,7 +82,11 @@ const openStage = async (browser: Browser, prepare: (page: Page) => Promise<void
     const language = pickLanguage(new URL(request.url!, stage.url).searchParams.get('lang') ?? undefined, undefined);
     const shown = { language, nowMs: Date.now(), assets };
     const page = stage.notice === null ? renderPage(stage.view, shown) : renderNotice(stage.notice, shown);
-    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'server-timing': `clock;desc="${new Date().toISOString()}"`,
+    };
+    response.writeHead(200, headers).end(page);
   };
   const server = createServer((request, response) => {
     requests.push(request);

@@ -54,7 +54,6 @@ describe.each(languages)('in $tag', language => {
     const root = page(view, language);
     const html = find(root, ({ name }) => name === 'html');
     expect([html.attributes.get('lang'), html.attributes.get('dir')]).toEqual([language.tag, language.dir]);
-    expect(html.attributes.get('data-now')).toBe(new Date(nowMs).toISOString());
     const main = find(root, ({ attributes }) => attributes.get('id') === 'payment');
     expect(main.attributes.get('data-state')).toBe(state);
     expect(main.attributes.get('data-version')).toBe(view.version);

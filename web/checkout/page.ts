@@ -46,13 +46,14 @@ const announce = (sentence: string | undefined): void => {
 };
 
 /**
- * How far the server's clock is ahead. It wrote its time when the first byte came, not when this script began to run,
- * which on a slow line is seconds later.
+ * How far the server's clock is ahead. It wrote its time into the header Server-Timing when the first byte came, not when
+ * this script began to run, which on a slow line is seconds later. Without that header the payer's clock must do.
  */
 const clockAheadMs = (): number => {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-  const arrivedMs = entry?.responseStart ? performance.timeOrigin + entry.responseStart : Date.now();
-  const ahead = Date.parse(root.dataset.now ?? '') - arrivedMs;
+  const clock = entry?.serverTiming?.find(({ name }) => name === 'clock');
+  if (!entry || !clock) return 0;
+  const ahead = Date.parse(clock.description) - (performance.timeOrigin + entry.responseStart);
   return Number.isFinite(ahead) ? ahead : 0;
 };
 
