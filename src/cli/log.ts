@@ -1,5 +1,4 @@
 import pino from 'pino';
-import { createIsoTime } from '../core/isoTime.ts';
 import type { Log } from '../core/log.ts';
 import type { AccessLine } from '../http/server.ts';
 import type { LogLevel } from './config.ts';
@@ -14,60 +13,27 @@ const describeError = (error: unknown): object => {
   return { type: error.name, code, message: error.message, stack: error.stack };
 };
 
-const quoted = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
-
-const isoTime = createIsoTime();
-
-/**
- * Written by hand: every value is a number, a word of our own, or an address that was parsed; none needs escaping. Joined
- * and not added up, which would leave a tree of pieces to be put together when it is written.
- */
-const accessText = (line: AccessLine, atMs: number): string =>
-  [
-    '{"level":30,"time":"',
-    isoTime(atMs),
-    '","msg":"request","requestId":"',
-    line.requestId,
-    '","environment":"',
-    line.environment,
-    '","method":"',
-    line.method,
-    '","route":',
-    quoted(line.route),
-    ',"status":',
-    line.status,
-    ',"durationMs":',
-    line.durationMs,
-    ',"address":"',
-    line.address,
-    '","accountId":',
-    quoted(line.accountId),
-    ',"keyId":',
-    quoted(line.keyId),
-    '}\n',
-  ].join('');
-
 const gatherMs = 200;
 const gatherLines = 256;
 
 /**
- * Access lines are gathered, and written out and handed on many at a time: through the logger each cost 11 µs, written out
- * one by one amid the requests 4, together 1.
+ * Access lines are gathered and written many at a time. A line costs 4.2 µs this way, 12 through the logger, and 2.8 when its
+ * JSON is put together by hand.
  */
-const collectLines = (isOn: boolean, write: (text: string) => void) => {
-  let gathered: { readonly atMs: number; readonly line: AccessLine }[] = [];
+const gatherAccess = (isOn: boolean, write: (text: string) => void) => {
+  let gathered: object[] = [];
   let timer: NodeJS.Timeout | null = null;
   const flush = (): void => {
     if (timer) clearTimeout(timer);
     timer = null;
-    if (gathered.length > 0) write(gathered.map(({ atMs, line }) => accessText(line, atMs)).join(''));
+    if (gathered.length > 0) write(gathered.map(line => `${JSON.stringify(line)}\n`).join(''));
     gathered = [];
   };
   return {
     flush,
     add(line: AccessLine): void {
       if (!isOn) return;
-      gathered.push({ atMs: Date.now(), line });
+      gathered.push({ level: pino.levels.values.info, time: new Date().toISOString(), msg: 'request', ...line });
       if (gathered.length >= gatherLines) flush();
       else timer ??= setTimeout(flush, gatherMs).unref();
     },
@@ -95,7 +61,7 @@ export const createLog = (level: LogLevel): Logs => {
     },
     destination,
   );
-  const access = collectLines(log.isLevelEnabled('info'), text => destination.write(text));
+  const access = gatherAccess(log.isLevelEnabled('info'), text => destination.write(text));
   return {
     log,
     access: access.add,
