@@ -8,8 +8,7 @@ import { createBatcher } from './batch.ts';
  * every process, without messages between them that could be lost.
  */
 export type Callers = {
-  /** Synchronous if cached, which under load is nearly always the case. */
-  find(hash: string): Caller | null | Promise<Caller | null>;
+  find(hash: string): Promise<Caller | null>;
 };
 
 const freshMs = 500;
@@ -31,7 +30,7 @@ export const createCallers = (db: Database, nowMs: () => number): Callers => {
     },
   });
   return {
-    find(hash) {
+    async find(hash) {
       const entry = cached.get(hash);
       if (entry && nowMs() - entry.readMs < freshMs) return entry.caller;
       return read(hash);

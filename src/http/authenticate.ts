@@ -26,16 +26,10 @@ export type AuthenticationOptions = {
 
 export type Authentication = {
   /** The caller, counted and permitted; or the refusal, thrown. */
-  require(request: FastifyRequest, at: Arrival, permission: Permission): Eventually<Caller>;
+  require(request: FastifyRequest, at: Arrival, permission: Permission): Promise<Caller>;
   /** On public routes: a valid key is counted as the account's, anything else by its address. */
-  admitPublic(request: FastifyRequest, at: Arrival): Eventually<Caller | null>;
+  admitPublic(request: FastifyRequest, at: Arrival): Promise<Caller | null>;
 };
-
-/** Now or later. Nearly every request is answered from memory, and each promise on the way costs it about a microsecond. */
-type Eventually<T> = T | Promise<T>;
-
-const then = <A, B>(value: Eventually<A>, next: (value: A) => Eventually<B>): Eventually<B> =>
-  value instanceof Promise ? value.then(next) : next(value);
 
 const publicRate: RateLimit = { perMinute: 600, burst: 0 };
 const failureRate: RateLimit = { perMinute: 60, burst: 0 };
@@ -90,7 +84,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   };
 
   /** The living key behind the header, or why there is none. */
-  const identify = (request: FastifyRequest, environment: Environment): Eventually<Caller | string> => {
+  const identify = async (request: FastifyRequest, environment: Environment): Promise<Caller | string> => {
     const header = request.headers.authorization;
     const token = header === undefined ? undefined : tokenIn(header);
     const key = token === undefined ? null : (known.get(token) ?? parseKey(token));
@@ -102,57 +96,55 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     if (key.environment !== environment) {
       return `This is a ${key.environment} key. Use it at ${publicUrl(key.environment)}.`;
     }
-    return then(callers.find(key.hash), caller => {
-      if (caller) remember(token, key);
-      return judge(caller, environment);
-    });
+    const caller = await callers.find(key.hash);
+    if (caller) remember(token, key);
+    return judge(caller, environment);
   };
 
-  const count = (caller: Caller, headers: AnswerHeaders): Eventually<Caller> => {
+  const count = async (caller: Caller, headers: AnswerHeaders): Promise<void> => {
     noteUse(caller);
     const rate = rateLimitOf(caller, caller.environment);
-    return then(limiter.take(caller.countedUnder, rate), decision => {
-      const { limit, remaining, resetSeconds } = decision;
-      headers.push('x-ratelimit-limit', limit, 'x-ratelimit-remaining', remaining, 'x-ratelimit-reset', resetSeconds);
-      if (!decision.allowed) throw tooMany(decision, 'The rate limit of this account is used up.');
-      return caller;
-    });
+    const decision = await limiter.take(caller.countedUnder, rate);
+    const { limit, remaining, resetSeconds } = decision;
+    headers.push('x-ratelimit-limit', limit, 'x-ratelimit-remaining', remaining, 'x-ratelimit-reset', resetSeconds);
+    if (!decision.allowed) throw tooMany(decision, 'The rate limit of this account is used up.');
   };
 
-  const refuse = ({ address }: Arrival, why: string): Eventually<never> =>
-    then(limiter.take(`failures/${limitSubject(address)}`, failureRate), decision => {
-      if (!decision.allowed) throw tooMany(decision, 'Too many requests without a valid key.');
-      throw new FlorinError('unauthorized', why);
-    });
+  const refuse = async ({ address }: Arrival, why: string): Promise<never> => {
+    const decision = await limiter.take(`failures/${limitSubject(address)}`, failureRate);
+    if (!decision.allowed) throw tooMany(decision, 'Too many requests without a valid key.');
+    throw new FlorinError('unauthorized', why);
+  };
 
-  const permit = (caller: Caller, address: string, permission: Permission): Caller => {
+  const permit = (caller: Caller, address: string, permission: Permission): void => {
     if (!isAllowedFrom(caller, address)) {
       throw new FlorinError('permission_denied', 'This key may not be used from your address.');
     }
     if (!caller.scopes.includes(permission)) {
       throw new FlorinError('permission_denied', `This key lacks the permission ${permission}.`);
     }
-    return caller;
   };
 
-  const admitUnknown = ({ address }: Arrival): Eventually<null> =>
-    then(limiter.take(`public/${limitSubject(address)}`, publicRate), decision => {
-      if (!decision.allowed) throw tooMany(decision, 'Too many requests from your address.');
-      return null;
-    });
+  const admitUnknown = async ({ address }: Arrival): Promise<null> => {
+    const decision = await limiter.take(`public/${limitSubject(address)}`, publicRate);
+    if (!decision.allowed) throw tooMany(decision, 'Too many requests from your address.');
+    return null;
+  };
 
   return {
-    require: (request, at, permission) =>
-      then(identify(request, at.environment), caller =>
-        typeof caller === 'string'
-          ? refuse(at, caller)
-          : then(count(caller, at.headers), () => permit(caller, at.address, permission)),
-      ),
-    admitPublic(request, at) {
+    async require(request, at, permission) {
+      const caller = await identify(request, at.environment);
+      if (typeof caller === 'string') return refuse(at, caller);
+      await count(caller, at.headers);
+      permit(caller, at.address, permission);
+      return caller;
+    },
+    async admitPublic(request, at) {
       if (request.headers.authorization === undefined) return admitUnknown(at);
-      return then(identify(request, at.environment), caller =>
-        typeof caller === 'string' || !isAllowedFrom(caller, at.address) ? admitUnknown(at) : count(caller, at.headers),
-      );
+      const caller = await identify(request, at.environment);
+      if (typeof caller === 'string' || !isAllowedFrom(caller, at.address)) return admitUnknown(at);
+      await count(caller, at.headers);
+      return caller;
     },
   };
 };

@@ -127,16 +127,17 @@ const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: 
   sendReply(notes, reply, page ?? { status: error.status, body: errorBody(error, request.id) });
 };
 
-const admit = (
+const admit = async (
   access: Route['access'],
   authentication: Authentication,
   request: FastifyRequest,
   state: State,
-): Caller | null | Promise<Caller | null> => {
+): Promise<Caller | null> => {
   if (access === 'probe') return null;
   if (access === 'public') return authentication.admitPublic(request, state);
-  if (typeof access === 'function') return access(request, state).then(() => null);
-  return authentication.require(request, state, access);
+  if (typeof access !== 'function') return authentication.require(request, state, access);
+  await access(request, state);
+  return null;
 };
 
 /** Knows the request, and answers whether it is to go on. */
@@ -154,20 +155,10 @@ const register = (app: FastifyInstance, route: Route, { enter, authentication }:
       ...(route.query ? { querystring: route.query } : {}),
       ...(route.body ? { body: route.body } : {}),
     },
-    onRequest: (request: Carrier, reply, done) => {
-      const admitted = (caller: Caller | null): void => {
-        request[stateKey]!.caller = caller;
-        done();
-      };
-      try {
-        if (!enter(request, reply, route.path)) return;
-        const state = request[stateKey]!;
-        const caller = admit(route.access, authentication, request, state);
-        if (caller instanceof Promise) caller.then(admitted, done);
-        else admitted(caller);
-      } catch (error) {
-        done(error as Error);
-      }
+    onRequest: async (request: Carrier, reply) => {
+      if (!enter(request, reply, route.path)) return;
+      const state = request[stateKey]!;
+      state.caller = await admit(route.access, authentication, request, state);
     },
     ...(route.query || route.bodyOptional ? { preValidation: prepareInput(route) } : {}),
     handler: async (request: Carrier, reply) => {
