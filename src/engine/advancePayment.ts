@@ -1,9 +1,10 @@
 import type { Scope } from '../core/environment.ts';
 import { decide } from '../core/payment/decide.ts';
 import type { Actions, Facts } from '../core/payment/facts.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import { type Moment, readMoment } from '../storage/chains.ts';
 import type { Queryable } from '../storage/database.ts';
-import { lockPayments, type PaymentKey, type PaymentRow } from '../storage/payments.ts';
+import { lockPayments, type PaymentRow } from '../storage/payments.ts';
 import { readTransfers, type StoredTransfer } from '../storage/transfers.ts';
 import type { Context } from './context.ts';
 import { assertAuthentic } from './paymentAddress.ts';

@@ -1,5 +1,6 @@
+import type { PaymentKey } from '../core/paymentKey.ts';
 import { isRowFault, type Queryable } from '../storage/database.ts';
-import { type PaymentKey, wakeLater } from '../storage/payments.ts';
+import { wakeLater } from '../storage/payments.ts';
 import { advancePayments } from './advancePayment.ts';
 import type { Context } from './context.ts';
 

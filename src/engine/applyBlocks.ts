@@ -1,13 +1,14 @@
 import type { ChainStep } from '../chains/driver.ts';
 import { linkFault } from '../chains/linkage.ts';
 import type { Movement, WatchedBlock } from '../core/chain.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import { insertBlocks, orphanBlocks, storedBlock } from '../storage/blocks.ts';
 import { type ChainRow, clearRollback, type Lease, lockChain, moveChain } from '../storage/chains.ts';
 import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertForwards } from '../storage/forwards.ts';
 import { settleForwards } from '../storage/holdings.ts';
-import { dueAtHeight, type PaymentKey } from '../storage/payments.ts';
+import { dueAtHeight } from '../storage/payments.ts';
 import { insertTransfers, paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import type { Context } from './context.ts';

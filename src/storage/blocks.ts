@@ -1,6 +1,6 @@
 import type { Block, WatchedBlock } from '../core/chain.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
-import type { PaymentKey } from './payments.ts';
 
 const storedBlockStatement = {
   name: 'block-at',

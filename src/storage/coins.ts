@@ -1,5 +1,5 @@
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
-import type { PaymentKey } from './payments.ts';
 
 /** A recorded change of an address's native coin: transfers are positive, forwards negative. */
 export type CoinChange = { readonly blockNumber: number; readonly amount: string };

@@ -1,7 +1,7 @@
 import type { Scope } from '../core/environment.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable } from './database.ts';
-import type { PaymentKey } from './payments.ts';
 
 export type NewEvent = {
   id: string;

@@ -1,7 +1,7 @@
 import type { Environment, Scope } from '../core/environment.ts';
 import type { PaymentState } from '../core/payment/states.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable } from './database.ts';
-import type { PaymentKey } from './payments.ts';
 
 export type StateMove = { payment: PaymentKey; from: PaymentState; to: PaymentState };
 

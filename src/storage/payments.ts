@@ -1,6 +1,7 @@
 import type { Environment, Scope } from '../core/environment.ts';
 import type { Frontier } from '../core/payment/facts.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
 import { type FundsRow, fundsColumns, shownText } from './transfers.ts';
 
@@ -124,9 +125,6 @@ export const readPaymentVersions = async (db: Queryable, wanted: readonly Wanted
   for (const row of rows) found[row.position - 1] = row.version;
   return found;
 };
-
-/** One payment of one tenant. */
-export type PaymentKey = Scope & { id: string };
 
 const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
   keys.map(key => key.accountId),

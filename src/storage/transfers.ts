@@ -1,7 +1,7 @@
 import type { Movement } from '../core/chain.ts';
 import type { Heights } from '../core/payment/facts.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
-import type { PaymentKey } from './payments.ts';
 
 const knownAddressesStatement = {
   name: 'addresses-known',

@@ -115,6 +115,22 @@ test('no rooms import each other in a circle', () => {
   expect(Object.keys(rooms).filter(room => reaches(room, room))).toEqual([]);
 });
 
+test('no files import each other in a circle, not even for their types', () => {
+  const imported = new Map(
+    codeFiles.map(file => [file.path, importsOf(file).map(({ specifier }) => targetOf(file, specifier) ?? '')]),
+  );
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' → '));
+    if (way.includes(path) || done.has(path)) return;
+    for (const next of imported.get(path) ?? []) visit(next, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imported.keys()) visit(path, []);
+  expect(circles).toEqual([]);
+});
+
 test('every file of src is reached from an entry', () => {
   const byPath = new Map(sourceFiles.map(file => [file.path, file]));
   const reached = new Set<string>();
