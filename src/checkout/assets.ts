@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { readFileSync } from 'node:fs';
 
 export type Asset = { readonly name: string; readonly contentType: string; readonly body: Buffer };
 
@@ -19,31 +18,9 @@ export const namedAsset = (stem: string, extension: string, contentType: string,
   return { name: `${stem}-${hash}.${extension}`, contentType, body };
 };
 
-/** Lines that a browser does not need: comments, and blank lines where types were. */
-const idleLines = /^[ \t]*(?:\/\/.*|\/\*[\s\S]*?\*\/)?[ \t]*\n/gm;
-
-/** Suppresses the warning that type stripping is experimental: Node itself runs all of Florin with it. */
-const stripTypes: typeof stripTypeScriptTypes = code => {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return stripTypeScriptTypes(code);
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-};
-
-/** All script files in one. None of them relies on their order. */
-const scriptText = (): string =>
-  readdirSync(folder)
-    .filter(name => name.endsWith('.ts'))
-    .sort()
-    .map(name => stripTypes(read(name)).replaceAll(idleLines, ''))
-    .join('');
-
-/** Reads the files once, at the start. There is no build step. */
+/** Read once, at the start. Script and style are built from the sources beside them: npm run build. */
 export const checkoutAssets = (): CheckoutAssets => ({
-  css: namedAsset('checkout', 'css', 'text/css; charset=utf-8', read('checkout.css')),
-  script: namedAsset('checkout', 'js', 'text/javascript; charset=utf-8', scriptText()),
+  css: namedAsset('checkout', 'css', 'text/css; charset=utf-8', read('built/checkout.css')),
+  script: namedAsset('checkout', 'js', 'text/javascript; charset=utf-8', read('built/checkout.js')),
   icon: namedAsset('icon', 'svg', 'image/svg+xml', read('icon.svg')),
 });

@@ -1,13 +1,18 @@
+import { enhanceMain, pollOnce, startLive } from './live.ts';
+import { all, one } from './page.ts';
+import { submitLanguage, takeSimulations } from './parts.ts';
+import { restoreSent } from './sent.ts';
+import { discoverWallets, sayWallet } from './wallet.ts';
+
 const startCheckout = (): void => {
   for (const form of all<HTMLFormElement>('form[data-language]')) submitLanguage(form);
-  takeSimulations();
+  takeSimulations(() => void pollOnce());
   const main = one('main#payment');
   if (!main || !document.body.dataset.id) return;
   discoverWallets();
-  restoreSent();
+  restoreSent(sayWallet);
   enhanceMain(main);
   startLive();
 };
 
-// The script is deferred, so this comes after all of it, in whichever order its files were put together.
-document.addEventListener('DOMContentLoaded', startCheckout);
+startCheckout();

@@ -1,3 +1,8 @@
+import { all, announce, one, root } from './page.ts';
+import { showCopyButtons, showLocalTimes, showPrintButtons, startCountdown, startRedirect } from './parts.ts';
+import { showWallets } from './wallet.ts';
+import { makeCodeToggle, makeTabs } from './ways.ts';
+
 /** How often a page asks that has no stream, and how long it waits at most between two tries that failed. */
 const [pollMs, longestPauseMs] = [2_000, 10_000];
 const answerTimeoutMs = 10_000;
@@ -60,10 +65,10 @@ const moveFocus = (selectors: readonly string[], main: HTMLElement): void => {
 
 const openDetails = (main: HTMLElement): string[] => all('details[open][id]', main).map(({ id }) => id);
 
-const enhanceMain = (main: HTMLElement): void => {
+export const enhanceMain = (main: HTMLElement): void => {
   showCopyButtons(main);
   showLocalTimes(main);
-  startCountdown(main);
+  startCountdown(main, () => void pollOnce(true));
   showPrintButtons(main);
   const section = one('#way-wallet', main);
   if (section) showWallets(section);
@@ -114,7 +119,7 @@ const take = (markup: string): boolean => {
 };
 
 /** With `anew`, whatever is there now; otherwise what this page does not show, wherever that came from. */
-const pollOnce = async (anew = false): Promise<void> => {
+export const pollOnce = async (anew = false): Promise<void> => {
   try {
     const before = document.body.dataset.version;
     const headers: Record<string, string> = anew ? {} : { 'If-None-Match': `"${before}.${root.lang}"` };
@@ -212,7 +217,7 @@ const wake = (): void => {
   else void pollOnce();
 };
 
-const startLive = (): void => {
+export const startLive = (): void => {
   addEventListener('offline', showConnection);
   addEventListener('online', () => {
     live.failures = 0;

@@ -1,18 +1,18 @@
 /*
- * The files of this folder are served as one script, in any order: none runs anything before the whole is there, and
- * checkout.ts begins. The page works without it; a part that is missing in the markup is left alone.
+ * The files of this folder are bundled into one script, which checkout.ts begins when the page has been read. The page works
+ * without it; a part that is missing in the markup is left alone.
  */
 
-const root = document.documentElement;
+export const root = document.documentElement;
 
-const all = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T[] => [
+export const all = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T[] => [
   ...within.querySelectorAll<T>(selector),
 ];
-const one = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T | null =>
+export const one = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T | null =>
   within.querySelector<T>(selector);
 
 /** An attribute that the server wrote as JSON; null where it is missing or broken. */
-const jsonOf = <T>(element: HTMLElement | null, name: string): T | null => {
+export const jsonOf = <T>(element: HTMLElement | null, name: string): T | null => {
   try {
     return JSON.parse(element?.dataset[name] ?? 'null') as T | null;
   } catch {
@@ -20,12 +20,12 @@ const jsonOf = <T>(element: HTMLElement | null, name: string): T | null => {
   }
 };
 
-const showIf = (element: HTMLElement | null, isShown: boolean): void => {
+export const showIf = (element: HTMLElement | null, isShown: boolean): void => {
   if (element) element.hidden = !isShown;
 };
 
 /** A control that must not be used now keeps the focus, which one that is disabled would lose. */
-const setBusy = (buttons: readonly HTMLElement[], isBusy: boolean): void => {
+export const setBusy = (buttons: readonly HTMLElement[], isBusy: boolean): void => {
   for (const button of buttons) {
     if (isBusy) button.setAttribute('aria-disabled', 'true');
     else button.removeAttribute('aria-disabled');
@@ -35,7 +35,7 @@ const setBusy = (buttons: readonly HTMLElement[], isBusy: boolean): void => {
 let announcing: ReturnType<typeof setTimeout> | undefined;
 
 /** Emptied first: a sentence that stands there already would not be told again. */
-const announce = (sentence: string | undefined): void => {
+export const announce = (sentence: string | undefined): void => {
   const place = one('#announce');
   if (!place || !sentence) return;
   place.textContent = '';
@@ -59,7 +59,7 @@ const clockAheadMs = (): number => {
 
 let aheadMs: number | undefined;
 
-const serverNowMs = (): number => {
+export const serverNowMs = (): number => {
   aheadMs ??= clockAheadMs();
   return Date.now() + aheadMs;
 };

@@ -1,3 +1,5 @@
+import { all, announce, jsonOf, one, root, serverNowMs, setBusy, showIf } from './page.ts';
+
 const feedbackMs = 2_000;
 
 /** For pages that may not use the clipboard: the old way, by a field that is selected. */
@@ -38,7 +40,7 @@ const copyFrom = async (button: HTMLElement): Promise<void> => {
   }, feedbackMs);
 };
 
-const showCopyButtons = (main: HTMLElement): void => {
+export const showCopyButtons = (main: HTMLElement): void => {
   for (const button of all('[data-copy]', main)) {
     button.hidden = false;
     button.addEventListener('click', () => void copyFrom(button));
@@ -46,7 +48,7 @@ const showCopyButtons = (main: HTMLElement): void => {
 };
 
 /** The server does not know where the payer is. Digits are the ones that it writes. */
-const showLocalTimes = (main: HTMLElement): void => {
+export const showLocalTimes = (main: HTMLElement): void => {
   const format = new Intl.DateTimeFormat(`${root.lang}-u-nu-latn`, {
     year: 'numeric',
     month: 'short',
@@ -97,10 +99,10 @@ const endTime = (main: HTMLElement, { title, lead, told }: TimeUp): void => {
 
 const untilMsOf = (timer: HTMLElement | null): number => Date.parse(timer?.dataset.until ?? '');
 /** For who is about to send: the countdown itself may have slept. */
-const isTimeUp = (): boolean => serverNowMs() >= untilMsOf(one('[data-until]'));
+export const isTimeUp = (): boolean => serverNowMs() >= untilMsOf(one('[data-until]'));
 
 /** Reads the clock anew each time, so it does not drift, and is right at once after a sleep. */
-const startCountdown = (main: HTMLElement): void => {
+export const startCountdown = (main: HTMLElement, askAgain: () => void): void => {
   clearTimeout(ticking);
   const timer = one('[data-until]', main);
   const untilMs = untilMsOf(timer);
@@ -120,7 +122,7 @@ const startCountdown = (main: HTMLElement): void => {
     lastMs = leftMs;
     // The address goes with the time, whenever the network tells what became of the payment.
     if (leftMs === 0 && up) endTime(main, up);
-    if (leftMs === 0) void pollOnce(true);
+    if (leftMs === 0) askAgain();
     ticking = setTimeout(tick, leftMs === 0 ? timeUpMs : leftMs % 1000 || 1000);
   };
   tick();
@@ -131,7 +133,7 @@ let redirectAtMs: number | null = null;
 let hasStayed = false;
 
 /** The server lets https alone through; this looks again, because it is here that somebody would be led away. */
-const startRedirect = (main: HTMLElement): void => {
+export const startRedirect = (main: HTMLElement): void => {
   clearInterval(redirecting);
   const link = one<HTMLAnchorElement>('a[data-redirect]', main);
   if (!link) redirectAtMs = null;
@@ -161,7 +163,7 @@ const startRedirect = (main: HTMLElement): void => {
   redirecting = setInterval(tick, 250);
 };
 
-const showPrintButtons = (main: HTMLElement): void => {
+export const showPrintButtons = (main: HTMLElement): void => {
   for (const button of all('[data-print]', main)) {
     button.hidden = false;
     button.addEventListener('click', () => window.print());
@@ -172,7 +174,7 @@ const showPrintButtons = (main: HTMLElement): void => {
  * Whoever points gets the language at once. By keyboard a closed list changes with every arrow key, and nobody wants a
  * new page for each: the button is there for that.
  */
-const submitLanguage = (form: HTMLFormElement): void => {
+export const submitLanguage = (form: HTMLFormElement): void => {
   const list = one<HTMLSelectElement>('select', form);
   const button = one('button', form);
   let isByKeyboard = false;
@@ -206,7 +208,11 @@ const submitPlain = (form: HTMLFormElement, submitter: HTMLElement | null): void
  * Without leaving the page: what comes of it arrives by itself. Only what was refused is sent again, as forms are, to show
  * why: an answer that was lost may be the one that says it was paid.
  */
-const simulateInPlace = async (form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> => {
+const simulateInPlace = async (
+  form: HTMLFormElement,
+  submitter: HTMLElement | null,
+  askAgain: () => void,
+): Promise<void> => {
   if (isSimulating) return;
   isSimulating = true;
   const buttons = all('button', form);
@@ -216,18 +222,18 @@ const simulateInPlace = async (form: HTMLFormElement, submitter: HTMLElement | n
     const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
     if (answer.status >= 400 && answer.status < 500) submitPlain(form, submitter);
   } catch {
-    void pollOnce();
+    askAgain();
   } finally {
     isSimulating = false;
     setBusy(buttons, false);
   }
 };
 
-const takeSimulations = (): void => {
+export const takeSimulations = (askAgain: () => void): void => {
   document.addEventListener('submit', event => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.dataset.simulate === undefined) return;
     event.preventDefault();
-    void simulateInPlace(form, event.submitter);
+    void simulateInPlace(form, event.submitter, askAgain);
   });
 };

@@ -1,5 +1,8 @@
-type Provider = { request(call: { method: string; params?: readonly unknown[] }): Promise<unknown> };
-type Wallet = { readonly name: string; readonly icon: string | null; readonly provider: Provider };
+import { all, jsonOf, one, setBusy, showIf } from './page.ts';
+import { isTimeUp } from './parts.ts';
+import { ask, hasWallets, type Provider, type Wallet, wallets } from './providers.ts';
+import { isListed, isUnderway, keepSent, sent, watchSent } from './sent.ts';
+import { showWalletApps } from './walletApps.ts';
 
 /** What the page asks a wallet for. */
 type Asked = {
@@ -29,14 +32,11 @@ class Stop extends Error {
 
 /** More than anybody has; a page that announces without end must not fill this one. */
 const mostWallets = 20;
-const wallets = new Map<string, Wallet>();
 let said: { readonly word: Word; readonly hash: string | null } | null = null;
 /** The wallet that was chosen last: one that does not answer keeps nobody from another. */
 let attempt: { readonly provider: Provider } | null = null;
 /** From here on something may have been sent, and no other wallet may send. */
 let isSending = false;
-
-const hasWallets = (): boolean => wallets.size > 0;
 
 /** An icon is drawn from its own bytes or not at all: any other address would tell a stranger who pays whom. */
 const iconOf = (icon: unknown): string | null =>
@@ -53,7 +53,7 @@ const takeWallet = ({ info, provider }: Detail): void => {
 };
 
 /** EIP-6963: those that are here answer at once, others when they come. */
-const discoverWallets = (): void => {
+export const discoverWallets = (): void => {
   addEventListener('eip6963:announceProvider', event => takeWallet((event as CustomEvent<Detail | null>).detail ?? {}));
   dispatchEvent(new Event('eip6963:requestProvider'));
 };
@@ -71,9 +71,6 @@ const codeOf = (error: unknown): number | undefined => {
   return data?.originalError?.code ?? code;
 };
 const [userRefused, chainNotAdded, unsupported, noSuchMethod] = [4001, 4902, 4200, -32601];
-
-const ask = (provider: Provider, method: string, ...params: unknown[]): Promise<unknown> =>
-  provider.request(params.length === 0 ? { method } : { method, params });
 
 const isOnChain = async (provider: Provider, chainId: number): Promise<boolean> =>
   Number(await ask(provider, 'eth_chainId')) === chainId;
@@ -145,7 +142,7 @@ const send = async (provider: Provider, from: string, wanted: Asked): Promise<vo
     const hash = String(await ask(provider, 'eth_sendTransaction', transactionFor(from, wanted)));
     keepSent({ hash, atMs: Date.now(), isMined: false });
     sayWallet('sent', hash);
-    watchSent();
+    watchSent(sayWallet);
   } finally {
     isSending = false;
   }
@@ -196,7 +193,7 @@ const payOnce = async (provider: Provider): Promise<void> => {
   }
 };
 
-const sayWallet = (word: Word, hash: string | null = null): void => {
+export const sayWallet = (word: Word, hash: string | null = null): void => {
   said = { word, hash };
   const section = one('#way-wallet');
   if (section) showWallets(section);
@@ -235,7 +232,7 @@ const walletButton = ({ name, icon, provider }: Wallet, index: number): HTMLElem
   return item;
 };
 
-const showWallets = (section: HTMLElement): void => {
+export const showWallets = (section: HTMLElement): void => {
   const list = one('[data-wallets]', section);
   if (!list) return;
   for (const [index, wallet] of [...wallets.values()].entries()) {

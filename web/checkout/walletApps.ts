@@ -1,3 +1,6 @@
+import { one, root, showIf } from './page.ts';
+import { hasWallets } from './providers.ts';
+
 /**
  * Wallets of phones live in apps, and are found by no page outside of them. These open a page in a browser of their own, in
  * which they are found. Their names are names in every language.
@@ -33,7 +36,7 @@ const appLink = (name: string, href: string): HTMLElement => {
   return item;
 };
 
-const showWalletApps = (section: HTMLElement): void => {
+export const showWalletApps = (section: HTMLElement): void => {
   const place = one('[data-wallet-apps]', section);
   const list = place && one('ul', place);
   if (!list) return;

@@ -1,3 +1,6 @@
+import { all, one, root } from './page.ts';
+import { hasWallets } from './providers.ts';
+
 /** Kept while the page lives, because every change brings new markup. */
 let chosenWay: string | null = null;
 let chosenCode: string | null = null;
@@ -30,7 +33,7 @@ const firstWay = (sections: readonly HTMLElement[]): HTMLElement => {
   return sections.find(({ id }) => id === (chosenWay ?? wanted)) ?? sections[0]!;
 };
 
-const makeTabs = (ways: HTMLElement): void => {
+export const makeTabs = (ways: HTMLElement): void => {
   const sections = all('[data-way]', ways);
   if (sections.length === 0) return;
   const tabs = sections.map(tabOf);
@@ -66,7 +69,7 @@ const makeTabs = (ways: HTMLElement): void => {
 };
 
 /** One code at a time, because a camera that sees two reads either. */
-const makeCodeToggle = (codes: HTMLElement): void => {
+export const makeCodeToggle = (codes: HTMLElement): void => {
   const figures = all('figure[data-code]', codes);
   if (figures.length < 2) return;
   const group = document.createElement('div');

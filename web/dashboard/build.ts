@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
+import { sameEverywhere, small } from '../bundling.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const entry = 'web/dashboard/main.tsx';
 const earlyScript = 'web/dashboard/earlyTheme.ts';
 /** Where the server serves them. */
@@ -12,10 +9,6 @@ const publicFolder = '/dashboard/assets/';
 
 /** By name below the folder of what was built: `index.html`, and `assets/…` with a hash of what is in them. */
 export type Bundle = { readonly files: ReadonlyMap<string, Uint8Array>; readonly metafile: Metafile };
-
-/** Preserved, so that a linked node_modules gives the same names and bytes as one of its own. */
-const sameEverywhere = { absWorkingDir: root, preserveSymlinks: true, logLevel: 'silent', write: false } as const;
-const small = { minify: true, target: 'es2023', legalComments: 'eof', charset: 'utf8' } as const;
 
 const iconOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
 const icon = iconOf(
@@ -85,15 +78,3 @@ export const buildDashboard = async (): Promise<Bundle> => {
   files.set('index.html', new TextEncoder().encode(html));
   return { files, metafile: app.metafile };
 };
-
-const write = async (folder: string): Promise<void> => {
-  const { files } = await buildDashboard();
-  await rm(folder, { recursive: true, force: true });
-  for (const [name, bytes] of files) {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, bytes);
-  }
-};
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await write(join(root, 'web/dashboard/built'));
