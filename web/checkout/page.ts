@@ -53,7 +53,8 @@ const clockAheadMs = (): number => {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   const clock = entry?.serverTiming?.find(({ name }) => name === 'clock');
   if (!entry || !clock) return 0;
-  const ahead = Date.parse(clock.description) - (performance.timeOrigin + entry.responseStart);
+  const arrivedMs = Date.now() - (performance.now() - entry.responseStart);
+  const ahead = Date.parse(clock.description) - arrivedMs;
   return Number.isFinite(ahead) ? ahead : 0;
 };
 
