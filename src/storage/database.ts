@@ -125,14 +125,12 @@ export const openDatabase = (
     application_name: options.applicationName ?? 'florin',
     types: columnTypes,
     // The server gives a statement up by itself: one that only its asker gave up would run on beside those that are
-    // asked in its place, each slower than the one before. And whatever server it is plans as the statements were written
-    // for: by their indexes, where the defaults are those of spinning disks and long reports. A plan that was made while
-    // a table was nearly empty would read it whole until the server next counts it, however much it holds by then. Not as
-    // parameters of the start, which poolers refuse.
+    // asked in its place, each slower than the one before. Plans are for disks that read any page as fast as the next; the
+    // defaults are those of spinning disks and long reports. Not as parameters of the start, which poolers refuse.
     onConnect: async client => {
       await client.query(`set statement_timeout = ${queryTimeoutMs};
         set idle_in_transaction_session_timeout = ${idleTransactionMs};
-        set random_page_cost = 1.1; set enable_seqscan = off; set enable_mergejoin = off; set jit = off`);
+        set random_page_cost = 1.1; set jit = off`);
     },
   });
   // The pool handles errors of idle connections only. An error between two statements of a transaction would end this

@@ -48,8 +48,8 @@ const lookStatement = {
         select from (values (0), (1)) as k(kind) cross join lateral (
           select from deliveries d where ${scheduledOf('t')} and least(d.failures, 1) = k.kind
             and d.next_attempt_at <= (select clock_timestamp()) limit 1) due) as due
-      from targets t left join webhook_endpoints w on w.account_id = t.account_id and w.environment = t.environment
-          and w.id = t.target
+      from targets t left join lateral (select * from webhook_endpoints w where w.account_id = t.account_id
+          and w.environment = t.environment and w.id = t.target limit 1) w on true
         cross join lateral (select coalesce(w.status = 'disabled' or w.deleted_at is not null, false) as closed,
           coalesce(w.failing_since <= (select clock_timestamp()) - interval '1 hour', false) as failing) e
     )
@@ -101,7 +101,9 @@ export type ClaimedDelivery = Row &
 /** `first` and `retries` are the most first attempts and retries to claim. */
 export type Wanted = Target & { readonly first: number; readonly retries: number };
 
-// If a server crash loses a claim, the delivery is merely free again, so the commit does not wait for the disk.
+// If a server crash loses a claim, the delivery is merely free again, so the commit does not wait for the disk. Rows are
+// found by their ctid, and their relations one by one: joins planned while the tables are new would be scans, and stay scans
+// as the tables grow.
 const claimStatement = {
   name: 'delivery-claim',
   text: `with wanted as materialized (
@@ -112,11 +114,11 @@ const claimStatement = {
         case when w.deleted_at is not null then '${refusals.deleted}'
           when w.status = 'disabled' then '${refusals.disabled}' end as refusal
       from unnest((select $1::text[]), $2::environment[], $3::text[], $4::integer[], $5::integer[])
-          with ordinality as i(account_id, environment, target, first, retries, turn)
+          as i(account_id, environment, target, first, retries)
         cross join (select set_config('synchronous_commit', 'off', true)) as unwaited
         left join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment and w.id = i.target
     ), picked as materialized (
-      select due.*, w.turn from wanted w cross join (values (0), (1)) as k(kind) cross join lateral (
+      select due.place from wanted w cross join (values (0), (1)) as k(kind) cross join lateral (
         select d.ctid as place from deliveries d
         where ${scheduledOf('w')} and least(d.failures, 1) = k.kind
           and d.next_attempt_at <= (select clock_timestamp())
@@ -126,19 +128,19 @@ const claimStatement = {
     ), claimed as (
       update deliveries d set claim = d.claim + 1, claimed_by = $6,
         claimed_until = clock_timestamp() + $7 * interval '1 second'
-      from picked p where d.ctid = p.place
+      where d.ctid = any (array(select place from picked))
       returning d.account_id, d.environment, d.id, d.claim, d.failures, d.event_id, d.endpoint_id,
-        d.callback_url, p.turn
+        d.callback_url, ${targetOfRow} as target
     )
     select c.account_id as "accountId", c.environment, w.target, c.id, c.claim, c.failures, c.event_id as "eventId",
       e.body, c.endpoint_id as "endpointId", coalesce(w.url, c.callback_url) as url,
       case when c.endpoint_id is not null then w.secrets else (
         select encode(s.callback_secret, 'base64') from account_settings s
         where s.account_id = c.account_id and s.environment = c.environment) end as secrets,
-      case when c.endpoint_id is not null then w.refusal when exists (
-        select from stopped_callbacks x where x.account_id = c.account_id and x.environment = c.environment
-          and x.payment_id = e.payment_id) then '${refusals.stopped}' end as refusal
-    from claimed c join wanted w on w.turn = c.turn cross join lateral (
+      case when c.endpoint_id is not null then w.refusal else (
+        select '${refusals.stopped}' from stopped_callbacks x where x.account_id = c.account_id
+          and x.environment = c.environment and x.payment_id = e.payment_id limit 1) end as refusal
+    from claimed c join wanted w using (account_id, environment, target) cross join lateral (
       select payment_id, body from events where account_id = c.account_id and environment = c.environment
         and id = c.event_id limit 1) e`,
 };

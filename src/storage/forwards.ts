@@ -2,6 +2,7 @@ import type { Forward } from '../core/chain.ts';
 import type { Queryable } from './database.ts';
 import { isStorable } from './transfers.ts';
 
+// `offset 0` as with transfers: payments are looked up one by one.
 const insertForwardsStatement = {
   name: 'forwards-insert',
   text: `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number,
@@ -10,7 +11,7 @@ const insertForwardsStatement = {
       i.verified, i.tx_hash, clock_timestamp()
     from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[], $8::boolean[], $9::text[])
         as i(key, address, contract, amount, block_hash, block_number, verified, tx_hash)
-      join payments p on p.address = i.address
+      cross join lateral (select * from payments where address = i.address offset 0) p
     on conflict (caip2, key) do nothing`,
 };
 export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };

@@ -57,8 +57,9 @@ const insertPaymentsStatement = {
     select *, to_timestamp(created_ms / 1000.0)::timestamptz(3) as created_at,
       to_timestamp(expires_ms / 1000.0)::timestamptz(3) as expires_at from input
   ), taken as materialized (
-    select s.id, p.id as existing from stamped s join payments p on p.account_id = s.account_id
-      and p.environment = s.environment and p.external_id = s.external_id
+    select s.id, p.id as existing from stamped s cross join lateral (
+      select id from payments where account_id = s.account_id and environment = s.environment
+        and external_id = s.external_id limit 1) p
     where s.external_id is not null
   ), kept as (
     insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, status, response, created_at)

@@ -118,8 +118,8 @@ export const deliveryFaults: Fault[] = [
   {
     name: 'callbacks go on after 410',
     file: 'src/storage/deliveries.ts',
-    find: 'then w.refusal when exists (',
-    replace: 'then w.refusal when false and exists (',
+    find: 'and x.environment = c.environment and x.payment_id = e.payment_id limit 1',
+    replace: 'and x.environment = c.environment and x.payment_id = e.payment_id limit 0',
     tests: deliveries('callbacks'),
   },
   {
