@@ -41,13 +41,6 @@ export const lastIdAt = (kind: IdKind, ms: number): string => idPrefixes[kind] +
 export const isId = (kind: IdKind, text: string): boolean =>
   text.startsWith(idPrefixes[kind]) && bodyPattern.test(text.slice(idPrefixes[kind].length));
 
-export const timeOfId = (kind: IdKind, id: string): number => {
-  let ms = 0;
-  const start = idPrefixes[kind].length;
-  for (let i = start; i < start + 10; i++) ms = ms * 32 + alphabet.indexOf(id[i]!);
-  return ms;
-};
-
 export type IdSource = {
   /** `ms` is the given time, or the last one used if the clock went back. */
   next(kind: IdKind, nowMs: number): { id: string; ms: number };

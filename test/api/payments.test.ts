@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { timeOfId } from '../../src/core/ids.ts';
+import { timeOfId } from '../support/timeOfId.ts';
 import { expectError, ordinary, paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
 
 const { account, calls, scene } = await startPaymentScene();

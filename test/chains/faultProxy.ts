@@ -24,7 +24,6 @@ type ExchangeKind = (typeof exchangeKinds)[number];
 type AnswerKind = (typeof answerKinds)[number];
 /** `fork`: the whole exchange is answered from another branch. */
 export type FaultKind = ExchangeKind | AnswerKind | 'fork';
-export const faultKinds: readonly FaultKind[] = [...exchangeKinds, ...answerKinds, 'fork'];
 
 /** The probability of each fault, per exchange or answer. */
 export type Faults = Readonly<Partial<Record<FaultKind, number>>>;

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createIdSource, firstIdAt, type IdKind, idPrefixes, isId, lastIdAt, timeOfId } from '../../src/core/ids.ts';
+import { createIdSource, firstIdAt, type IdKind, idPrefixes, isId, lastIdAt } from '../../src/core/ids.ts';
+import { timeOfId } from '../support/timeOfId.ts';
 
 const random40 = (): number => randomInt(2 ** 40);
 const kinds = Object.keys(idPrefixes) as IdKind[];

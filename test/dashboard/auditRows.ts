@@ -18,6 +18,3 @@ export const auditRows = (scene: TestFlorin, accountId: string): Promise<AuditLi
     },
     [accountId],
   );
-
-export const auditActions = async (scene: TestFlorin, accountId: string): Promise<string[]> =>
-  (await auditRows(scene, accountId)).map(row => row.action);

@@ -2,7 +2,7 @@ import { getAddress, isAddress } from 'viem';
 import * as chains from 'viem/chains';
 import { describe, expect, it } from 'vitest';
 import { devBacking, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
-import { findCurrency, type NetworkSettings, resolveNetworks, ruleFor } from '../../src/core/registry/networks.ts';
+import { findCurrency, type NetworkSettings, resolveNetworks } from '../../src/core/registry/networks.ts';
 
 /** Chain facts from viem, an independent source. */
 const known: Record<Slug, { mainnet: chains.Chain; testnet: chains.Chain }> = {
@@ -171,13 +171,14 @@ describe('overrides', () => {
     expect(findCurrency(ethereum, 'USDT')?.minAmount).toBe(1n);
   });
 
-  it('chooses the rule of the highest tier reached, per currency', () => {
+  it('takes a rule, and tiers from amounts in token units, per currency', () => {
     const ethereum = resolve('production');
-    expect(ruleFor(ethereum, 'USDC', 999_999_999n)).toEqual({ kind: 'safe', depth: null });
-    expect(ruleFor(ethereum, 'USDC', 1_000_000_000n)).toEqual({ kind: 'depth', depth: 12 });
-    expect(ruleFor(ethereum, 'USDC', 10n ** 30n)).toEqual({ kind: 'finalized', depth: null });
-    expect(ruleFor(ethereum, 'USDT', 10n ** 30n)).toEqual({ kind: 'safe', depth: null });
-    expect(ruleFor(ethereum, 'DAI', 5n * 10n ** 18n)).toEqual({ kind: 'depth', depth: 3 });
+    expect(ethereum.rule).toEqual({ kind: 'safe', depth: null });
+    expect(ethereum.tiers).toEqual([
+      { currency: 'DAI', from: 5n * 10n ** 18n, rule: { kind: 'depth', depth: 3 } },
+      { currency: 'USDC', from: 50_000_000_000n, rule: { kind: 'finalized', depth: null } },
+      { currency: 'USDC', from: 1_000_000_000n, rule: { kind: 'depth', depth: 12 } },
+    ]);
   });
 
   it('drops tiers of tokens that the backing lacks', () => {

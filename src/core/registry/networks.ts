@@ -151,8 +151,3 @@ export function findCurrency(network: Network, text: string): Currency | undefin
   const symbol = text.toUpperCase();
   return network.currencies.find(currency => currency.symbol === symbol);
 }
-
-/** The rule for a payment of this size. `amount` is the larger of requested and received, in base units. */
-export function ruleFor(network: Network, symbol: string, amount: bigint): Rule {
-  return network.tiers.find(tier => tier.currency === symbol && amount >= tier.from)?.rule ?? network.rule;
-}
