@@ -62,12 +62,14 @@ const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
 
 const statementOf = async (act: (db: Queryable) => Promise<unknown>): Promise<Statement> => {
   const asked: Statement[] = [];
-  await act({
+  const note: Queryable = {
     query: async statement => {
       asked.push(statement);
       return [];
     },
-  });
+  };
+  // Some cannot do without a row, and have asked for it by then.
+  await act(note).catch(() => {});
   expect(asked).toHaveLength(1);
   return asked[0]!;
 };
