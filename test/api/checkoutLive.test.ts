@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../support/until.ts';
 import { type CheckoutScene, startCheckoutScene, tokenOf } from './checkoutScene.ts';
-import { until } from './paymentCalls.ts';
 
 /** Frequent heartbeats: once one has arrived, a test knows that nothing came before it. */
 let scene: CheckoutScene;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import { until } from '../support/until.ts';
 import { type CheckoutScene, startCheckoutScene } from './checkoutScene.ts';
-import { until } from './paymentCalls.ts';
 
 let scene: CheckoutScene;
 let id: string;

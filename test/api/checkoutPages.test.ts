@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { languages } from '../../src/checkout/languages.ts';
 import { type Answer, send } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import {
   attributeOf,
   type CheckoutScene,
@@ -13,7 +14,6 @@ import {
   startCheckoutScene,
   tokenOf,
 } from './checkoutScene.ts';
-import { until } from './paymentCalls.ts';
 import { spend } from './spendLimit.ts';
 
 let scene: CheckoutScene;

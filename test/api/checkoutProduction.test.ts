@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/setWallet.ts';
+import { until } from '../support/until.ts';
 import { attributeOf, tokenOf } from './checkoutScene.ts';
-import { until } from './paymentCalls.ts';
 import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';
 
 let scene: ProductionScene['scene'];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { request as requestSecurely } from 'node:https';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import { renderNotice } from '../../src/checkout/page.ts';
@@ -11,6 +11,7 @@ import type { AccessLine } from '../../src/http/server.ts';
 import type { Sending } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
+import { eventually } from '../support/until.ts';
 import { type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
 export type Alarm = { readonly fields: Record<string, unknown>; readonly message: string };
@@ -91,7 +92,7 @@ export const openLive = (
         text: () => text,
         ended,
         async until(isWanted) {
-          await vi.waitFor(() => expect(events.some(isWanted), text).toBe(true), { timeout: 40_000, interval: 20 });
+          await eventually(() => expect(events.some(isWanted), text).toBe(true));
           return events.findLast(isWanted)!;
         },
         close: () => sent.destroy(),

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { attributeOf, type CheckoutScene, noticePage, startCheckoutScene, tokenOf } from './checkoutScene.ts';
-import { until } from './paymentCalls.ts';
 
 let scene: CheckoutScene;
 beforeAll(async () => {

@@ -3,8 +3,9 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { revealCallbackSecret } from '../../src/engine/accounts.ts';
 import type { TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { type EventCalls, eventCalls } from './eventCalls.ts';
-import { expectError, until } from './paymentCalls.ts';
+import { expectError } from './paymentCalls.ts';
 import { type Received, startReceivingFlorin, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
 
 let scene: TestFlorin;

@@ -2,8 +2,9 @@ import { Webhook } from 'standardwebhooks';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { type EventCalls, eventCalls } from './eventCalls.ts';
-import { expectError, expectInvalid, until } from './paymentCalls.ts';
+import { expectError, expectInvalid } from './paymentCalls.ts';
 import { type Received, startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';
 
 let scene: TestFlorin;

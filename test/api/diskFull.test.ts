@@ -5,8 +5,9 @@ import { afterEach, expect, test } from 'vitest';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { type Api, type ApiAnswer, createApi } from '../campaigns/chaos/api.ts';
 import { type FlorinProcess, launchFlorin, runFlorin, stopFlorin } from '../campaigns/chaos/florinProcess.ts';
-import { eventually, killServers, query } from '../local/postgresScene.ts';
+import { killServers, query } from '../local/postgresScene.ts';
 import { canMount, fillDisk, mountSmallDisk } from '../support/smallDisk.ts';
+import { eventually } from '../support/until.ts';
 
 const diskMb = 224;
 const limit = { timeout: 240_000 };
@@ -55,7 +56,7 @@ test.runIf(canMount)(
       else refusals.push({ status: answer.status, code: codeOf(answer) });
       return answer.status === 200;
     };
-    const recovered = () => eventually(create);
+    const recovered = () => eventually(async () => expect(await create()).toBe(true));
     const everyAcknowledgedPaymentIsThere = async () => {
       for (const [id, address] of acknowledged) {
         const { status, body } = await api.call('GET', `/v1/payments/${id}`);
@@ -74,7 +75,7 @@ test.runIf(canMount)(
 
     const filler = join(dataDir, 'filler');
     await fillDisk(filler);
-    await eventually(async () => !(await create()));
+    await eventually(async () => expect(await create()).toBe(false));
     for (let count = 0; count < 10; count++) await create();
     expect(refusals).toContainEqual({ status: 503, code: 'service_unavailable' });
     expect([200, 503]).toContain((await api.call('GET', '/v1/payments')).status);
@@ -87,7 +88,7 @@ test.runIf(canMount)(
     const writeAhead = "select pg_logical_emit_message(true, 'x', repeat('x', 900000))";
     await eventually(async () => {
       const written = await query(superuser, writeAhead).catch(() => null);
-      return written === null && !(await create());
+      expect(written === null && !(await create())).toBe(true);
     });
     expect(refusals.at(-1)).toEqual({ status: 503, code: 'service_unavailable' });
     await killServers(dataDir);

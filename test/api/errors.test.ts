@@ -6,7 +6,8 @@ import type { Sending } from '../support/client.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { type Answer, send, sendRaw } from '../support/send.ts';
-import { expectError, expectInvalid, ordinary, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, expectInvalid, ordinary } from './paymentCalls.ts';
 import { startRpcNode } from './rpcNode.ts';
 import { startWebhookReceiver } from './webhookReceiver.ts';
 

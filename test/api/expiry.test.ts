@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
-import { expectError, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 let calls: PaymentCalls;

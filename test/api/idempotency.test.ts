@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
-import { expectError, expectInvalid, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, expectInvalid, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 import { startRpcNode } from './rpcNode.ts';
 
 let scene: TestFlorin;

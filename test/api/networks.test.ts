@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
-import { expectError, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError } from './paymentCalls.ts';
 
 const slugs = ['arbitrum', 'avalanche', 'base', 'bsc', 'ethereum', 'optimism', 'polygon'];
 const natives: Record<string, string> = { bsc: 'BNB', polygon: 'POL', avalanche: 'AVAX' };

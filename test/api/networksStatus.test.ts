@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
-import { expectError, ordinary, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, ordinary, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 let account: TestAccount;

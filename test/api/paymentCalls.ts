@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import type { Sending } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -60,16 +60,3 @@ export const expectError = (answer: Answer, status: number, code: string, param?
 
 export const expectInvalid = (answer: Answer, param?: string): void =>
   expectError(answer, 400, 'invalid_request', param);
-
-/** Polls until the answer matches. The timeout only ends a test that has failed. */
-export const until = async <T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> => {
-  let latest: T | undefined;
-  await vi.waitFor(
-    async () => {
-      latest = await ask();
-      expect(isWanted(latest), JSON.stringify(latest)).toBe(true);
-    },
-    { timeout: 40_000, interval: 100 },
-  );
-  return latest as T;
-};

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { timeOfId } from '../support/timeOfId.ts';
-import { expectError, ordinary, paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, ordinary, paymentCalls, startPaymentScene } from './paymentCalls.ts';
 
 const { account, calls, scene } = await startPaymentScene();
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, expectInvalid, paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, expectInvalid, paymentCalls, startPaymentScene } from './paymentCalls.ts';
 
 const { account, calls, scene } = await startPaymentScene();
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 beforeAll(async () => {

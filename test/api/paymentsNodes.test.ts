@@ -8,7 +8,8 @@ import { type Florin, startFlorin } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createClient, type TestClient } from '../support/client.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
-import { expectError, ordinary, type PaymentCalls, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 import { startRpcNode } from './rpcNode.ts';
 
 /** Two Florins on one database: the first watches, the second serves the API only. */

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/setWallet.ts';
-import { expectError, expectInvalid, ordinary, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, expectInvalid, ordinary, paymentCalls } from './paymentCalls.ts';
 import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';
 
 const live = { ...ordinary, network: 'ethereum' };

@@ -4,7 +4,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
-import { expectError, ordinary, paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { expectError, ordinary, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { startTestFlorin } from '../support/florin.ts';
-import { paymentCalls, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { paymentCalls } from './paymentCalls.ts';
 import { startRpcNode } from './rpcNode.ts';
 
 export type ProductionScene = Awaited<ReturnType<typeof startProductionScene>>;

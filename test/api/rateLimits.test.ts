@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import { createAccount } from '../../src/engine/accounts.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
-import { until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { spendAll } from './rateLimitRun.ts';
 
 let scene: TestFlorin;

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sending } from '../support/client.ts';
 import type { TestAccount } from '../support/florin.ts';
+import { until } from '../support/until.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';
 import { localCaip2, startWatchScene, type WatchScene } from '../watch/watchScene.ts';
-import { expectError, expectInvalid, paymentCalls, until } from './paymentCalls.ts';
+import { expectError, expectInvalid, paymentCalls } from './paymentCalls.ts';
 
 /** `arbitrum` is backed by a chain that is not the local one. */
 let scene: WatchScene;

@@ -5,7 +5,7 @@ import type { Call } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/http/systemRoutes.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
-import { until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
 
 let scene: TestFlorin;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { foldTotals } from '../../src/storage/totals.ts';
 import type { Answer } from '../support/send.ts';
-import { paymentCalls, startPaymentScene, until } from './paymentCalls.ts';
+import { until } from '../support/until.ts';
+import { paymentCalls, startPaymentScene } from './paymentCalls.ts';
 
 const { account, calls, scene } = await startPaymentScene();
 

@@ -11,8 +11,8 @@ import { eventTypes } from '../../src/core/payment/states.ts';
 import { signWebhook } from '../../src/webhooks/sign.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { type Answer, send } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { type EventCalls, eventCalls } from './eventCalls.ts';
-import { until } from './paymentCalls.ts';
 
 const root = new URL('../../', import.meta.url);
 const guide = await readFile(new URL('docs/webhooks.md', root), 'utf8');

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';
 import type { CheckoutState, CheckoutView } from '../../src/core/checkoutView.ts';
+import { eventually } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { eventually } from './checkoutScene.ts';
 import { type CheckoutStage, stagedView, useCheckoutStages } from './checkoutStage.ts';
 import { expectNoProblems } from './watchedPage.ts';
 

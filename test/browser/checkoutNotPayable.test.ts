@@ -1,8 +1,8 @@
 // @module-tag browser
 import { describe, expect, test } from 'vitest';
 import { address } from '../checkout/checkoutViews.ts';
+import { eventually } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { eventually } from './checkoutScene.ts';
 import { type CheckoutStage, stagedView, useCheckoutStages } from './checkoutStage.ts';
 import { createTestWallet } from './testWallet.ts';
 

@@ -1,7 +1,7 @@
 // @module-tag browser
 import { describe, expect, test } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
-import { eventually, inState, useCheckoutScene } from './checkoutScene.ts';
+import { eventually, until } from '../support/until.ts';
+import { inState, useCheckoutScene } from './checkoutScene.ts';
 import { createTestWallet } from './testWallet.ts';
 import { expectNoProblems, type WatchedPage } from './watchedPage.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { languages } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';
-import { eventually } from './checkoutScene.ts';
+import { eventually } from '../support/until.ts';
 import { type CheckoutStage, stagedView, useCheckoutStages } from './checkoutStage.ts';
 import { expectNoProblems } from './watchedPage.ts';
 

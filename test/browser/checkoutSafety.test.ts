@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { tlsOf } from '../../src/cli/compose.ts';
-import { eventually, inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
+import { eventually } from '../support/until.ts';
+import { inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
 import { expectNoProblems, type WatchedPage } from './watchedPage.ts';
 
 const scene = useCheckoutScene();

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { beforeAll, expect, vi } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { createDevPayer } from '../../src/chains/evm/devPayer.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import type { Log } from '../../src/core/log.ts';
-import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { openBrowser } from './chromium.ts';
 import { newContext, openWatched, type WatchedPage } from './watchedPage.ts';
 
@@ -98,7 +99,3 @@ export const useCheckoutScene = (options: SceneOptions = {}): CheckoutScene => {
 
 export const inState = ({ page }: WatchedPage, state: string): Promise<void> =>
   page.locator(`main[data-state="${state}"]`).waitFor();
-
-/** Waits for what a page says, which comes when it comes; the bound only ends a test that has failed. */
-export const eventually = (check: () => Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 50 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Language, languages } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';
 import type { CheckoutView } from '../../src/core/checkoutView.ts';
-import { eventually } from './checkoutScene.ts';
+import { eventually } from '../support/until.ts';
 import { type CheckoutStage, stagedView, useCheckoutStages } from './checkoutStage.ts';
 import { createTestWallet, type TestWallet } from './testWallet.ts';
 

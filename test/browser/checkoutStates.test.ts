@@ -1,7 +1,8 @@
 // @module-tag browser
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { eventually, inState, type Payment, slowDepth, useCheckoutScene } from './checkoutScene.ts';
+import { inState, type Payment, slowDepth, useCheckoutScene } from './checkoutScene.ts';
 import { expectNoProblems, type WatchedPage } from './watchedPage.ts';
 
 const scene = useCheckoutScene();

@@ -1,6 +1,7 @@
 // @module-tag browser
 import { beforeAll, describe, expect, test } from 'vitest';
-import { eventually, inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
+import { eventually } from '../support/until.ts';
+import { inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
 import { createTestWallet, type TestWallet } from './testWallet.ts';
 import { expectNoProblems, type WatchedPage } from './watchedPage.ts';
 

@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/until.ts';
 import { type FaultProxy, forkOf } from './faultProxy.ts';
 import { startTestChain, type TestChain } from './followScene.ts';
 import { behind, follow, pay, prepare, serve } from './nodesScene.ts';
@@ -22,7 +23,7 @@ describe('a node on a branch of its own', () => {
       await pay(chain, at);
       await follower.catchUp();
     }
-    await vi.waitFor(() => expect(strange.counts().get('fork') ?? 0).toBeGreaterThan(0));
+    await eventually(() => expect(strange.counts().get('fork') ?? 0).toBeGreaterThan(0));
     expect(follower.taken.filter(step => step.kind === 'blocks' && step.rollbackTo !== null)).toEqual([]);
     expect(follower.movements()).toEqual(await follower.walked(height + 1));
     expect(follower.complaints).toContain('The node is on another branch than the others.');
@@ -60,7 +61,7 @@ describe('a node on a branch of its own', () => {
     honest.set({ serverError: 1 });
     const pending = follower.next();
     const alone = () => strange.counts().get('fork') ?? 0;
-    await Promise.race([pending, vi.waitFor(() => expect(alone()).toBeGreaterThan(5), { timeout: 20_000 })]);
+    await Promise.race([pending, eventually(() => expect(alone()).toBeGreaterThan(5))]);
     strange.set({});
     honest.set({});
     await pending;
@@ -79,7 +80,7 @@ describe('a node on a branch of its own', () => {
     await chain.mine(5);
     const polls = () => first.answers().get('eth_getBlockByNumber') ?? 0;
     const [before, pending] = [polls(), follower.next()];
-    await Promise.race([pending, vi.waitFor(() => expect(polls()).toBeGreaterThan(before + 50), { timeout: 20_000 })]);
+    await Promise.race([pending, eventually(() => expect(polls()).toBeGreaterThan(before + 50))]);
     expect(follower.taken.filter(step => step.kind === 'blocks' && step.rollbackTo !== null)).toEqual([]);
     second.set({});
     const step = await pending;

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
+import { eventually } from '../support/until.ts';
 import { accounts } from './evmNode.ts';
 import { type FaultKind, type FaultProxy, startFaultProxy, type Upstream } from './faultProxy.ts';
 import {
@@ -51,7 +52,7 @@ const prepare = async (
 const outlast = async ({ proxy, follower, from }: Scene, kind: FaultKind, times: number): Promise<void> => {
   proxy.set({ [kind]: 1 });
   const caughtUp = follower.catchUp();
-  await vi.waitFor(() => expect(proxy.counts().get(kind) ?? 0).toBeGreaterThanOrEqual(times), { timeout: 30_000 });
+  await eventually(() => expect(proxy.counts().get(kind) ?? 0).toBeGreaterThanOrEqual(times));
   proxy.set({});
   await caughtUp;
   expect(follower.movements()).toEqual(await follower.walked(from));
@@ -103,7 +104,7 @@ describe('near the head', () => {
     // The bloom filter is the same with one of them.
     await chain.block(chain.transfer(alice, 5n), chain.transfer(alice, 6n));
     const caughtUp = follower.catchUp();
-    await vi.waitFor(() => expect(follower.complaints.length).toBeGreaterThan(1), { timeout: 30_000 });
+    await eventually(() => expect(follower.complaints.length).toBeGreaterThan(1));
     isHiding = false;
     await caughtUp;
     expect(follower.movements().map(({ amount }) => amount)).toEqual(expect.arrayContaining([5n, 6n]));

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
+import { eventually } from '../support/until.ts';
 import { accounts } from './evmNode.ts';
 import { startFaultProxy, type Upstream } from './faultProxy.ts';
 import { addressOf, type FollowerOptions, startFollower, startTestChain, type TestChain } from './followScene.ts';
@@ -49,7 +50,7 @@ describe('logs of a block', () => {
     const follower = await follow(chain, forging(chain, change), { cursor });
     await chain.block(chain.transfer(alice, 5n), chain.transfer(addressOf('bob'), 6n));
     const caughtUp = follower.catchUp();
-    await vi.waitFor(() => expect(follower.complaints.length).toBeGreaterThan(1), { timeout: 30_000 });
+    await eventually(() => expect(follower.complaints.length).toBeGreaterThan(1));
     expect(follower.movements()).toEqual([]);
     isForging = false;
     await caughtUp;

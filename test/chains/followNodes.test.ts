@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/until.ts';
 import type { Upstream } from './faultProxy.ts';
 import { behind, follow, pay, prepare, serve } from './nodesScene.ts';
 
@@ -99,7 +100,7 @@ test('a node for another chain is left out, and alone it makes the network down'
   expect(follower.complaints).toContain('The node serves chain 42 instead of 31337.');
   const alone = follow(chain, [wrong]);
   void alone.next().catch(() => {});
-  await vi.waitFor(() => expect(alone.driver.health()).toMatchObject({ status: 'down' }));
+  await eventually(() => expect(alone.driver.health()).toMatchObject({ status: 'down' }));
   expect(alone.taken).toEqual([]);
 });
 
@@ -143,8 +144,8 @@ test('a node that is left alone for a moment does not make the network down', as
     return new Date();
   };
   void follower.next().catch(() => {});
-  await vi.waitFor(() => expect(follower.complaints.length).toBeGreaterThan(0));
+  await eventually(() => expect(follower.complaints.length).toBeGreaterThan(0));
   const before = polls;
-  await vi.waitFor(() => expect(polls).toBeGreaterThan(before + 2));
+  await eventually(() => expect(polls).toBeGreaterThan(before + 2));
   expect(follower.driver.health()).toMatchObject({ status: 'operational', latestBlock: await chain.head() });
 });

@@ -3,7 +3,9 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import { atEndOfFile } from '../support/endOfFile.ts';
+import { eventually } from '../support/until.ts';
 
 const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
 const longestRunMs = 50_000;
@@ -84,18 +86,14 @@ export const startServer = async (
 ): Promise<Server> => {
   const args = ['start', ...(options.args ?? ['--port', '0', '--sandbox-port', '0'])];
   const server = launch(args, room, { FLORIN_LOG_LEVEL: 'warn', ...options.env });
-  const deadline = performance.now() + longestRunMs;
   const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => {});
   void server.ended.then(({ code, stderr }) => reject(new Error(`florin start ended with ${code}: ${stderr}`)));
   const line = (name: string) => new RegExp(`^ +${name} +(\\S+)`, 'm').exec(server.stdout())?.[1];
-  while (!/Florin is ready[\s\S]*\n\n/.test(server.stdout())) {
-    if (performance.now() > deadline) {
-      server.kill('SIGKILL');
-      throw new Error(`florin start did not become ready: ${server.stdout()} ${server.stderr()}`);
-    }
-    await Promise.race([failed, new Promise(resolve => setTimeout(resolve, 20))]);
-  }
+  const ready = eventually(() => expect(server.stdout(), server.stderr()).toMatch(/Florin is ready[\s\S]*\n\n/));
+  await Promise.race([failed, ready]).catch(error => {
+    server.kill('SIGKILL');
+    throw error;
+  });
   const urls = { production: line('production')!, sandbox: line('sandbox')! };
   return { ...server, urls, ca: await readFile(line('local CA')!, 'utf8') };
 };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { send } from '../support/send.ts';
+import { eventually } from '../support/until.ts';
 import { type Ended, makeRoom, run, type Server, startServer } from './cliProcess.ts';
 
 const xpub =
@@ -186,7 +187,7 @@ describe('keys', () => {
     expect(next).toMatchObject({ accountId: old.accountId, scopes: ['payments:read'], successorId: null });
     expect([await payments(old.key), await payments(next.key)]).toEqual([200, 200]);
     const last = await json('keys', 'rotate', next.id, '--overlap', '0');
-    await vi.waitFor(async () => expect(await payments(next.key)).toBe(401), { timeout: 10_000, interval: 50 });
+    await eventually(async () => expect(await payments(next.key)).toBe(401));
     expect(await payments(last.key)).toBe(200);
     expect(await refused('keys', 'rotate', old.id)).toContain(next.id);
   });
@@ -195,7 +196,7 @@ describe('keys', () => {
     const { id, key } = await json('keys', 'create');
     expect(await payments(key)).toBe(200);
     expect(await json('keys', 'revoke', id)).toMatchObject({ id, revokedAt: time });
-    await vi.waitFor(async () => expect(await payments(key)).toBe(401), { timeout: 10_000, interval: 50 });
+    await eventually(async () => expect(await payments(key)).toBe(401));
     expect((await florin('keys', 'revoke', id)).code, 'again').toBe(0);
   });
 

@@ -1,8 +1,9 @@
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { startStorage } from '../../src/cli/compose.ts';
 import { ConfigError, loadConfig } from '../../src/cli/config.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
+import { eventually } from '../support/until.ts';
 
 const connections = {
   name: 'test-connections',
@@ -20,10 +21,7 @@ test('a server that is refused is left without a connection', async () => {
     expect(outcome).toBeInstanceOf(ConfigError);
     expect((outcome as ConfigError).message).toContain('synchronous_commit');
     // The server notices the end of a connection a moment after it was closed.
-    await vi.waitFor(async () => expect(await admin.query(connections, [name])).toEqual([{ open: 0 }]), {
-      timeout: 5_000,
-      interval: 20,
-    });
+    await eventually(async () => expect(await admin.query(connections, [name])).toEqual([{ open: 0 }]));
   } finally {
     await admin.close();
     await database.drop();

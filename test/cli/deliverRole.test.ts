@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type EventCalls, eventCalls } from '../api/eventCalls.ts';
-import { until } from '../api/paymentCalls.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
+import { until } from '../support/until.ts';
 
 /** One Florin serves and does not deliver; what leaves is sent by another, of the role deliver alone. */
 const masterKey = randomBytes(32).toString('hex');

@@ -3,11 +3,11 @@ import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { type Answer, send } from '../support/send.ts';
+import { eventually } from '../support/until.ts';
 import { type CliProcess, launch, makeRoom, run, type Server, startServer } from './cliProcess.ts';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
-const waiting = { timeout: 30_000, interval: 20 };
 
 let room: string;
 let server: Server;
@@ -36,7 +36,7 @@ const trigger = (type: string): Promise<{ id: string; endpoints: number }> =>
 const listening = async (args: readonly string[], during: (listener: CliProcess) => Promise<void>) => {
   const listener = launch(['listen', '--account', account, '--forward-to', `${receiver.url}/hooks`, ...args], room);
   try {
-    await vi.waitFor(() => expect(listener.stdout()).toContain('whsec_'), waiting);
+    await eventually(() => expect(listener.stdout()).toContain('whsec_'));
     await during(listener);
   } finally {
     listener.kill('SIGINT');
@@ -62,8 +62,8 @@ test('events of this account reach a receiver as they happen, signed with a secr
     const { id } = (await ask('POST', '/v1/payments', order)).json;
     await json('pay', id);
     const life = ['payment.created', 'payment.detected', 'payment.confirming', 'payment.completed'];
-    await vi.waitFor(() => expect(typesOf()).toEqual(life), waiting);
-    await vi.waitFor(() => expect(listener.stdout().match(/evt_/g)).toHaveLength(4), waiting);
+    await eventually(() => expect(typesOf()).toEqual(life));
+    await eventually(() => expect(listener.stdout().match(/evt_/g)).toHaveLength(4));
     const { data } = (await ask('GET', `/v1/events?paymentId=${id}`)).json;
     expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual(data.toReversed());
   });
@@ -85,7 +85,7 @@ test('every kind of event can be triggered, and goes to endpoints that subscribe
     for (const type of eventTypes) {
       expect(await trigger(type)).toMatchObject({ endpoints: type === 'payment.late' ? 1 : 0 });
     }
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(eventTypes.length + 1), waiting);
+    await eventually(() => expect(receiver.received).toHaveLength(eventTypes.length + 1));
   });
   const [delivered] = receiver.received.filter(({ path }) => path === '/endpoint');
   expect(new Webhook(secret).verify(delivered!.body, delivered!.headers as Record<string, string>)).toMatchObject({
@@ -99,7 +99,7 @@ test('only the kinds asked for are forwarded; a receiver that fails is told of',
   receiver.answer = response => response.writeHead(500).end();
   const printed = await listening(['--events', 'payment.expired, payment.late', '--json'], async listener => {
     for (const type of ['payment.completed', 'payment.late', 'payment.created', 'payment.expired']) await trigger(type);
-    await vi.waitFor(() => expect(listener.stdout().trim().split('\n')).toHaveLength(3), waiting);
+    await eventually(() => expect(listener.stdout().trim().split('\n')).toHaveLength(3));
   });
   expect(typesOf()).toEqual(['payment.late', 'payment.expired']);
   const [first, ...lines] = printed
@@ -114,10 +114,10 @@ test('a stop of the service ends nothing: what happens afterwards is forwarded',
   await listening([], async listener => {
     server.kill('SIGTERM');
     await server.ended;
-    await vi.waitFor(() => expect(listener.stderr()).toMatch(/Cannot reach Florin/), waiting);
+    await eventually(() => expect(listener.stderr()).toMatch(/Cannot reach Florin/));
     server = await startServer(room);
     await trigger('payment.overpaid');
-    await vi.waitFor(() => expect(typesOf()).toEqual(['payment.overpaid']), waiting);
+    await eventually(() => expect(typesOf()).toEqual(['payment.overpaid']));
   });
 });
 

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
 import { type Answer, send } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';
 import { type Ended, makeRoom, run, type Server, startServer } from './cliProcess.ts';
 

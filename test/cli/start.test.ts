@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { readyLines } from '../../src/cli/startCommand.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { send } from '../support/send.ts';
+import { eventually } from '../support/until.ts';
 import { makeRoom, run, type Server, startServer } from './cliProcess.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
@@ -70,14 +71,11 @@ describe.sequential('florin start', () => {
       expect(networks.json.data[0].environment).toBe(environment);
     }
     const body = { amount: '5', currency: 'USDC', network: 'base', metadata: { order: 1 } };
-    const made = await vi.waitFor(
-      async () => {
-        const answer = await call('POST', '/v1/payments', body);
-        expect(answer.status, answer.text).toBe(200);
-        return answer;
-      },
-      { timeout: 30_000, interval: 100 },
-    );
+    const made = await eventually(async () => {
+      const answer = await call('POST', '/v1/payments', body);
+      expect(answer.status, answer.text).toBe(200);
+      return answer;
+    });
     payment = made.json;
   });
 
@@ -111,10 +109,7 @@ describe.sequential('florin start', () => {
   test('SIGTERM lets a running request finish, takes no new ones, and ends with 0', async () => {
     const { answer, release } = await startRunningRequest();
     server.kill('SIGTERM');
-    await vi.waitFor(() => expect(call('GET', '/healthz')).rejects.toMatchObject({ code: 'ECONNREFUSED' }), {
-      timeout: 8_000,
-      interval: 50,
-    });
+    await eventually(() => expect(call('GET', '/healthz')).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
     release();
     const finished = await answer;
     expect(finished).toMatchObject({ status: 200, json: { delivered: true } });

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { createCsvStreams } from '../../src/http/dashboard/csvStream.ts';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 
 const piece = 'x'.repeat(256 * 1024);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldTotals } from '../../src/storage/totals.ts';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';
 
 const scene = await startMoneyScene();

@@ -3,8 +3,9 @@ import type { Log } from '../../src/core/log.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import { createKeyUses } from '../../src/engine/keyUses.ts';
 import type { Caller } from '../../src/storage/accounts.ts';
-import { expectError, expectInvalid, ordinary, until } from '../api/paymentCalls.ts';
+import { expectError, expectInvalid, ordinary } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
+import { until } from '../support/until.ts';
 import { auditRows } from './auditRows.ts';
 
 const lines: string[] = [];

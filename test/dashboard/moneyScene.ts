@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { PaymentObject, SweepPlan } from '../../src/core/dashboard/moneyApi.ts';
-import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
+import { until } from '../support/until.ts';
 import type { ChainCalls } from '../watch/chainCalls.ts';
 import { localChain } from '../watch/watchScene.ts';
 

@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectError, expectInvalid, paymentCalls, until } from '../api/paymentCalls.ts';
+import { expectError, expectInvalid, paymentCalls } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
+import { until } from '../support/until.ts';
 import { auditRows } from './auditRows.ts';
 
 let dashboard: TestDashboard;

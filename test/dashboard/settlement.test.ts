@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { setWallet } from '../../src/engine/setWallet.ts';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';
 
 const scene = await startMoneyScene();

@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../src/core/dashboard/roles.ts';
 import { lockTeam } from '../../src/storage/dashboard/accessLinks.ts';
 import { updateRole } from '../../src/storage/dashboard/people.ts';
-import { until } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import { until } from '../support/until.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
 import { startWebhookReceiver } from '../api/webhookReceiver.ts';
+import { until } from '../support/until.ts';
 import { startMoneyScene } from './moneyScene.ts';
 
 const receiver = await startWebhookReceiver();

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectError, until } from '../api/paymentCalls.ts';
+import { expectError } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { auditRows } from './auditRows.ts';
 import { otherTreasury, startWalletScene, treasury } from './walletScene.ts';
 

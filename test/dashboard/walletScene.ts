@@ -1,9 +1,10 @@
 import type { Environment } from '../../src/core/environment.ts';
 import type { Log } from '../../src/core/log.ts';
-import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { startRpcNode } from '../api/rpcNode.ts';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
+import { until } from '../support/until.ts';
 
 export const treasury = '0x00000000000000000000000000000000DeaDBeef';
 export const otherTreasury = '0x00000000000000000000000000000000000A11cE';

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWallets } from '../../src/engine/verifyRecords.ts';
-import { expectError, until } from '../api/paymentCalls.ts';
+import { expectError } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { otherTreasury, startWalletScene, treasury } from './walletScene.ts';
 
 let wallets: Awaited<ReturnType<typeof startWalletScene>>;

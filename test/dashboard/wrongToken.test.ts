@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { startMoneyScene } from './moneyScene.ts';
 
 const scene = await startMoneyScene();

@@ -3,10 +3,11 @@ import { expect } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { revealCallbackSecret } from '../../src/engine/accounts.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 export type DeliveryRow = {

@@ -9,7 +9,7 @@ import {
   releaseDeliveries,
 } from '../../src/storage/deliveries.ts';
 import { type AttemptRecord, recordAttempts } from '../../src/storage/deliveryAttempts.ts';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { startDeliveryScene } from './deliveryScene.ts';
 import { scene as idle, merchant, merchantPerTest } from './merchantPerTest.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering, eventOf, type Receiver } from './receiver.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
 import { eventOf, type Receiver, verify } from './receiver.ts';
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
   type ClaimedDelivery,
@@ -8,6 +8,7 @@ import {
 } from '../../src/storage/deliveries.ts';
 import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
 import { purgeDeliveries } from '../../src/storage/deliveryLog.ts';
+import { eventually } from '../support/until.ts';
 import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
 import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering } from './receiver.ts';
@@ -141,7 +142,7 @@ describe('an attempt goes with its delivery', () => {
         await record(tx, delivery);
         removed = remove(delivery.id);
         const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        await vi.waitFor(async () => expect(await idle.sql(waiting)).toHaveLength(1));
+        await eventually(async () => expect(await idle.sql(waiting)).toHaveLength(1));
       });
       expect(await removed).toEqual([{ attempts: 1 }]);
       expect(await idle.attempts(delivery.id)).toEqual([]);

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
 import { launch, makeRoom } from '../cli/cliProcess.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
+import { until } from '../support/until.ts';
 import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
 import { answering, type Receiver } from './receiver.ts';
 

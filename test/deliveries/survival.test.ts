@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
+import { until } from '../support/until.ts';
 import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
 import { answering, type Receiver } from './receiver.ts';
 

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import type { Call, Reply, Route } from '../../src/http/route.ts';
 import { type AccessLine, createRequestHandler, type ServerOptions } from '../../src/http/server.ts';
+import { eventually } from '../support/until.ts';
 
 let reply: Reply;
 let before: (call: Call) => Promise<unknown>;
@@ -108,8 +109,8 @@ test('a stream whose client left before its answer is in the log, once, and give
     leaving.destroy();
     return left;
   };
-  await vi.waitFor(() => expect(lines.map(({ status }) => status)).toEqual([200]));
-  await vi.waitFor(() => expect(drops()).toBe(1));
+  await eventually(() => expect(lines.map(({ status }) => status)).toEqual([200]));
+  await eventually(() => expect(drops()).toBe(1));
   expect(errors).toEqual([]);
   expect(lines.length).toBe(1);
 });

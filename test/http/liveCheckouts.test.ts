@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import type { CheckoutView } from '../../src/core/checkoutView.ts';
@@ -10,6 +10,7 @@ import type { Checkout, CheckoutReader } from '../../src/engine/readCheckout.ts'
 import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
 import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts } from '../../src/http/liveCheckouts.ts';
 import { viewIn } from '../checkout/checkoutViews.ts';
+import { eventually } from '../support/until.ts';
 
 type Answers = (Checkout | Error)[];
 type Question = { readonly wanted: Parameters<CheckoutReader['readAll']>[0]; answer(answers: Answers): void };
@@ -82,7 +83,6 @@ const join = async (read: Checkout, has?: string): Promise<Client> => {
   };
 };
 
-const eventually = (assertion: () => void): Promise<void> => vi.waitFor(assertion, { timeout: 20_000, interval: 2 });
 const asked = async (turn: number): Promise<Question> => {
   await eventually(() => expect(questions.length).toBeGreaterThanOrEqual(turn));
   return questions[turn - 1]!;

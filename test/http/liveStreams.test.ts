@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   createLiveStreams,
   type LiveStream,
@@ -9,6 +9,7 @@ import {
   type Share,
   type Slot,
 } from '../../src/http/liveStreams.ts';
+import { eventually } from '../support/until.ts';
 
 const limits = { open: 3, waitingBytes: 64 * 1024 };
 const sharesOf = (name: string): Share[] => [{ name, most: 2, code: 'rate_limit_exceeded', refusal: 'Too many.' }];
@@ -49,12 +50,9 @@ const listen = async (subject = 'a'): Promise<{ client: Socket; opened: Opened }
   client.on('error', () => {});
   const before = opened.length;
   client.write(`GET / HTTP/1.1\r\nhost: x\r\nx-subject: ${subject}\r\n\r\n`);
-  await vi.waitFor(() => expect(opened.length).toBe(before + 1));
+  await eventually(() => expect(opened.length).toBe(before + 1));
   return { client, opened: opened[before]! };
 };
-
-const eventually = (isSo: () => boolean): Promise<void> =>
-  vi.waitFor(() => expect(isSo()).toBe(true), { timeout: 20_000, interval: 5 });
 
 describe('a client that does not read', () => {
   test('is dropped once more waits for it than may, and nothing is kept beyond one message', async () => {
@@ -70,7 +68,7 @@ describe('a client that does not read', () => {
     }
     expect(slow.response.destroyed).toBe(true);
     expect(most).toBeLessThan(limits.waitingBytes + 2 * message.length);
-    await eventually(slow.closed);
+    await eventually(() => expect(slow.closed()).toBe(true));
     // What is sent after it has gone is nobody's.
     slow.stream.send(message);
     expect(streams.admit(sharesOf('a'))).toBeDefined();
@@ -85,14 +83,14 @@ describe('a client that does not read', () => {
     }
     streams.beat();
     expect([slow.response.destroyed, quick.response.destroyed]).toEqual([false, false]);
-    await eventually(() => quick.response.writableLength === 0);
+    await eventually(() => expect(quick.response.writableLength === 0).toBe(true));
     streams.beat();
     expect([slow.response.destroyed, quick.response.destroyed]).toEqual([true, false]);
-    await eventually(slow.closed);
-    await eventually(() => quick.response.writableLength === 0);
+    await eventually(() => expect(slow.closed()).toBe(true));
+    await eventually(() => expect(quick.response.writableLength === 0).toBe(true));
     for (let i = 0; i < 5; i++) {
       streams.beat();
-      await eventually(() => quick.response.writableLength === 0);
+      await eventually(() => expect(quick.response.writableLength === 0).toBe(true));
     }
     expect(quick.response.destroyed).toBe(false);
   });
@@ -109,8 +107,8 @@ test('a client to whom nothing can be written is dropped, and the others hear on
   };
   streams.beat();
   good.stream.send('data: more\n\n');
-  await eventually(bad.closed);
-  await eventually(() => /event: beat[\s\S]*data: more/.test(text));
+  await eventually(() => expect(bad.closed()).toBe(true));
+  await eventually(() => expect(/event: beat[\s\S]*data: more/.test(text)).toBe(true));
   bad.stream.send(message);
 });
 
@@ -121,7 +119,7 @@ describe('room', () => {
     await listen('b');
     expect(() => streams.admit(sharesOf('c'))).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
     first.client.destroy();
-    await eventually(first.opened.closed);
+    await eventually(() => expect(first.opened.closed()).toBe(true));
     first.opened.stream.end();
     expect(streams.admit(sharesOf('a'))).toBeDefined();
     expect(() => streams.admit(sharesOf('c'))).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
@@ -143,7 +141,7 @@ describe('room', () => {
     const slot = streams.admit(sharesOf('gone'));
     const { client, opened: other } = await listen('b');
     client.destroy();
-    await eventually(() => other.response.closed);
+    await eventually(() => expect(other.response.closed).toBe(true));
     let isClosed = false;
     slot.open(other.response, () => {
       isClosed = true;
@@ -160,7 +158,7 @@ test('a stop ends all streams and takes no more', async () => {
     text += chunk;
   });
   streams.stop();
-  await eventually(() => text.endsWith('\r\n0\r\n\r\n'));
-  await eventually(stream.closed);
+  await eventually(() => expect(text.endsWith('\r\n0\r\n\r\n')).toBe(true));
+  await eventually(() => expect(stream.closed()).toBe(true));
   expect(() => streams.admit(sharesOf('b'))).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
 });

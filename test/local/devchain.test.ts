@@ -5,19 +5,19 @@ import { request as requestHttp } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { devChainDeployments } from '../../src/chains/evm/deployments.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type DevChain, startDevChain } from '../../src/local/devchain/startDevChain.ts';
 import { readHead } from '../chains/readHead.ts';
+import { eventually } from '../support/until.ts';
 
 const tokens = [
   { slug: 'ethereum', symbol: 'USDC', name: 'USD Coin', decimals: 6 },
   { slug: 'bsc', symbol: 'USDT', name: 'Tether USD', decimals: 18 },
 ];
 const deployedBlocks = 2n + BigInt(tokens.length);
-const waiting = { timeout: 20_000, interval: 20 };
 const anyAddress = '0x00000000000000000000000000000000000f1041';
 
 let dataDir: string;
@@ -80,9 +80,9 @@ describe('the dev chain', () => {
 
   it('mines a transaction at once and five empty blocks after it, and then rests', async () => {
     const paidIn = await pay();
-    await vi.waitFor(async () => expect(await headNumber()).toBe(paidIn + 5n), waiting);
+    await eventually(async () => expect(await headNumber()).toBe(paidIn + 5n));
     expect(await pay()).toBe(paidIn + 6n);
-    await vi.waitFor(async () => expect(await headNumber()).toBe(paidIn + 11n), waiting);
+    await eventually(async () => expect(await headNumber()).toBe(paidIn + 11n));
   });
 
   it('gives blocks the time of the world', async () => {
@@ -96,12 +96,12 @@ describe('the dev chain', () => {
 
   it('lets a block be replaced', async () => {
     const settled = (await pay()) + 5n;
-    await vi.waitFor(async () => expect(await headNumber()).toBe(settled), waiting);
+    await eventually(async () => expect(await headNumber()).toBe(settled));
     const snapshot = await call('evm_snapshot');
     const beforeS = Math.floor(Date.now() / 1000);
     const paidIn = await pay();
     const replaced = (await call('eth_getBlockByNumber', `0x${paidIn.toString(16)}`, false)) as { hash: string };
-    await vi.waitFor(async () => expect(await headNumber()).toBe(paidIn + 5n), waiting);
+    await eventually(async () => expect(await headNumber()).toBe(paidIn + 5n));
     expect(await call('evm_revert', snapshot)).toBe(true);
     expect(await headNumber()).toBe(settled);
     await call('evm_mine');
@@ -166,8 +166,8 @@ describe('its supervisor', () => {
     const before = await call('eth_getBlockByNumber', deployed, false);
     const pid = chain.pid();
     process.kill(pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(chain.pid()).not.toBe(pid), waiting);
-    await vi.waitFor(() => expect(chain.pid()).not.toBe(null), waiting);
+    await eventually(() => expect(chain.pid()).not.toBe(pid));
+    await eventually(() => expect(chain.pid()).not.toBe(null));
     expect(await call('eth_getBlockByNumber', deployed, false)).toEqual(before);
     expect(JSON.parse(await readFile(join(dataDir, 'devchain.json'), 'utf8')).pid).toBe(chain.pid());
     expect(warnings).toEqual(['dev chain died and will be restarted']);
@@ -177,7 +177,7 @@ describe('its supervisor', () => {
     const ownDir = await mkdtemp(join(tmpdir(), 'florin-devchain-'));
     const own = await startDevChain({ dataDir: ownDir, log: silentLog, tokens: [] });
     process.kill(own.pid() ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(own.pid()).toBe(null), waiting);
+    await eventually(() => expect(own.pid()).toBe(null));
     await own.stop();
     await expect(readHead(own.rpcUrl)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     await expect(stat(join(ownDir, 'devchain.json'))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -198,7 +198,7 @@ describe('its supervisor', () => {
     const [rpcUrl] = await once(createInterface(supervisor.stdout), 'line');
     expect((await readHead(rpcUrl)).chainId).toBe(31337);
     supervisor.kill('SIGKILL');
-    await vi.waitFor(() => expect(readHead(rpcUrl)).rejects.toMatchObject({ code: 'ECONNREFUSED' }), waiting);
+    await eventually(() => expect(readHead(rpcUrl)).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
     await rm(ownDir, { recursive: true });
   });
 

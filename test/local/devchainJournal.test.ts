@@ -1,13 +1,13 @@
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type DevChain, startDevChain } from '../../src/local/devchain/startDevChain.ts';
+import { eventually } from '../support/until.ts';
 
 const tokens = [{ slug: 'ethereum', symbol: 'USDC', name: 'USD Coin', decimals: 6 }];
-const waiting = { timeout: 20_000, interval: 20 };
 const recipient = '0x00000000000000000000000000000000000f1041';
 // No empty blocks: a test mines its blocks itself.
 const never = 3_600_000;
@@ -63,8 +63,8 @@ test('a chain that was killed comes back with the same blocks', async () => {
   const hashes = await allHashes();
   const pid = chain.pid();
   process.kill(pid!, 'SIGKILL');
-  await vi.waitFor(() => expect(chain.pid()).not.toBe(pid), waiting);
-  await vi.waitFor(() => expect(chain.pid()).not.toBe(null), waiting);
+  await eventually(() => expect(chain.pid()).not.toBe(pid));
+  await eventually(() => expect(chain.pid()).not.toBe(null));
   expect(await allHashes()).toEqual(hashes);
   expect(await balance()).toBe(0x31n);
   await pay('0x100');

@@ -3,15 +3,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { findPostgres, findSuperuser } from '../../src/local/postgres/startPostgres.ts';
-import {
-  eventually,
-  postgresScene,
-  postmasterPid,
-  probe,
-  processesNaming,
-  query,
-  recordingLog,
-} from './postgresScene.ts';
+import { eventually } from '../support/until.ts';
+import { postgresScene, postmasterPid, probe, processesNaming, query, recordingLog } from './postgresScene.ts';
 
 const limit = { timeout: 60_000 };
 const scene = postgresScene();
@@ -97,7 +90,8 @@ test('a parent killed at any stage of its first start leaves nothing that harms 
       const fresh = (await readdir(room).catch(() => [])).some(
         entry => entry.startsWith('build-') && !before.has(entry),
       );
-      return (fresh || !before.has('passwords.json') || (await exists(join(room, 'cluster')))) && (await reached());
+      const isBuilding = fresh || !before.has('passwords.json') || (await exists(join(room, 'cluster')));
+      expect(isBuilding && (await reached())).toBe(true);
     });
     parent.process.kill('SIGKILL');
     await parent.exited;
@@ -126,7 +120,7 @@ test('the server of a killed parent is adopted with its data and can be stopped'
   expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 4 }]);
   process.kill(pid, 'SIGKILL');
   const backAgain = async () => (await postmasterPid(dataDir)) !== pid && probe(server.owner);
-  await eventually(backAgain);
+  await eventually(async () => expect(await backAgain()).toBe(true));
   expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 4 }]);
   await server.stop();
   expect(await processesNaming(dataDir)).toEqual([]);
@@ -146,7 +140,9 @@ test('a process of a fallen server that hangs does not keep the next one from st
   process.kill(rows[0].pid, 'SIGSTOP');
   const pid = await postmasterPid(dataDir);
   process.kill(pid, 'SIGKILL');
-  await eventually(async () => (await postmasterPid(dataDir)) !== pid && probe(server.owner));
+  await eventually(async () =>
+    expect((await postmasterPid(dataDir)) !== pid && (await probe(server.owner))).toBe(true),
+  );
   expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 5 }]);
 });
 
@@ -185,7 +181,7 @@ test('a server that dies is started again', limit, async () => {
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     const before = restarts();
     process.kill(await postmasterPid(dataDir), signal);
-    await eventually(async () => restarts() > before);
+    await eventually(() => expect(restarts()).toBeGreaterThan(before));
   }
   expect(await query(server.owner, 'SELECT value FROM kept')).toEqual([{ value: 5 }]);
   expect(lines.filter(line => line.message === 'PostgreSQL ended unexpectedly')).toHaveLength(2);

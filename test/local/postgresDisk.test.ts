@@ -7,7 +7,8 @@ import { locatePostgres } from '../../src/local/postgres/locatePostgres.ts';
 import { runCommand } from '../../src/local/postgres/runCommand.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { canMount, fillDisk, mountSmallDisk } from '../support/smallDisk.ts';
-import { eventually, killServers, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
+import { eventually } from '../support/until.ts';
+import { killServers, postgresScene, probe, query, recordingLog } from './postgresScene.ts';
 
 const limit = { timeout: 60_000 };
 const scene = postgresScene();
@@ -27,41 +28,30 @@ test.runIf(canMount)(
     unmount.push(await mountSmallDisk(dataDir, 160));
     const { log, lines } = recordingLog();
     const server = await scene.start(dataDir, log, { max_wal_size: '32MB', min_wal_size: '32MB' });
-    // Not compressed, so that space that is freed meanwhile is soon used up.
+    // Not compressed, so that room that comes free meanwhile is soon used up.
     await query(server.owner, 'CREATE TABLE kept (id int PRIMARY KEY, filler text STORAGE EXTERNAL)');
     const insert = 'INSERT INTO kept SELECT coalesce(max(id), 0) + 1, repeat(md5(random()::text), 2000) FROM kept';
-    // The first connection to a database needs disk space, so it is made before the disk is full.
+    // A database that was never connected to, or whose server fell, needs room for the first connection.
     const superuser = (await findSuperuser({ dataDir }))!;
     await probe(superuser);
     const filler = join(dataDir, 'filler');
     await query(server.owner, insert);
     await fillDisk(filler);
     let acknowledged = 1;
-    const refusal = await eventually(async () => {
-      try {
-        await query(server.owner, insert);
-        acknowledged++;
-        return false;
-      } catch (error) {
-        return error as { code?: string };
-      }
+    await eventually(async () => {
+      const inserted = query(server.owner, insert).then(() => acknowledged++);
+      await expect(inserted).rejects.toMatchObject({ code: '53100' });
     });
-    expect(refusal.code).toBe('53100');
-    // The write-ahead log continues in its reserve files until they are full too. Whether the server then refuses writes
-    // or crashes depends on which of its processes finds the disk full first, so the test kills it.
+    // The write-ahead log goes on into the files it has in reserve, until it too has no room. Whether the server then
+    // refuses or falls is a matter of which of its processes meets the end first, so it is made to fall.
     const writeAhead = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 900000))";
-    await eventually(() =>
-      query(superuser, writeAhead).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await eventually(() => expect(query(superuser, writeAhead)).rejects.toThrow());
     await killServers(dataDir);
     const attempted = ['PostgreSQL could not be started again', 'PostgreSQL was started again'];
-    await eventually(async () => lines.some(line => attempted.includes(line.message)));
+    await eventually(() => expect(lines.some(line => attempted.includes(line.message))).toBe(true));
     expect(lines.map(line => line.message)).toContain('PostgreSQL ended unexpectedly');
     await rm(filler);
-    await eventually(() => probe(server.owner));
+    await eventually(async () => expect(await probe(server.owner)).toBe(true));
     await eventually(() => query(server.owner, insert));
     acknowledged++;
     const [row] = await query(server.owner, 'SELECT count(*)::int AS count, count(filler)::int AS whole FROM kept');

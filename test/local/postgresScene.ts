@@ -3,15 +3,16 @@ import { chmod, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { expect } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import {
   type EmbeddedPostgres,
   type PostgresConnection,
   startPostgres,
 } from '../../src/local/postgres/startPostgres.ts';
+import { eventually } from '../support/until.ts';
 
 export type Row = Record<string, unknown>;
 export type Parent = { process: ChildProcess; pid: number; next(): Promise<Row>; exited: Promise<void> };
@@ -40,16 +41,7 @@ export function recordingLog(): { log: Log; lines: LogLine[] } {
   return { lines, log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') } };
 }
 
-/** Polls until there is an answer. The time limit of the test is the bound. */
-export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (;;) {
-    const answer = await ask().catch(() => null);
-    if (answer) return answer;
-    await pause(2);
-  }
-}
-
-/** Directories, servers and processes of one test. `end` removes all of them. */
+/** Directories, servers and processes of one test, all of which it ends afterwards. */
 export function postgresScene() {
   const directories: string[] = [];
   const servers: EmbeddedPostgres[] = [];
@@ -110,7 +102,7 @@ export async function killServers(directory: string): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
-    await eventually(async () => !(await processesNaming(directory)).includes(pid));
+    await eventually(async () => expect(await processesNaming(directory)).not.toContain(pid));
   }
 }
 

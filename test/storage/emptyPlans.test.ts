@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readCallers } from '../../src/storage/accounts.ts';
 import { readCheckouts, readCheckoutVersions } from '../../src/storage/checkouts.ts';
 import type { Queryable, Statement } from '../../src/storage/database.ts';
@@ -28,7 +28,6 @@ let rows: Rows;
 beforeAll(async () => {
   rows = await openRows();
 });
-afterAll(() => rows.close());
 
 const key = { accountId: 'acct_1', environment: 'sandbox', id: 'pay_1' } as const;
 const target = { accountId: 'acct_1', environment: 'sandbox', target: 'we_1' } as const;

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { dumpDatabase } from '../support/dumpDatabase.ts';
+import { eventually, until } from '../support/until.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
 import { type Payment, startWatchScene, type WatchScene } from './watchScene.ts';
 
@@ -39,13 +39,10 @@ const made = async (fields: object): Promise<Payment> =>
 /** Waits until the payment's time is over by the database's clock. */
 const pastTime = async ({ id }: Payment): Promise<void> => {
   const text = `select clock_timestamp() > expires_at + interval '2 seconds' as over from payments where id = $1`;
-  await vi.waitFor(
-    async () => {
-      const [row] = await scene.florin.admin.db.query<{ over: boolean }>({ name: 'watch-over', text }, [id]);
-      expect(row!.over).toBe(true);
-    },
-    { timeout: 40_000, interval: 100 },
-  );
+  await eventually(async () => {
+    const [row] = await scene.florin.admin.db.query<{ over: boolean }>({ name: 'watch-over', text }, [id]);
+    expect(row!.over).toBe(true);
+  });
 };
 
 type Sight = { readonly shown: Payment; readonly kinds: readonly string[] };

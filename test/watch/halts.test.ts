@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { pruneBlocks } from '../../src/storage/blocks.ts';
-import { expectError, until } from '../api/paymentCalls.ts';
+import { expectError } from '../api/paymentCalls.ts';
 import { type Ended, run } from '../cli/cliProcess.ts';
+import { until } from '../support/until.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
 import { localCaip2, startWatchScene, type WatchScene } from './watchScene.ts';
 

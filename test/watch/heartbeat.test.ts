@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { localCaip2, startWatchScene, type WatchScene } from './watchScene.ts';
 
 let scene: WatchScene;

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem';
 import { beforeAll, describe, expect, test } from 'vitest';
 import forwarderArtefact from '../../contracts/artefacts/Forwarder.json' with { type: 'json' };
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import { type Contract, noToken } from './chainCalls.ts';
 import { startPayerScene, type WatchScene, withoutDepth } from './watchScene.ts';
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectError, until } from '../api/paymentCalls.ts';
+import { expectError } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import type { Contract } from './chainCalls.ts';
 import { type FarChain, startFarChain } from './farChain.ts';
 import { startWatchScene, type WatchScene } from './watchScene.ts';

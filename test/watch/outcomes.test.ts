@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import type { Contract } from './chainCalls.ts';
 import { startPayerScene, type WatchScene } from './watchScene.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rawTransaction } from '../../src/local/devchain/rawTransaction.ts';
-import { until } from '../api/paymentCalls.ts';
+import { until } from '../support/until.ts';
 import type { Contract } from './chainCalls.ts';
 import { type Payment, startWatchScene, type WatchScene } from './watchScene.ts';
 

@@ -3,11 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { slugs } from '../../src/core/registry/backings.ts';
-import { expectError, until } from '../api/paymentCalls.ts';
+import { expectError } from '../api/paymentCalls.ts';
 import { makeRoom, run, type Server, startServer } from '../cli/cliProcess.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 import { send } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { startFarChain } from './farChain.ts';
 import { type Payment, startWatchScene, type WatchScene } from './watchScene.ts';
 

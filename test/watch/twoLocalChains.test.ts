@@ -6,12 +6,13 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/cli/config.ts';
 import { type Florin, startFlorin } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { expectError, type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { expectError, type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { createClient } from '../support/client.ts';
 import { dumpDatabase } from '../support/dumpDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import type { ChainCalls } from './chainCalls.ts';
 import { localCaip2, localChain } from './watchScene.ts';
 

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import type { Log } from '../../src/core/log.ts';
-import { type PaymentCalls, paymentCalls, until } from '../api/paymentCalls.ts';
+import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
+import { until } from '../support/until.ts';
 import { type ChainCalls, type Contract, compileContracts, createChainCalls } from './chainCalls.ts';
 
 export type Payment = Answer['json'];

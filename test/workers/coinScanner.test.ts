@@ -1,5 +1,6 @@
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultKind, FaultProxy, Upstream } from '../chains/faultProxy.ts';
+import { eventually } from '../support/until.ts';
 import { type CoinScene, coin, startCoinScene, unread } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
 import { byContract } from './watchedChain.ts';
@@ -220,9 +221,9 @@ describe('with two nodes, coin', () => {
     expect(await watched.transfers(payment)).toEqual([]);
     expect(await watched.caughtUpAt()).toEqual(before);
     watched.proxies[1]!.set({});
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await watched.turn();
       expect(await watched.transfers(payment)).toEqual([coin(paidAt, 7)]);
-    }, 20_000);
+    });
   });
 });

@@ -8,6 +8,7 @@ import { type Network, resolveNetworks } from '../../src/core/registry/networks.
 import { startWatchers } from '../../src/workers/watcher.ts';
 import { startFaultProxy, type Upstream } from '../chains/faultProxy.ts';
 import { addressOf, startTestChain } from '../chains/followScene.ts';
+import { eventually } from '../support/until.ts';
 import { type LogLine, type QuietScene, startQuietScene } from './quietScene.ts';
 
 let quiet: QuietScene;
@@ -68,7 +69,7 @@ test('a watcher whose nodes cannot be reached stops', async () => {
   server.close();
   await once(server, 'close');
   const watching = watch('base', [`http://127.0.0.1:${port}/a`, `http://127.0.0.1:${port}/b`]);
-  await vi.waitFor(() => expect(watching.complaints().length).toBeGreaterThanOrEqual(2), { timeout: 20_000 });
+  await eventually(() => expect(watching.complaints().length).toBeGreaterThanOrEqual(2));
   await expectStop(watching);
 });
 
@@ -92,7 +93,7 @@ test('a watcher whose nodes never answer does not wait for them', async () => {
     proxies.map(({ url }) => url),
   );
   try {
-    await vi.waitFor(() => expect(proxies.every(proxy => proxy.faulty() > 0)).toBe(true), { timeout: 20_000 });
+    await eventually(() => expect(proxies.every(proxy => proxy.faulty() > 0)).toBe(true));
     await expectStop(watching);
   } finally {
     for (const proxy of proxies) proxy.close();
@@ -112,13 +113,10 @@ test.each([
   const proxy = await startFaultProxy(falling, { seed: 'stop' });
   const watching = watch(slug, [proxy.url]);
   try {
-    await vi.waitFor(
-      async () => {
-        await chain.mine(1);
-        expect(asked).toBeGreaterThanOrEqual(times);
-      },
-      { timeout: 20_000 },
-    );
+    await eventually(async () => {
+      await chain.mine(1);
+      expect(asked).toBeGreaterThanOrEqual(times);
+    });
     await expectStop(watching);
   } finally {
     proxy.close();
@@ -142,7 +140,7 @@ test('nobody is told that a chain is watched before its first block is read: wha
     await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(4), { timeout: 20_000 });
     expect(await watching.status()).toBeNull();
     isWithheld = false;
-    await vi.waitFor(async () => expect(await watching.status()).not.toBeNull(), { timeout: 20_000 });
+    await eventually(async () => expect(await watching.status()).not.toBeNull());
   } finally {
     await watching.stop();
     proxy.close();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { ordinary } from '../../api/paymentCalls.ts';
 import type { DashboardClient, TestDashboard } from '../../support/dashboard.ts';
-import { eventually } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
 import { prove } from './dashboardPages.ts';
 
 const treasuries = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D'];

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
+import { eventually } from '../../support/until.ts';
 import { expectAccessibleInBoth } from '../axe.ts';
-import { eventually } from '../checkoutScene.ts';
 import { expectNoFaults, useDashboardPages } from './dashboardPages.ts';
 import { dialogsOf, fillForDialogs } from './everyDialog.ts';
 

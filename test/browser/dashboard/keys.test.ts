@@ -1,7 +1,7 @@
 // @module-tag browser
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages();

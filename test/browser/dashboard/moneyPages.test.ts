@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { callRpc } from '../../../src/chains/evm/rpc.ts';
 import { ordinary } from '../../api/paymentCalls.ts';
-import { eventually, type Payment } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
+import type { Payment } from '../checkoutScene.ts';
 import { createTestWallet } from '../testWallet.ts';
 import { expectNoFaults, useDashboardPages } from './dashboardPages.ts';
 

@@ -1,7 +1,8 @@
 // @module-tag browser
 import { expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
-import { eventually, type Payment } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
+import type { Payment } from '../checkoutScene.ts';
 import { expectNoFaults, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages();

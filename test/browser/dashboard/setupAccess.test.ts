@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
 import { startReceiver } from '../../deliveries/receiver.ts';
+import { eventually } from '../../support/until.ts';
 import { expectAccessibleInBoth } from '../axe.ts';
-import { eventually } from '../checkoutScene.ts';
 import { expectNoFaults, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages({ env: { FLORIN_ROLES: 'api,watch,deliver' } });

@@ -5,7 +5,7 @@ import { operatorActor } from '../../../src/engine/dashboard/audit.ts';
 import { createSetupLink } from '../../../src/engine/dashboard/createSetupLink.ts';
 import { totpCode, totpStep } from '../../../src/vault/totp.ts';
 import { type DashboardClient, testPassword } from '../../support/dashboard.ts';
-import { eventually } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
 import type { WatchedPage } from '../watchedPage.ts';
 import { prove, useDashboardPages } from './dashboardPages.ts';
 

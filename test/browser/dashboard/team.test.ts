@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { roles } from '../../../src/core/dashboard/roles.ts';
 import { testPassword } from '../../support/dashboard.ts';
-import { eventually } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages();

@@ -1,6 +1,6 @@
 // @module-tag browser
 import { expect, test } from 'vitest';
-import { eventually } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages();

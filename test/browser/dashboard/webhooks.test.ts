@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
 import { answering, eventOf, type Receiver, startReceiver, verify } from '../../deliveries/receiver.ts';
-import { eventually } from '../checkoutScene.ts';
+import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages({ env: { FLORIN_ROLES: 'api,watch,deliver' } });
