@@ -1,10 +1,19 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { readAddressBlock } from '../core/addressBlock.ts';
 import type { Environment } from '../core/environment.ts';
-import { parseMasterKey } from '../vault/masterKey.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
+import {
+  type Bad,
+  checkMasterKey,
+  listOf,
+  parseCheckoutUrl,
+  parseDatabaseUrl,
+  parseDays,
+  parseHosts,
+  parseOrigin,
+  parsePort,
+  parseProxies,
+} from './parseSettings.ts';
 
 export const roles = ['api', 'watch', 'deliver'] as const;
 export type Role = (typeof roles)[number];
@@ -56,7 +65,13 @@ export class ConfigError extends Error {
   }
 }
 
-type Bad = (why: string) => undefined;
+const parseRoles = (text: string, bad: Bad): Role[] | undefined => {
+  if (text === 'all') return [...roles];
+  const named = listOf(text);
+  const known = roles.filter(role => named.includes(role));
+  const isList = known.length > 0 && known.length === named.length;
+  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
+};
 
 type Setting<T> = {
   /** As commander wants it; absent where only the environment can say it. */
@@ -204,7 +219,11 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
 
 /** Reads flags, environment and florin.config.*; throws a ConfigError that lists everything wrong with them. */
-export async function loadConfig({ flags = {}, env = process.env, cwd = process.cwd() }: Source = {}): Promise<Config> {
+export const loadConfig = async ({
+  flags = {},
+  env = process.env,
+  cwd = process.cwd(),
+}: Source = {}): Promise<Config> => {
   const problems = unknownVariables(env);
   const values = readSettings(flags, env, problems);
   const file = await loadConfigFile(cwd);
@@ -229,20 +248,20 @@ export async function loadConfig({ flags = {}, env = process.env, cwd = process.
     allowLoopbackWebhooks: sandboxPublicUrl === null || isLoopbackUrl(sandboxPublicUrl),
     networks: file.networks,
   });
-}
+};
 
-function unknownVariables(env: Variables): string[] {
+const unknownVariables = (env: Variables): string[] => {
   const known = new Set(Object.values(settings).map(each => each.variable));
   const unknown = Object.keys(env).filter(name => name.startsWith('FLORIN_') && !known.has(name));
   return unknown.sort().map(name => `${name} is not a setting of Florin`);
-}
+};
 
-function isSet(flags: Flags, env: Variables): (name: SettingName) => boolean {
+const isSet = (flags: Flags, env: Variables): ((name: SettingName) => boolean) => {
   // An empty variable is how compose files and shells spell "not set".
   return name => flags[name as keyof Flags] !== undefined || Boolean(env[settings[name].variable]);
-}
+};
 
-function readSettings(flags: Flags, env: Variables, problems: string[]): Values {
+const readSettings = (flags: Flags, env: Variables, problems: string[]): Values => {
   const entries = Object.entries(settings).map(([name, row]) => {
     const { flag, variable, fallback, parse }: Setting<unknown> = row;
     const given = flag === undefined ? undefined : flags[name as keyof Flags];
@@ -253,10 +272,10 @@ function readSettings(flags: Flags, env: Variables, problems: string[]): Values 
     return [name, (text === '' ? bad('must not be empty') : parse(text, bad)) ?? null];
   });
   return Object.fromEntries(entries) as Values;
-}
+};
 
 /** What each setting alone cannot see. A value that failed to parse is null here but counts as set. */
-function contradictions(values: Values, set: (name: SettingName) => boolean): string[] {
+const contradictions = (values: Values, set: (name: SettingName) => boolean): string[] => {
   const { host, port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
   const problems: string[] = [];
   const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
@@ -310,72 +329,11 @@ function contradictions(values: Values, set: (name: SettingName) => boolean): st
     'FLORIN_TLS_CERT and FLORIN_TLS_KEY are needed beyond loopback, or FLORIN_TRUSTED_PROXIES where a proxy ends TLS',
   );
   return problems;
-}
+};
 
 const isLoopbackUrl = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
 
-const list = (text: string): string[] => [...new Set(text.split(',').map(each => each.trim()))];
-
-function parsePort(text: string, bad: Bad): number | undefined {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return port <= 65535 ? port : bad('must be a port from 0 to 65535');
-}
-
-function parseDays(text: string, bad: Bad): number | undefined {
-  const days = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
-  return days >= 1 && days <= 3650 ? days : bad('must be a number of days from 1 to 3650');
-}
-
-function parseHosts(text: string, bad: Bad): string[] | undefined {
-  const hosts = list(text).flatMap(host => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host]));
-  return hosts.every(host => isIP(host) !== 0) ? [...new Set(hosts)] : bad('must list IP addresses or localhost');
-}
-
-function parseHttpsUrl(text: string, bad: Bad): URL | undefined {
-  const url = URL.parse(text);
-  if (url === null || url.protocol !== 'https:') return bad('must be an absolute https: URL');
-  if (url.username || url.password || url.search || url.hash) return bad('must not carry credentials, ? or #');
-  return url;
-}
-
-function parseOrigin(text: string, bad: Bad): string | undefined {
-  const url = parseHttpsUrl(text, bad);
-  return url && (url.pathname === '/' ? url.origin : bad('must not have a path'));
-}
-
-function parseCheckoutUrl(text: string, bad: Bad): string | undefined {
-  return parseHttpsUrl(text, bad)?.href.replace(/\/+$/, '');
-}
-
-function parseProxies(text: string, bad: Bad): string[] | undefined {
-  const blocks = list(text);
-  const isNarrow = (block: string): boolean => (readAddressBlock(block)?.prefixBits ?? 0) > 0;
-  return blocks.every(isNarrow) ? blocks : bad('must list IP addresses or CIDR blocks (/0 trusts everybody)');
-}
-
-function parseDatabaseUrl(text: string, bad: Bad): string | undefined {
-  const scheme = URL.parse(text)?.protocol;
-  return scheme === 'postgres:' || scheme === 'postgresql:' ? text : bad('must be a postgres: URL');
-}
-
-function checkMasterKey(text: string, bad: Bad): string | undefined {
-  try {
-    parseMasterKey(text);
-    return text;
-  } catch {
-    return bad('must be at least 32 bytes as hexadecimal digits or as base64');
-  }
-}
-
-function parseRoles(text: string, bad: Bad): Role[] | undefined {
-  if (text === 'all') return [...roles];
-  const named = list(text);
-  const known = roles.filter(role => named.includes(role));
-  const isList = known.length > 0 && known.length === named.length;
-  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
-}
-
-function deepFreeze<T>(value: T): T {
+const deepFreeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
-}
+};

@@ -33,7 +33,7 @@ const maxTokens = 100;
 const maxDecimals = 24;
 
 /** Finds and validates florin.config.* in a directory. No file is a valid answer; two are not. */
-export async function loadConfigFile(directory: string): Promise<Loaded> {
+export const loadConfigFile = async (directory: string): Promise<Loaded> => {
   const empty = { production: {}, sandbox: {} };
   // Directory entries, so that florin.config.yaml is refused instead of silently ignored.
   const found = (await readdir(directory)).filter(name => name.startsWith('florin.config.'));
@@ -50,10 +50,10 @@ export async function loadConfigFile(directory: string): Promise<Loaded> {
   const problems: string[] = [];
   const networks = parseContent(content.value, (path, why) => void problems.push(`${name}: ${path} ${why}`));
   return { networks, problems };
-}
+};
 
 /** Undefined where the file fails. What it failed with is not repeated: it may quote an RPC URL with its key. */
-async function readContent(path: string): Promise<{ value: unknown } | undefined> {
+const readContent = async (path: string): Promise<{ value: unknown } | undefined> => {
   try {
     if (path.endsWith('.json')) return { value: JSON.parse(await readFile(path, 'utf8')) };
     const module: { default?: unknown } = await import(pathToFileURL(path).href);
@@ -61,9 +61,9 @@ async function readContent(path: string): Promise<{ value: unknown } | undefined
   } catch {
     return undefined;
   }
-}
+};
 
-function parseContent(content: unknown, report: Report): ConfiguredNetworks {
+const parseContent = (content: unknown, report: Report): ConfiguredNetworks => {
   const networks: Record<Environment, Partial<Record<Slug, NetworkSettings>>> = { production: {}, sandbox: {} };
   const root = fields(content, 'the file', ['networks'], report);
   const perEnvironment = fields(root?.networks ?? {}, 'networks', environments, report);
@@ -80,12 +80,12 @@ function parseContent(content: unknown, report: Report): ConfiguredNetworks {
     }
   }
   return networks;
-}
+};
 
 /** The chain that RPC URLs would be of, and tokens that were named for the same slug before. */
 type Place = { readonly backing: Backing; readonly more: readonly Token[] };
 
-function parseNetwork(value: unknown, path: string, { backing, more }: Place, report: Report): NetworkSettings {
+const parseNetwork = (value: unknown, path: string, { backing, more }: Place, report: Report): NetworkSettings => {
   const given = fields(value, path, ['rpcUrls', 'tokens', 'minAmounts', 'rule', 'tiers'], report) ?? {};
   const rule = given.rule === undefined ? undefined : parseRule(given.rule, `${path}.rule`, report);
   const rpcUrls = parseRpcUrls(given.rpcUrls ?? [], `${path}.rpcUrls`, report);
@@ -106,9 +106,9 @@ function parseNetwork(value: unknown, path: string, { backing, more }: Place, re
     ...(tokens.length === 0 ? {} : { tokens }),
     ...(rule === undefined ? {} : { rule }),
   };
-}
+};
 
-function parseTokens(value: unknown, path: string, backing: Backing, report: Report): readonly Token[] {
+const parseTokens = (value: unknown, path: string, backing: Backing, report: Report): readonly Token[] => {
   const tokens: Token[] = [];
   items(value, path, maxTokens, report).forEach((item, index) => {
     const at = `${path}[${index}]`;
@@ -122,9 +122,9 @@ function parseTokens(value: unknown, path: string, backing: Backing, report: Rep
     else tokens.push(token);
   });
   return tokens;
-}
+};
 
-function parseToken(value: unknown, path: string, report: Report): Token | undefined {
+const parseToken = (value: unknown, path: string, report: Report): Token | undefined => {
   const given = fields(value, path, ['symbol', 'name', 'decimals', 'contractAddress'], report);
   if (given === undefined) return undefined;
   const { symbol, name, decimals, contractAddress: address } = given;
@@ -138,9 +138,9 @@ function parseToken(value: unknown, path: string, report: Report): Token | undef
   if (typeof address !== 'string' || parseEvmAddress(address) !== address || isZeroAddress(address))
     return void report(`${path}.contractAddress`, 'must be the address of a contract, in mixed case with its checksum');
   return { symbol, name, decimals, address };
-}
+};
 
-function parseRpcUrls(value: unknown, path: string, report: Report): string[] {
+const parseRpcUrls = (value: unknown, path: string, report: Report): string[] => {
   const urls = items(value, path, maxRpcUrls, report).filter(url => typeof url === 'string');
   if (Array.isArray(value) && urls.length !== value.length) report(path, 'must be a list of strings');
   urls.forEach((url, index) => {
@@ -150,9 +150,9 @@ function parseRpcUrls(value: unknown, path: string, report: Report): string[] {
   });
   if (new Set(urls).size !== urls.length) report(path, 'must not repeat a URL');
   return urls;
-}
+};
 
-function parseRule(value: unknown, path: string, report: Report): Rule | undefined {
+const parseRule = (value: unknown, path: string, report: Report): Rule | undefined => {
   const given = fields(value, path, ['kind', 'depth'], report);
   if (given === undefined) return undefined;
   const { kind, depth = null } = given;
@@ -164,9 +164,9 @@ function parseRule(value: unknown, path: string, report: Report): Rule | undefin
   if (typeof depth === 'number' && Number.isInteger(depth) && depth >= 1 && depth <= maxDepth) return { kind, depth };
   report(`${path}.depth`, `must be a whole number from 1 to ${maxDepth}`);
   return undefined;
-}
+};
 
-function parseTier(value: unknown, path: string, currencies: Currencies, report: Report): TierSettings | undefined {
+const parseTier = (value: unknown, path: string, currencies: Currencies, report: Report): TierSettings | undefined => {
   const given = fields(value, path, ['currency', 'from', 'rule'], report);
   if (given === undefined) return undefined;
   const { currency, from } = given;
@@ -177,21 +177,21 @@ function parseTier(value: unknown, path: string, currencies: Currencies, report:
   }
   const valid = checkAmount(from, `${path}.from`, currencies, currency as string, report);
   return valid && rule ? { currency: currency as string, from: from as string, rule } : undefined;
-}
+};
 
 /** Those that stand first are the nearest. A test network's tokens are among its mainnet's, with the same decimals. */
 type Currencies = readonly { readonly symbol: string; readonly decimals: number }[];
 const listedOn = ({ nativeCurrency, tokens }: Backing): Currencies => [nativeCurrency, ...tokens];
 
-function checkAmount(value: unknown, path: string, currencies: Currencies, symbol: string, report: Report): boolean {
+const checkAmount = (value: unknown, path: string, currencies: Currencies, symbol: string, report: Report): boolean => {
   const decimals = currencies.find(each => each.symbol === symbol)?.decimals;
   if (decimals === undefined) return false;
   if (typeof value === 'string' && parseAmount(value, decimals).ok) return true;
   report(path, `must be a decimal amount as a string, above zero, with at most ${decimals} fractional digits`);
   return false;
-}
+};
 
-function fields(value: unknown, path: string, known: readonly string[], report: Report): Fields | undefined {
+const fields = (value: unknown, path: string, known: readonly string[], report: Report): Fields | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     report(path, 'must be an object');
     return undefined;
@@ -200,10 +200,10 @@ function fields(value: unknown, path: string, known: readonly string[], report: 
     if (!known.includes(key)) report(path, `has the unknown key "${key}"; known: ${known.join(', ')}`);
   }
   return Object.fromEntries(Object.entries(value).filter(([key]) => known.includes(key)));
-}
+};
 
-function items(value: unknown, path: string, most: number, report: Report): readonly unknown[] {
+const items = (value: unknown, path: string, most: number, report: Report): readonly unknown[] => {
   if (Array.isArray(value) && value.length <= most) return value;
   report(path, `must be a list of at most ${most}`);
   return [];
-}
+};

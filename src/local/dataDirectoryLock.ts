@@ -17,7 +17,7 @@ const held = new Set<DatabaseSync>();
  * open the file by other means in this process, because closing that descriptor would drop the lock. Never remove it,
  * because two processes could then hold locks on two files of one name.
  */
-export function lockDataDirectory(options: { dataDir: string }): DataDirectoryLock {
+export const lockDataDirectory = (options: { dataDir: string }): DataDirectoryLock => {
   mkdirSync(options.dataDir, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 });
   const directory = realpathSync(options.dataDir);
   const pidFile = join(directory, 'florin.pid');
@@ -43,9 +43,9 @@ export function lockDataDirectory(options: { dataDir: string }): DataDirectoryLo
       lock.close();
     },
   };
-}
+};
 
-function openLockFile(directory: string): DatabaseSync {
+const openLockFile = (directory: string): DatabaseSync => {
   const path = join(directory, 'florin.lock');
   const lock = new DatabaseSync(path, { timeout: 0 });
   if (process.geteuid?.() === 0) {
@@ -54,16 +54,15 @@ function openLockFile(directory: string): DatabaseSync {
     lchownSync(path, owner.uid, owner.gid);
   }
   return lock;
-}
+};
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-}
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
 
-function describeHolder(pidFile: string): string {
+const describeHolder = (pidFile: string): string => {
   try {
     return ` (process ${readFileSync(pidFile, 'utf8').trim()})`;
   } catch {
     return '';
   }
-}
+};

@@ -26,8 +26,9 @@ const maxAddresses = 8;
 const attemptTimeoutMs = 1_000;
 
 /** A connector for undici that opens sockets only to addresses it has resolved and checked itself. */
-export function guardedConnect(policy: ConnectPolicy): buildConnector.connector {
-  return ({ hostname, protocol, port }, callback) => {
+export const guardedConnect =
+  (policy: ConnectPolicy): buildConnector.connector =>
+  ({ hostname, protocol, port }, callback) => {
     const secure = protocol === 'https:';
     const target = { host: hostname, port: port ? Number(port) : secure ? 443 : 80, secure };
     open(target, policy).then(
@@ -35,9 +36,8 @@ export function guardedConnect(policy: ConnectPolicy): buildConnector.connector 
       (error: Error) => callback(error, null),
     );
   };
-}
 
-async function open(target: Target, policy: ConnectPolicy): Promise<Socket> {
+const open = async (target: Target, policy: ConnectPolicy): Promise<Socket> => {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(new EgressError('timed_out')), policy.timeoutMs);
   try {
@@ -48,46 +48,46 @@ async function open(target: Target, policy: ConnectPolicy): Promise<Socket> {
   } finally {
     clearTimeout(timer);
   }
-}
+};
 
-async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonly string[]> {
+const addressesOf = async (host: string, policy: ConnectPolicy): Promise<readonly string[]> => {
   if (isIP(host) !== 0) return [host];
   // These names are loopback by definition (RFC 6761), whatever a resolver says.
   if (isLocalhostName(host)) return ['127.0.0.1', '::1'];
   const addresses = await policy.resolveHost(host);
   if (addresses.length === 0) throw new EgressError('name_not_found');
   return addresses;
-}
+};
 
-function refuseUnlessAllowed(address: string, { port, secure }: Target, policy: ConnectPolicy): void {
+const refuseUnlessAllowed = (address: string, { port, secure }: Target, policy: ConnectPolicy): void => {
   const kind = classifyAddress(address);
   const allowed = kind === 'loopback' ? policy.allowLoopback : kind === 'public' && secure;
   if (!allowed) throw new EgressError('address_refused');
   if (policy.ownListeners().some(listener => reaches(address, port, listener))) throw new EgressError('own_listener');
-}
+};
 
 /** Whether a connection to this address and port would reach one of Florin's own listeners. */
-function reaches(address: string, port: number, listener: Listener): boolean {
+const reaches = (address: string, port: number, listener: Listener): boolean => {
   if (port !== listener.port) return false;
   const everywhere = sameAddress(listener.address, '0.0.0.0') || sameAddress(listener.address, '::');
   if (classifyAddress(address) === 'loopback') return everywhere || classifyAddress(listener.address) === 'loopback';
   if (!everywhere) return sameAddress(address, listener.address);
   const own = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   return own.some(each => sameAddress(address, each.address));
-}
+};
 
-function sameAddress(a: string, b: string): boolean {
+const sameAddress = (a: string, b: string): boolean => {
   const left = addressBytes(a);
   const right = addressBytes(b);
   return left !== undefined && right !== undefined && Buffer.compare(left, right) === 0;
-}
+};
 
-function dial(
+const dial = (
   target: Target,
   addresses: readonly string[],
   policy: ConnectPolicy,
   deadline: AbortSignal,
-): Promise<Socket> {
+): Promise<Socket> => {
   const socket = target.secure ? tlsSocket(target, addresses, policy) : netConnect(tcpOptions(target, addresses));
   const expire = (): void => void socket.destroy(deadline.reason);
   deadline.addEventListener('abort', expire, { once: true });
@@ -107,9 +107,9 @@ function dial(
       if (!socket.destroyed) resolve(socket);
     });
   }).finally(() => deadline.removeEventListener('abort', expire));
-}
+};
 
-function tcpOptions({ host, port }: Target, addresses: readonly string[]) {
+const tcpOptions = ({ host, port }: Target, addresses: readonly string[]) => {
   const answers = addresses.map(address => ({ address, family: isIP(address) }));
   const pinned: LookupFunction = (_hostname, _options, callback) => callback(null, answers);
   return {
@@ -120,9 +120,9 @@ function tcpOptions({ host, port }: Target, addresses: readonly string[]) {
     autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
     noDelay: true,
   };
-}
+};
 
-function tlsSocket(target: Target, addresses: readonly string[], policy: ConnectPolicy): Socket {
+const tlsSocket = (target: Target, addresses: readonly string[], policy: ConnectPolicy): Socket => {
   const onLoopback = addresses.every(address => classifyAddress(address) === 'loopback');
   const extra = onLoopback && policy.loopbackCa !== undefined;
   return tlsConnect({
@@ -134,13 +134,12 @@ function tlsSocket(target: Target, addresses: readonly string[], policy: Connect
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
   });
-}
+};
 
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-}
 
 /** Defaults to the system's name servers. */
 type NameServers = { readonly servers?: readonly string[]; readonly timeoutMs?: number };
@@ -148,7 +147,7 @@ type NameServers = { readonly servers?: readonly string[]; readonly timeoutMs?: 
 const unknownName = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** Asks the name servers directly: with getaddrinfo, four slow names would block the thread pool for all deliveries. */
-export function createResolveHost({ servers, timeoutMs = 2_000 }: NameServers = {}): ResolveHost {
+export const createResolveHost = ({ servers, timeoutMs = 2_000 }: NameServers = {}): ResolveHost => {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);
   return async hostname => {
@@ -158,4 +157,4 @@ export function createResolveHost({ servers, timeoutMs = 2_000 }: NameServers = 
     const failed = answers.some(answer => answer.status === 'rejected' && !unknownName.has(answer.reason.code));
     throw new EgressError(failed ? 'name_lookup_failed' : 'name_not_found');
   };
-}
+};

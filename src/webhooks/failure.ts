@@ -60,11 +60,11 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /** A short phrase for an error, by its code alone: messages may contain addresses or headers. */
-export function describeFailure(error: unknown): string {
+export const describeFailure = (error: unknown): string => {
   const code = codeOf(error);
   if (Object.hasOwn(sentences, code)) return sentences[code]!;
   // undici's parser errors do not always have a code.
   if (error instanceof errors.HTTPParserError) return 'answer is not valid HTTP';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'TLS handshake failed';
   return 'delivery failed';
-}
+};

@@ -51,7 +51,7 @@ const loopbackIpv4 = block('127.0.0.0/8');
 const loopbackIpv6 = block('::1/128');
 
 /** Classifies an address by its bytes, so that spelling does not matter. Refuses what cannot be parsed. */
-export function classifyAddress(address: string | Uint8Array): AddressClass {
+export const classifyAddress = (address: string | Uint8Array): AddressClass => {
   const bytes = typeof address === 'string' ? addressBytes(address) : address;
   if (bytes?.length === 4) {
     if (within(bytes, loopbackIpv4)) return 'loopback';
@@ -62,16 +62,16 @@ export function classifyAddress(address: string | Uint8Array): AddressClass {
     return within(bytes, globalIpv6) && !refusedIpv6.some(each => within(bytes, each)) ? 'public' : 'refused';
   }
   return 'refused';
-}
+};
 
 /** Undefined for anything but a plain address; a zone index is not plain. */
-export function addressBytes(text: string): Uint8Array | undefined {
+export const addressBytes = (text: string): Uint8Array | undefined => {
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   // ipaddr.js reads "::127.0.0.1" as "::ffff:127.0.0.1"; a socket does not.
   return Uint8Array.from(ipaddr.parse(text.replace(/^::(?=[0-9]+\.)/, '::0:')).toByteArray());
-}
+};
 
-function within(bytes: Uint8Array, [prefix, prefixBits]: Block): boolean {
+const within = (bytes: Uint8Array, [prefix, prefixBits]: Block): boolean => {
   const wholeBytes = prefixBits >> 3;
   for (let index = 0; index < wholeBytes; index++) {
     if (bytes[index] !== prefix[index]) return false;
@@ -80,7 +80,7 @@ function within(bytes: Uint8Array, [prefix, prefixBits]: Block): boolean {
   if (restBits === 0) return true;
   const mask = 0xff << (8 - restBits);
   return ((bytes[wholeBytes]! ^ prefix[wholeBytes]!) & mask & 0xff) === 0;
-}
+};
 
 /** The host of a URL without IPv6 brackets. */
 export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
@@ -95,7 +95,7 @@ export const isLoopbackHost = (hostname: string): boolean =>
  * Why a URL cannot be a webhook's, as the end of a sentence; null if it can. A host name is checked again when
  * connecting, once it is resolved. A fragment is allowed and never sent.
  */
-export function checkWebhookUrl(text: string, policy: { readonly allowLoopback: boolean }): string | null {
+export const checkWebhookUrl = (text: string, policy: { readonly allowLoopback: boolean }): string | null => {
   const refused = refuseUrlText(text, policy.allowLoopback);
   if (refused !== null) return refused;
   const url = new URL(text);
@@ -107,4 +107,4 @@ export function checkWebhookUrl(text: string, policy: { readonly allowLoopback: 
   if (isIP(host) !== 0 && !loopback && classifyAddress(host) === 'refused') return 'must have a public address';
   if (loopback && !policy.allowLoopback) return 'must have a public address';
   return null;
-}
+};

@@ -46,7 +46,7 @@ const keepAliveMs = 1_000;
 
 const keptTargets = 1_000;
 
-export function createSender(options: SenderOptions): Sender {
+export const createSender = (options: SenderOptions): Sender => {
   const timeoutMs = options.timeoutMs ?? totalTimeoutMs;
   const resolveHost = options.resolveHost ?? createResolveHost();
   const routeFor = (allowLoopback: boolean): Route => ({
@@ -80,7 +80,7 @@ export function createSender(options: SenderOptions): Sender {
       await Promise.all([publicOnly.agent.destroy(), withLoopback.agent.destroy()]);
     },
   };
-}
+};
 
 type Route = {
   readonly allowLoopback: boolean;
@@ -92,7 +92,7 @@ type Route = {
 
 type Target = { readonly origin: string; readonly path: string };
 
-function targetOf(url: string, route: Route): Target | null {
+const targetOf = (url: string, route: Route): Target | null => {
   const cached = route.targets.get(url);
   if (cached !== undefined) return cached;
   let target: Target | null = null;
@@ -102,7 +102,7 @@ function targetOf(url: string, route: Route): Target | null {
   }
   route.targets.set(url, target);
   return target;
-}
+};
 
 const cancellation = createCancellation();
 
@@ -110,7 +110,7 @@ const cancellation = createCancellation();
  * undici's `request` wraps each response in a stream and needs an abort signal per delivery. Together they cost more
  * than the delivery itself, so this reads from the parser directly.
  */
-function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promise<Outcome> {
+const deliver = (route: Route, outgoing: Outgoing, signal?: AbortSignal): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const startedAt = performance.now();
   const answer: Answer = { statusCode: null, retryAfter: undefined, chunks: [], size: 0 };
@@ -165,7 +165,7 @@ function deliver(route: Route, outgoing: Outgoing, signal?: AbortSignal): Promis
     route.agent.dispatch({ ...target, method: 'POST', headers, body: outgoing.body }, handler);
   }
   return promise;
-}
+};
 
 /** Filled as data arrives, so that nothing received before a failure is lost. */
 type Answer = { statusCode: number | null; retryAfter: string | undefined; readonly chunks: Buffer[]; size: number };
@@ -181,24 +181,24 @@ const outcomeOf = (answer: Answer, error: string | null, durationMs: number): Ou
 
 const emptyBody = Buffer.alloc(0);
 
-function bodyOf({ chunks, size }: Answer): Buffer {
+const bodyOf = ({ chunks, size }: Answer): Buffer => {
   if (size === 0) return emptyBody;
   const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
   return whole.subarray(0, maxBodyBytes);
-}
+};
 
-function describeStatus(statusCode: number | null): string | null {
+const describeStatus = (statusCode: number | null): string | null => {
   if (statusCode === null) return 'delivery failed';
   if (statusCode >= 200 && statusCode < 300) return null;
   if (statusCode >= 300 && statusCode < 400) return `answered ${statusCode}; redirects are not followed`;
   return `answered ${statusCode}`;
-}
+};
 
 /** Seconds or an HTTP date (RFC 9110). Anything else counts as absent. */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+export const parseRetryAfter = (value: string | undefined, nowMs: number): number | null => {
   if (value === undefined) return null;
   if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1_000;
   if (!/^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$/.test(value)) return null;
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
-}
+};

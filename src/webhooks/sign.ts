@@ -18,7 +18,7 @@ type Message = {
 const secretPrefix = 'whsec_';
 
 /** Standard Webhooks 1.0: HMAC-SHA-256 over the id, the timestamp and the exact bytes of the body. */
-export function signWebhook({ secrets, id, timestampSeconds, body }: Message): SignedHeaders {
+export const signWebhook = ({ secrets, id, timestampSeconds, body }: Message): SignedHeaders => {
   if (secrets.length === 0) throw new Error('A webhook needs at least one secret');
   if (!/^[\x21-\x2d\x2f-\x7e]+$/.test(id)) throw new Error('A webhook id must be visible ASCII without a dot');
   if (!Number.isSafeInteger(timestampSeconds) || timestampSeconds < 0)
@@ -33,24 +33,24 @@ export function signWebhook({ secrets, id, timestampSeconds, body }: Message): S
     'webhook-timestamp': String(timestampSeconds),
     'webhook-signature': signatures.join(' '),
   };
-}
+};
 
 /** Creating a key costs several times as much as signing with it. */
 const keys = createRecentMap<KeyObject>(10_000);
 
-function keyOf(secret: string): KeyObject {
+const keyOf = (secret: string): KeyObject => {
   const cached = keys.get(secret);
   if (cached !== undefined) return cached;
   const key = createSecretKey(secretBytes(secret));
   keys.set(secret, key);
   return key;
-}
+};
 
-function secretBytes(secret: string): Buffer {
+const secretBytes = (secret: string): Buffer => {
   const text = secret.slice(secretPrefix.length);
   const bytes = Buffer.from(text, 'base64');
   const wellFormed = secret.startsWith(secretPrefix) && bytes.toString('base64') === text;
   // The limits are from the specification. The message must not contain the secret.
   if (!wellFormed || bytes.length < 24 || bytes.length > 64) throw new Error('A webhook secret is malformed');
   return bytes;
-}
+};

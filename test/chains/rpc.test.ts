@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { readHead } from './readHead.ts';
 
@@ -25,7 +25,7 @@ const answering = (status: number, body: string): Promise<string> =>
   });
 
 describe('callRpc', () => {
-  it('answers the result, null included', async () => {
+  test('answers the result, null included', async () => {
     const url = await serve(async (request, response) => {
       const sent = JSON.parse(Buffer.concat(await request.toArray()).toString());
       response.end(JSON.stringify({ jsonrpc: '2.0', id: sent.id, result: sent.params[0] }));
@@ -34,7 +34,7 @@ describe('callRpc', () => {
     expect(await callRpc(url, 'echo', [null])).toBe(null);
   });
 
-  it('reuses its connection', async () => {
+  test('reuses its connection', async () => {
     const sockets = new Set<Socket>();
     const url = await serve((request, response) => {
       sockets.add(request.socket);
@@ -45,7 +45,7 @@ describe('callRpc', () => {
     expect(sockets.size).toBe(1);
   });
 
-  it.each([
+  test.each([
     [200, '{"error":{"code":-32000,"message":"no"}}', { kind: 'refused', code: -32000 }],
     [400, '{"error":{"code":-32601,"message":"no"}}', { kind: 'refused', code: -32601 }],
     [200, '{"error":"no"}', { kind: 'malformed' }],
@@ -59,7 +59,7 @@ describe('callRpc', () => {
     await expect(callRpc(url, 'x', [])).rejects.toMatchObject({ name: 'RpcFault', ...fault });
   });
 
-  it('stops reading an answer that is too large', async () => {
+  test('stops reading an answer that is too large', async () => {
     const url = await serve((request, response) => {
       request.resume();
       const pour = (): void => {
@@ -70,7 +70,7 @@ describe('callRpc', () => {
     await expect(callRpc(url, 'x', [], { responseLimitBytes: 200_000 })).rejects.toMatchObject({ kind: 'too_large' });
   });
 
-  it('gives up on a node that is silent, before or within its answer', async () => {
+  test('gives up on a node that is silent, before or within its answer', async () => {
     const silent = await serve(request => request.resume());
     await expect(callRpc(silent, 'x', [], { timeoutMs: 50 })).rejects.toMatchObject({ kind: 'timeout' });
     server?.closeAllConnections();
@@ -82,7 +82,7 @@ describe('callRpc', () => {
     await expect(callRpc(halting, 'x', [], { timeoutMs: 50 })).rejects.toMatchObject({ kind: 'timeout' });
   });
 
-  it('ends with the reason of its caller', async () => {
+  test('ends with the reason of its caller', async () => {
     const controller = new AbortController();
     const reason = new Error('shutting down');
     const url = await serve(request => {
@@ -93,7 +93,7 @@ describe('callRpc', () => {
     await expect(callRpc(url, 'x', [], { signal: controller.signal })).rejects.toBe(reason);
   });
 
-  it('names the errno of a node that is not there, or that breaks off, and never its address', async () => {
+  test('names the errno of a node that is not there, or that breaks off, and never its address', async () => {
     const url = await serve((request, response) => {
       request.resume();
       response.writeHead(200, { 'Content-Length': 100 }).write('{"result"', () => response.destroy());
@@ -118,7 +118,7 @@ describe('readHead', () => {
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: method === 'eth_chainId' ? chainId : block }));
     });
 
-  it('reads number, hash, time and chain id', async () => {
+  test('reads number, hash, time and chain id', async () => {
     const url = await headOf({ number: '0x10', hash, timestamp: '0x6774859e' }, '0x7a69');
     expect(await readHead(url)).toEqual({
       number: 16n,
@@ -128,7 +128,7 @@ describe('readHead', () => {
     });
   });
 
-  it.each([
+  test.each([
     [null, '0x1'],
     [{ number: null, hash, timestamp: '0x1' }, '0x1'],
     [{ number: '16', hash, timestamp: '0x1' }, '0x1'],

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, type Flags, loadConfig, settings } from '../../src/cli/config.ts';
 
 let root: string;
@@ -11,20 +11,20 @@ beforeAll(async () => {
 
 type Given = { env?: Record<string, string>; flags?: Flags; file?: { name?: string; content: unknown } };
 
-async function load({ env = {}, flags = {}, file }: Given = {}): Promise<Config> {
+const load = async ({ env = {}, flags = {}, file }: Given = {}): Promise<Config> => {
   const cwd = await mkdtemp(join(root, 'start-'));
   if (file !== undefined) {
     const text = typeof file.content === 'string' ? file.content : JSON.stringify(file.content);
     await writeFile(join(cwd, file.name ?? 'florin.config.json'), text);
   }
   return loadConfig({ flags, env, cwd });
-}
+};
 
-async function problemsOf(given: Given): Promise<readonly string[]> {
+const problemsOf = async (given: Given): Promise<readonly string[]> => {
   const outcome = await load(given).catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(ConfigError);
   return (outcome as ConfigError).problems;
-}
+};
 
 const publicUrls = {
   FLORIN_PUBLIC_URL: 'https://pay.example.com',
@@ -34,7 +34,7 @@ const tls = { FLORIN_TLS_CERT: 'cert.pem', FLORIN_TLS_KEY: '/etc/key.pem' };
 const networks = (production: object) => ({ content: { networks: { production } } });
 
 describe('defaults and sources', () => {
-  it('starts with nothing said', async () => {
+  test('starts with nothing said', async () => {
     const cwd = await mkdtemp(join(root, 'start-'));
     expect(await loadConfig({ flags: {}, env: {}, cwd })).toEqual({
       dataDir: join(cwd, 'data'),
@@ -55,14 +55,14 @@ describe('defaults and sources', () => {
     });
   });
 
-  it('prefers a flag to a variable and takes an empty variable for none', async () => {
+  test('prefers a flag to a variable and takes an empty variable for none', async () => {
     const env = { FLORIN_PORT: '1', FLORIN_SANDBOX_PORT: '2', FLORIN_HOST: '', FLORIN_PUBLIC_URL: '' };
     const config = await load({ env, flags: { port: '0', dataDir: '/var/florin' } });
     expect(config).toMatchObject({ ports: { production: 0, sandbox: 2 }, hosts: ['127.0.0.1', '::1'] });
     expect(config.dataDir).toBe('/var/florin');
   });
 
-  it('reads every setting', async () => {
+  test('reads every setting', async () => {
     const key = Buffer.alloc(32, 7);
     const env = {
       ...publicUrls,
@@ -93,7 +93,7 @@ describe('defaults and sources', () => {
     });
   });
 
-  it('reads a master key in every form that the key file may have', async () => {
+  test('reads a master key in every form that the key file may have', async () => {
     const key = Buffer.alloc(32, 0xfe);
     for (const text of [
       key.toString('hex').toUpperCase(),
@@ -103,14 +103,14 @@ describe('defaults and sources', () => {
       expect((await load({ env: { FLORIN_MASTER_KEY: text } })).masterKey).toBe(text);
   });
 
-  it('allows webhooks to loopback exactly when the sandbox itself is there', async () => {
+  test('allows webhooks to loopback exactly when the sandbox itself is there', async () => {
     const at = (url: string) => load({ env: { FLORIN_SANDBOX_PUBLIC_URL: url, ...tls } });
     expect((await at('https://localhost:9000')).allowLoopbackWebhooks).toBe(true);
     expect((await at('https://[::1]:9000')).allowLoopbackWebhooks).toBe(true);
     expect((await at('https://localhost.example.com')).allowLoopbackWebhooks).toBe(false);
   });
 
-  it('is frozen to the bottom', async () => {
+  test('is frozen to the bottom', async () => {
     const config = await load({ file: networks({ base: { rpcUrls: ['https://rpc.example'] } }) });
     const check = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -122,7 +122,7 @@ describe('defaults and sources', () => {
 });
 
 describe('single settings that are wrong', () => {
-  it.each([
+  test.each([
     ['FLORIN_PORT', '65536'],
     ['FLORIN_PORT', '-1'],
     ['FLORIN_PORT', '8443x'],
@@ -156,12 +156,12 @@ describe('single settings that are wrong', () => {
     expect(problems[0]).toMatch(new RegExp(`^${variable} (must|is) `));
   });
 
-  it('names the flag where the flag is at fault', async () => {
+  test('names the flag where the flag is at fault', async () => {
     expect(await problemsOf({ flags: { port: 'x' } })).toEqual(['--port must be a port from 0 to 65535']);
     expect(await problemsOf({ flags: { dataDir: '' } })).toEqual(['--data-dir must not be empty']);
   });
 
-  it('refuses variables it does not know and ignores those of others', async () => {
+  test('refuses variables it does not know and ignores those of others', async () => {
     const env = { FLORIN_PROT: '1', FLORIN_: '', PATH: '/bin', florin_port: 'x' };
     expect(await problemsOf({ env })).toEqual([
       'FLORIN_ is not a setting of Florin',
@@ -169,7 +169,7 @@ describe('single settings that are wrong', () => {
     ]);
   });
 
-  it('lists every problem in one message and repeats no secret', async () => {
+  test('lists every problem in one message and repeats no secret', async () => {
     const env = {
       FLORIN_PORT: 'x',
       DATABASE_URL: 'mysql://app:s3cret@db/x',
@@ -188,7 +188,7 @@ describe('single settings that are wrong', () => {
 });
 
 describe('settings that contradict each other', () => {
-  it.each<[string, Record<string, string>, RegExp]>([
+  test.each<[string, Record<string, string>, RegExp]>([
     ['a migration URL alone', { FLORIN_MIGRATE_DATABASE_URL: 'postgres://db/x' }, /needs DATABASE_URL/],
     ['a certificate alone', { FLORIN_TLS_CERT: 'c.pem' }, /^FLORIN_TLS_CERT needs FLORIN_TLS_KEY$/],
     ['a key alone', { FLORIN_TLS_KEY: 'k.pem' }, /^FLORIN_TLS_KEY needs FLORIN_TLS_CERT$/],
@@ -254,7 +254,7 @@ describe('settings that contradict each other', () => {
     expect(problems[0]).toMatch(problem);
   });
 
-  it('allows what only looks like it', async () => {
+  test('allows what only looks like it', async () => {
     await load({ env: { FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0' } });
     await load({ env: { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443', ...publicUrls, ...tls } });
     await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });
@@ -269,7 +269,7 @@ describe('the configuration file', () => {
   const base = { rpcUrls: ['https://rpc.example/KEY'], minAmounts: { USDC: '1.00' } };
   const rule = { kind: 'depth', depth: 12 };
 
-  it.each([
+  test.each([
     ['florin.config.json', JSON.stringify({ networks: { sandbox: { base } } })],
     ['florin.config.js', `export default ${JSON.stringify({ networks: { sandbox: { base } } })};`],
     ['florin.config.mjs', `export default ${JSON.stringify({ networks: { sandbox: { base } } })};`],
@@ -283,7 +283,7 @@ describe('the configuration file', () => {
     expect(networks).toEqual({ production: {}, sandbox: { base: { ...base, tiers: [] } } });
   });
 
-  it('takes rules and tiers', async () => {
+  test('takes rules and tiers', async () => {
     const tiers = [{ currency: 'USDC', from: '10000', rule: { kind: 'finalized', depth: 64 } }];
     const config = await load({ file: networks({ polygon: { ...base, rule, tiers } }) });
     expect(config.networks.production.polygon).toEqual({ ...base, rule, tiers });
@@ -291,7 +291,7 @@ describe('the configuration file', () => {
     expect(safe.networks.production.base?.rule).toEqual({ kind: 'safe', depth: null });
   });
 
-  it.each<[string, object, RegExp]>([
+  test.each<[string, object, RegExp]>([
     ['an unknown slug', { dogecoin: base }, /production has the unknown key "dogecoin"/],
     ['a backing for a slug', { 'ethereum-sepolia': base }, /unknown key "ethereum-sepolia"/],
     ['an unknown key', { base: { ...base, rpcUrl: 'x' } }, /production\.base has the unknown key "rpcUrl"/],
@@ -317,7 +317,7 @@ describe('the configuration file', () => {
     expect(problems[0]).not.toContain('KEY');
   });
 
-  it.each<[string, string, unknown, RegExp]>([
+  test.each<[string, string, unknown, RegExp]>([
     ['broken JSON', 'florin.config.json', '{"KEY', /could not be read/],
     ['a throwing module', 'florin.config.mjs', 'throw new Error("KEY");', /could not be read/],
     ['no default export', 'florin.config.mjs', 'export const x = 1;', /the file must be an object/],
@@ -334,14 +334,14 @@ describe('the configuration file', () => {
     expect(problems[0]).not.toContain('KEY');
   });
 
-  it('refuses two files', async () => {
+  test('refuses two files', async () => {
     const cwd = await mkdtemp(join(root, 'start-'));
     for (const name of ['florin.config.json', 'florin.config.ts']) await writeFile(join(cwd, name), '{}');
     await expect(loadConfig({ env: {}, cwd })).rejects.toThrow('florin.config.json and florin.config.ts');
   });
 });
 
-it('is documented in docs/configuration.md row by row', async () => {
+test('is documented in docs/configuration.md row by row', async () => {
   const rows = Object.values(settings).map(row => {
     const flag = 'flag' in row && row.flag !== undefined ? `\`${row.flag}\`` : '';
     const fallback = row.fallback === null ? '' : `\`${row.fallback}\``;

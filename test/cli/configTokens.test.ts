@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, loadConfig } from '../../src/cli/config.ts';
 import { mainnets, testnets } from '../../src/core/registry/backings.ts';
 
@@ -32,7 +32,7 @@ const other = { ...veur, symbol: 'OTHER', contractAddress: '0xFFfFfFffFFfffFFfFF
 const { contractAddress: address, ...rest } = veur;
 
 describe('tokens of the configuration file', () => {
-  it('are taken as they are given, with amounts and tiers of their own', async () => {
+  test('are taken as they are given, with amounts and tiers of their own', async () => {
     const rule = { kind: 'depth', depth: 12 };
     const ethereum = {
       rpcUrls,
@@ -51,14 +51,14 @@ describe('tokens of the configuration file', () => {
     });
   });
 
-  it('may fill what a test network lacks', async () => {
+  test('may fill what a test network lacks', async () => {
     const usdt = { ...veur, symbol: 'USDT', decimals: 6 };
     const bsc = { rpcUrls, tokens: [usdt], minAmounts: { USDT: '0.000001' } };
     const { networks } = await load({ sandbox: { bsc } });
     expect(networks.sandbox.bsc?.tokens).toEqual([{ ...rest, symbol: 'USDT', decimals: 6, address }]);
   });
 
-  it('of production may be bounded in the sandbox, where the dev chain has them too', async () => {
+  test('of production may be bounded in the sandbox, where the dev chain has them too', async () => {
     const base = { tokens: [{ ...veur, decimals: 2 }] };
     await load({ sandbox: { base: { minAmounts: { VEUR: '0.01' } } }, production: { base } });
     const [problem] = await problemsOf({ sandbox: { base: { minAmounts: { VEUR: '0.001' } } }, production: { base } });
@@ -66,7 +66,7 @@ describe('tokens of the configuration file', () => {
   });
 
   const listed = mainnets.base.tokens[0]!.address;
-  it.each<[string, unknown, RegExp]>([
+  test.each<[string, unknown, RegExp]>([
     ['no list', veur, /tokens must be a list of at most 100$/],
     ['no object', [7], /tokens\[0\] must be an object$/],
     ['an unknown key', [{ ...veur, address }], /tokens\[0\] has the unknown key "address"; known: symbol, name, /],
@@ -97,7 +97,7 @@ describe('tokens of the configuration file', () => {
     expect(problems[0]).toMatch(problem);
   });
 
-  it('are refused in a sandbox that is on the local chain, and where its test network lists the symbol', async () => {
+  test('are refused in a sandbox that is on the local chain, and where its test network lists the symbol', async () => {
     expect(await problemsOf({ sandbox: { base: { tokens: [veur] } } })).toEqual([
       expect.stringMatching(/sandbox\.base\.tokens needs rpcUrls: .*local dev chain.*production/),
     ]);

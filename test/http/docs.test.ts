@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Value } from 'typebox/value';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorStatus } from '../../src/core/errors.ts';
 import { deliveryRoutes } from '../../src/http/deliveryRoutes.ts';
 import { renderDocs } from '../../src/http/docs.ts';
@@ -57,7 +57,7 @@ describe('the closed table of errors', () => {
     return [code, String(status), when, remedy];
   });
 
-  it('is the same in docs/errors.md', () => {
+  test('is the same in docs/errors.md', () => {
     const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
     const written = text
       .split('\n')
@@ -66,7 +66,7 @@ describe('the closed table of errors', () => {
     expect(written).toEqual(rows.map(([code, ...rest]) => [`\`${code}\``, ...rest]));
   });
 
-  it('is the same in the OpenAPI document', () => {
+  test('is the same in the OpenAPI document', () => {
     const { properties } = document.components.schemas.Error as {
       properties: { error: { properties: { code: Schema } } };
     };
@@ -81,7 +81,7 @@ describe('the closed table of errors', () => {
     }
   });
 
-  it('is the same on the page', () => {
+  test('is the same on the page', () => {
     const shown = [...page.body.matchAll(/<tr id="error-[a-z_]+">(.*?)<\/tr>/gs)].map(([, row]) =>
       [...row!.matchAll(/<code>(.*?)<\/code>|<td class="type">(.*?)<\/td>|<p[^>]*>(.*?)<\/p>/g)].map(match =>
         unescaped(match.slice(1).join('')),
@@ -92,7 +92,7 @@ describe('the closed table of errors', () => {
 });
 
 describe('the reference page', () => {
-  it('allows its own style and nothing else', () => {
+  test('allows its own style and nothing else', () => {
     const style = /<style>(.*?)<\/style>/s.exec(page.body)![1]!;
     expect(page.contentType).toBe('text/html; charset=utf-8');
     expect(page.headers).toEqual({
@@ -106,7 +106,7 @@ describe('the reference page', () => {
     );
   });
 
-  it('shows every operation, with its permission, and every link leads somewhere', () => {
+  test('shows every operation, with its permission, and every link leads somewhere', () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, { operationId, security }] of Object.entries(operations)) {
         const article = new RegExp(`<article class="pair" id="${operationId}".*?</article>`, 's').exec(page.body)![0];
@@ -119,7 +119,7 @@ describe('the reference page', () => {
     for (const [, target] of page.body.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });
 
-  it('speaks of the addresses and keys of its own environment', () => {
+  test('speaks of the addresses and keys of its own environment', () => {
     expect(page.body).toContain('export FLORIN_KEY=sk_test_…');
     expect(livePage.body).toContain('export FLORIN_KEY=sk_live_…');
     expect(livePage.body).not.toMatch(/localhost|cacert|FLORIN_CA/);
@@ -127,7 +127,7 @@ describe('the reference page', () => {
     for (const url of Object.values(live.urls)) expect(livePage.body).toContain(`<code>${url}</code>`);
   });
 
-  it('says that there is a dashboard, and shows no table without rows', () => {
+  test('says that there is a dashboard, and shows no table without rows', () => {
     for (const { body } of [page, livePage]) {
       const notice = /<p class="notice".*?<\/p>/s.exec(body)!;
       expect(notice.index).toBeLessThan(body.indexOf('id="authentication"'));
@@ -137,7 +137,7 @@ describe('the reference page', () => {
     }
   });
 
-  it('escapes whatever the document says', () => {
+  test('escapes whatever the document says', () => {
     const hostile = `</style><script>alert("1")</script><b a='&amp;'>`;
     const text = JSON.stringify(document, (key, value) =>
       ['summary', 'description', 'title', 'version'].includes(key) && typeof value === 'string' ? hostile : value,
@@ -162,7 +162,7 @@ describe('examples', () => {
     return exampleAnswerOf(id, route.answer as Schema, place) as Record<string, unknown>;
   };
 
-  it.each(operations)('%s fits its schema', (operationId, { answer, body }) => {
+  test.each(operations)('%s fits its schema', (operationId, { answer, body }) => {
     for (const place of [local, live]) {
       const example = answer && exampleAnswerOf(operationId, answer as Schema, place);
       if (example !== undefined) expect([...Value.Errors(answer!, example)]).toEqual([]);
@@ -170,7 +170,7 @@ describe('examples', () => {
     }
   });
 
-  it('show what the operation really leaves behind', () => {
+  test('show what the operation really leaves behind', () => {
     expect(answerOf('postPaymentsByIdCancel')).toMatchObject({ status: 'canceled', canceledAt: expect.any(String) });
     expect(answerOf('postPayments')).toMatchObject({ status: 'pending', canceledAt: null });
     expect(answerOf('postPaymentsByIdResolve')).toBeUndefined();
@@ -194,7 +194,7 @@ describe('examples', () => {
     expect(withSecret.sort()).toEqual(['postWebhooks', 'postWebhooksByIdRotate']);
   });
 
-  it('name an object of the right kind in the path', () => {
+  test('name an object of the right kind in the path', () => {
     const targets = [...page.body.matchAll(/localhost:9002(\/v1\/[a-z]+)\/([a-z]+_)/g)].map(
       ([, path, id]) => path! + id!,
     );
@@ -206,7 +206,7 @@ describe('examples', () => {
     ]);
   });
 
-  it('ask for a page, and with what has to be said', () => {
+  test('ask for a page, and with what has to be said', () => {
     const queries = [...page.body.matchAll(/localhost:9002\/v1\/([a-z]+)\?([^']*?)&#39;/g)];
     expect(Object.fromEntries(queries.map(([, list, query]) => [list, unescaped(query!)]))).toEqual({
       payments: 'limit=20',
@@ -216,7 +216,7 @@ describe('examples', () => {
     });
   });
 
-  it('are of the chain behind the environment', () => {
+  test('are of the chain behind the environment', () => {
     expect(answerOf('postPayments')).toMatchObject({
       environment: 'sandbox',
       checkoutUrl: expect.stringMatching(/^https:\/\/localhost:9002\//),
@@ -231,7 +231,7 @@ describe('examples', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['sandbox', page, ['--cacert', 'ca.pem'], /^https:\/\/localhost:9002\/[^{}]*$/],
     ['production', livePage, [], /^https:\/\/pay\.shop\.example\/[^{}]*$/],
   ] as const)('of %s are commands that a shell reads as they are meant', (_, { body }, authority, url) => {
@@ -250,7 +250,7 @@ describe('examples', () => {
     }
   });
 
-  it('verify what is really sent, and nothing else', async () => {
+  test('verify what is really sent, and nothing else', async () => {
     const { verify } = (await import(`data:text/javascript,${encodeURIComponent(verification)}`)) as {
       verify(body: Buffer, headers: object, secret: string): boolean;
     };
@@ -290,7 +290,7 @@ describe('colours', () => {
   const onTarget = ['ink', 'muted'].map(ink => [ink, 'patch']);
   const badges = ['get', 'post', 'patch', 'delete'].map(name => [`${name}-ink`, name]);
 
-  it.each([...onPage, ...onPanel, ...onTarget, ...badges])('%s on %s is readable, light and dark', (ink, ground) => {
+  test.each([...onPage, ...onPanel, ...onTarget, ...badges])('%s on %s is readable, light and dark', (ink, ground) => {
     expect(schemes).toHaveLength(2);
     for (const scheme of schemes) expect(contrast(scheme[ink!]!, scheme[ground!]!)).toBeGreaterThanOrEqual(4.5);
   });

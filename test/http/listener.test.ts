@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:https';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { createListener } from '../../src/http/listener.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from './listenerScene.ts';
 
 describe('HTTPS', () => {
-  it('is served on both loopback addresses and keeps connections', async () => {
+  test('is served on both loopback addresses and keeps connections', async () => {
     const port = await listen(echo, {}, ['127.0.0.1', '::1']);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await get(port, '/one', agent)).toMatchObject({ status: 200, body: '/one ', reused: false });
@@ -30,7 +30,7 @@ describe('HTTPS', () => {
     expect(await exchange(socket, 'GET /six HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toContain('/six');
   });
 
-  it('is served to a client whose handshake comes byte by byte', async () => {
+  test('is served to a client whose handshake comes byte by byte', async () => {
     const port = await listen();
     const relay = createServer(inner => {
       const outer = connectTcp({ port, host: '127.0.0.1', noDelay: true });
@@ -52,7 +52,7 @@ describe('HTTPS', () => {
     relay.close();
   });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('resumes sessions of %s', async maxVersion => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('resumes sessions of %s', async maxVersion => {
     const port = await listen();
     const request = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     const options = { port, host: '127.0.0.1', ca: tls.cert, maxVersion };
@@ -65,7 +65,7 @@ describe('HTTPS', () => {
     await exchange(second, request);
   });
 
-  it('refuses TLS below 1.2', async () => {
+  test('refuses TLS below 1.2', async () => {
     const port = await listen();
     const ciphers = 'DEFAULT:@SECLEVEL=0';
     const socket = connectTls({
@@ -80,7 +80,7 @@ describe('HTTPS', () => {
     expect(error.code).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
   });
 
-  it.each([
+  test.each([
     ['garbage', 'garbage\r\n\r\n'],
     ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(400_000)}\r\n\r\n`],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
@@ -98,7 +98,7 @@ describe('HTTPS', () => {
     expect(executed).toEqual([]);
   });
 
-  it('meets the expectation of 100-continue', async () => {
+  test('meets the expectation of 100-continue', async () => {
     const port = await listen();
     const socket = await openTls(port);
     const answer = readAll(socket);
@@ -111,7 +111,7 @@ describe('HTTPS', () => {
     expect(await answer).toContain('/c hi');
   });
 
-  it.each([
+  test.each([
     ['headers', 'GET / HTTP/1.1\r\nHo'],
     ['a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhi'],
   ])('answers %s that do not end in time with a well-formed 400', async (_name, bytes) => {
@@ -119,13 +119,13 @@ describe('HTTPS', () => {
     expect(parse(await exchange(await openTls(port), bytes))).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  it('answers a broken body with a well-formed 400', async () => {
+  test('answers a broken body with a well-formed 400', async () => {
     const port = await listen();
     const bytes = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n';
     expect(parse(await exchange(await openTls(port), bytes))).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  it('never answers a running request with the complaint about what follows it', async () => {
+  test('never answers a running request with the complaint about what follows it', async () => {
     const gate = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
     const port = await listen(async (_request, response) => {
@@ -149,25 +149,25 @@ describe('HTTPS', () => {
 });
 
 describe('limits of connections', () => {
-  it('drops a connection that stays silent, and one whose handshake does not end', async () => {
+  test('drops a connection that stays silent, and one whose handshake does not end', async () => {
     const port = await listen(echo, { peekTimeoutMs: 20, handshakeTimeoutMs: 20 });
     expect(await readAll(await openPlain(port))).toBe('');
     expect(await exchange(await openPlain(port), Buffer.from([0x16, 0x03]))).toBe('');
   });
 
-  it('says nothing on a connection that was opened in advance and never used', async () => {
+  test('says nothing on a connection that was opened in advance and never used', async () => {
     const port = await listen(echo, { headersTimeoutMs: 50, requestTimeoutMs: 60 });
     expect(await readAll(await openTls(port))).toBe('');
   });
 
-  it('drops a connection that ends before its first byte', async () => {
+  test('drops a connection that ends before its first byte', async () => {
     const port = await listen();
     const socket = await openPlain(port);
     socket.end();
     expect(await readAll(socket)).toBe('');
   });
 
-  it('takes no more connections than allowed, and takes new ones when old ones have gone', async () => {
+  test('takes no more connections than allowed, and takes new ones when old ones have gone', async () => {
     const port = await listen(echo, { connections: 2 });
     const agent = new Agent({ keepAlive: true });
     await get(port, '/', agent);
@@ -180,7 +180,7 @@ describe('limits of connections', () => {
     agent.destroy();
   });
 
-  it('reports a port that is taken', async () => {
+  test('reports a port that is taken', async () => {
     const port = await listen();
     const other = createListener({ tls, handler: echo, requestId: () => 'req', log: silentLog });
     await expect(other.listen(port, ['127.0.0.1'])).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -189,7 +189,7 @@ describe('limits of connections', () => {
 });
 
 describe('closing', () => {
-  it('lets a running request finish, ends idle connections and takes no new ones', async () => {
+  test('lets a running request finish, ends idle connections and takes no new ones', async () => {
     const gate = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
     const port = await listen(async (request, response) => {
@@ -226,7 +226,7 @@ describe('closing', () => {
     idleAgent.destroy();
   });
 
-  it('cuts what has not finished at its deadline', async () => {
+  test('cuts what has not finished at its deadline', async () => {
     const started = Promise.withResolvers<void>();
     const port = await listen(() => started.resolve(), { closeTimeoutMs: 20 });
     const running = get(port, '/for-ever');

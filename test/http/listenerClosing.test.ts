@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:tls';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { createListener } from '../../src/http/listener.ts';
 import { listen, listener, openPlain, tls } from './listenerScene.ts';
@@ -9,7 +9,7 @@ import { listen, listener, openPlain, tls } from './listenerScene.ts';
 /** Far beyond any test's patience: whatever waits for it fails. */
 const never = { closeTimeoutMs: 3_600_000, handshakeTimeoutMs: 3_600_000 };
 
-it('closing does not wait for a client that did not believe the certificate', async () => {
+test('closing does not wait for a client that did not believe the certificate', async () => {
   const port = await listen(undefined, never);
   const socket = connect({ port, host: '127.0.0.1', ca: tls.cert, servername: 'elsewhere.example' });
   const [error] = await once(socket, 'error');
@@ -17,7 +17,7 @@ it('closing does not wait for a client that did not believe the certificate', as
   await listener.close();
 });
 
-it('closing does not wait for a handshake that has stalled', async () => {
+test('closing does not wait for a handshake that has stalled', async () => {
   const port = await listen(undefined, never);
   const socket = await openPlain(port);
   const ended = once(socket.resume(), 'end');
@@ -31,7 +31,7 @@ it('closing does not wait for a handshake that has stalled', async () => {
   other.destroy();
 });
 
-it('a plain connection that is served closes with its answer', async () => {
+test('a plain connection that is served closes with its answer', async () => {
   await listen();
   const gate = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();

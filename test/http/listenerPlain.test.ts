@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { echo, exchange, executed, listen, openPlain, parse, readAll } from './listenerScene.ts';
 
 describe('plain HTTP on the port of HTTPS', () => {
   const refusal = { status: 403, code: 'https_required' };
 
-  it.each([
+  test.each([
     'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
     'GET / HTTP/1.0\r\n\r\n',
     'GET /v1/payments HTTP/1.1\r\n\r\n',
@@ -21,14 +21,14 @@ describe('plain HTTP on the port of HTTPS', () => {
     expect(executed).toEqual([]);
   });
 
-  it('is refused on IPv6 too, at the same port', async () => {
+  test('is refused on IPv6 too, at the same port', async () => {
     const port = await listen(echo, {}, ['127.0.0.1', '::1']);
     const bytes = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
     expect(parse(await exchange(await openPlain(port), bytes))).toMatchObject(refusal);
     expect(parse(await exchange(await openPlain(port, '::1'), bytes))).toMatchObject(refusal);
   });
 
-  it('is refused when it comes byte by byte', async () => {
+  test('is refused when it comes byte by byte', async () => {
     const port = await listen();
     const socket = await openPlain(port);
     socket.setNoDelay(true);
@@ -39,14 +39,14 @@ describe('plain HTTP on the port of HTTPS', () => {
     expect(parse(await answer)).toMatchObject(refusal);
   });
 
-  it('is refused legibly while a large body is still being sent', async () => {
+  test('is refused legibly while a large body is still being sent', async () => {
     const port = await listen();
     const body = Buffer.alloc(8 * 1024 * 1024, 'x');
     const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
     expect(parse(await exchange(await openPlain(port), head, body))).toMatchObject(refusal);
   });
 
-  it('is refused when the client has closed its half', async () => {
+  test('is refused when the client has closed its half', async () => {
     const port = await listen();
     const socket = await openPlain(port);
     const answer = readAll(socket);
@@ -54,7 +54,7 @@ describe('plain HTTP on the port of HTTPS', () => {
     expect(parse(await answer)).toMatchObject(refusal);
   });
 
-  it.each([
+  test.each([
     ['garbage', Buffer.from('\0\u0001\u0002 garbage\r\n\r\n')],
     ['an early end', Buffer.from('GET / HT')],
     ['large headers', Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(400_000)}\r\n\r\n`)],
@@ -67,7 +67,7 @@ describe('plain HTTP on the port of HTTPS', () => {
     expect(parse(await answer)).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  it('gets a well-formed 400 when its headers do not end in time', async () => {
+  test('gets a well-formed 400 when its headers do not end in time', async () => {
     const port = await listen(echo, { headersTimeoutMs: 50, requestTimeoutMs: 60 });
     expect(parse(await exchange(await openPlain(port), 'GET / HTTP/1.1\r\nHo'))).toMatchObject({ status: 400 });
   });

@@ -5,7 +5,7 @@ import { request as requestHttp } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { devChainDeployments } from '../../src/chains/evm/deployments.ts';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -52,7 +52,7 @@ const send = (body: string, headers: Record<string, string> = {}, method = 'POST
 const chainIdCall = '{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":[]}';
 
 describe('the dev chain', () => {
-  it('comes up with the deployer, the factory and the test tokens', async () => {
+  test('comes up with the deployer, the factory and the test tokens', async () => {
     const head = await readHead(chain.rpcUrl);
     expect(head).toMatchObject({ number: deployedBlocks, chainId: 31337 });
     const { create2Deployer, factory, tokenAddress } = devChainDeployments(tokens);
@@ -66,7 +66,7 @@ describe('the dev chain', () => {
     expect(BigInt(decimals as string)).toBe(18n);
   });
 
-  it('records its process and port for its owner alone', async () => {
+  test('records its process and port for its owner alone', async () => {
     const path = join(dataDir, 'devchain.json');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const record = JSON.parse(await readFile(path, 'utf8'));
@@ -78,14 +78,14 @@ describe('the dev chain', () => {
     expect(new Date(record.startedAt).toISOString()).toBe(record.startedAt);
   });
 
-  it('mines a transaction at once and five empty blocks after it, and then rests', async () => {
+  test('mines a transaction at once and five empty blocks after it, and then rests', async () => {
     const paidIn = await pay();
     await eventually(async () => expect(await headNumber()).toBe(paidIn + 5n));
     expect(await pay()).toBe(paidIn + 6n);
     await eventually(async () => expect(await headNumber()).toBe(paidIn + 11n));
   });
 
-  it('gives blocks the time of the world', async () => {
+  test('gives blocks the time of the world', async () => {
     const beforeS = Math.floor(Date.now() / 1000);
     const paidIn = await pay();
     const block = (await call('eth_getBlockByNumber', `0x${paidIn.toString(16)}`, false)) as { timestamp: string };
@@ -94,7 +94,7 @@ describe('the dev chain', () => {
     expect(Number(block.timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   });
 
-  it('lets a block be replaced', async () => {
+  test('lets a block be replaced', async () => {
     const settled = (await pay()) + 5n;
     await eventually(async () => expect(await headNumber()).toBe(settled));
     const snapshot = await call('evm_snapshot');
@@ -113,7 +113,7 @@ describe('the dev chain', () => {
 });
 
 describe('its JSON-RPC', () => {
-  it('answers batches in order, faults included', async () => {
+  test('answers batches in order, faults included', async () => {
     const { status, body } = await send(`[${chainIdCall},{"jsonrpc":"2.0","id":"b","method":"eth_nothing"},5]`);
     expect(status).toBe(200);
     expect(JSON.parse(body)).toEqual([
@@ -123,7 +123,7 @@ describe('its JSON-RPC', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['{', -32700],
     ['', -32700],
     ['[]', -32600],
@@ -142,7 +142,7 @@ describe('its JSON-RPC', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ jsonrpc: '2.0', error: { code } });
   });
 
-  it.each([
+  test.each([
     ['a page in a browser', { Origin: 'http://127.0.0.1' }, 403],
     ['a page without an origin', { Origin: 'null' }, 403],
     ['a rebound name', { Host: 'attacker.example' }, 403],
@@ -152,7 +152,7 @@ describe('its JSON-RPC', () => {
     expect((await send(chainIdCall, headers)).status).toBe(status);
   });
 
-  it('refuses other methods and large bodies', async () => {
+  test('refuses other methods and large bodies', async () => {
     expect((await send('', {}, 'GET')).status).toBe(405);
     expect((await send('', {}, 'OPTIONS')).status).toBe(405);
     expect((await send('x'.repeat(3 * 1024 * 1024))).status).toBe(413);
@@ -161,7 +161,7 @@ describe('its JSON-RPC', () => {
 });
 
 describe('its supervisor', () => {
-  it('restarts a chain that dies at the same address, with the same first blocks', async () => {
+  test('restarts a chain that dies at the same address, with the same first blocks', async () => {
     const deployed = `0x${deployedBlocks.toString(16)}`;
     const before = await call('eth_getBlockByNumber', deployed, false);
     const pid = chain.pid();
@@ -173,7 +173,7 @@ describe('its supervisor', () => {
     expect(warnings).toEqual(['dev chain died and will be restarted']);
   });
 
-  it('leaves nothing running when it is stopped, even while it restarts', async () => {
+  test('leaves nothing running when it is stopped, even while it restarts', async () => {
     const ownDir = await mkdtemp(join(tmpdir(), 'florin-devchain-'));
     const own = await startDevChain({ dataDir: ownDir, log: silentLog, tokens: [] });
     process.kill(own.pid() ?? 0, 'SIGKILL');
@@ -184,7 +184,7 @@ describe('its supervisor', () => {
     await rm(ownDir, { recursive: true });
   });
 
-  it('takes the chain with it when it is killed', async () => {
+  test('takes the chain with it when it is killed', async () => {
     const ownDir = await mkdtemp(join(tmpdir(), 'florin-devchain-'));
     const moduleUrl = new URL('../../src/local/devchain/startDevChain.ts', import.meta.url).href;
     const script = `
@@ -202,7 +202,7 @@ describe('its supervisor', () => {
     await rm(ownDir, { recursive: true });
   });
 
-  it('reports a chain that cannot be recorded', async () => {
+  test('reports a chain that cannot be recorded', async () => {
     const absent = join(dataDir, 'absent');
     await expect(startDevChain({ dataDir: absent, log: silentLog, tokens: [] })).rejects.toMatchObject({
       cause: { stderr: expect.stringContaining('ENOENT') },

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ensureLocalCertificates } from '../../src/local/localCa.ts';
 
 const dayMs = 86_400_000;
@@ -67,7 +67,7 @@ const forge = async (names: { type: 'dns' | 'ip'; value: string }[]) => {
 };
 
 describe('local certificates', () => {
-  it('are accepted by a verifying client under every loopback name', async () => {
+  test('are accepted by a verifying client under every loopback name', async () => {
     const { caPath, key, cert } = await ensureLocalCertificates({ dataDir });
     const ca = await readFile(caPath, 'utf8');
     const server = await serve({ key, cert }, '127.0.0.1');
@@ -81,7 +81,7 @@ describe('local certificates', () => {
     expect(certificate.checkHost('localhost')).toBe('localhost');
   });
 
-  it('satisfy curl', async () => {
+  test('satisfy curl', async () => {
     const { caPath, key, cert } = await ensureLocalCertificates({ dataDir });
     const server = await serve({ key, cert }, '127.0.0.1');
     const request = (host: string) =>
@@ -97,7 +97,7 @@ describe('local certificates', () => {
     }
   });
 
-  it.each([
+  test.each([
     { type: 'dns', value: 'example.com' },
     { type: 'ip', value: '10.0.0.1' },
   ] as const)('cannot be forged for $value, even with the key of the authority', async name => {
@@ -112,7 +112,7 @@ describe('local certificates', () => {
     await forged.close();
   });
 
-  it('keep the keys to their owner and leave no temporary files', async () => {
+  test('keep the keys to their owner and leave no temporary files', async () => {
     await ensureLocalCertificates({ dataDir });
     const directory = join(dataDir, 'tls');
     expect((await readdir(directory)).sort()).toEqual(['authority.pem', 'ca.pem', 'server.pem']);
@@ -121,7 +121,7 @@ describe('local certificates', () => {
     expect(await readFile(join(directory, 'ca.pem'), 'utf8')).not.toContain('PRIVATE KEY');
   });
 
-  it('are kept, and the server certificate alone is renewed in its last thirty days', async () => {
+  test('are kept, and the server certificate alone is renewed in its last thirty days', async () => {
     const start = new Date('2030-01-01T00:00:00Z');
     const first = await ensureLocalCertificates({ dataDir, now: start });
     const ca = await readFile(first.caPath, 'utf8');
@@ -135,7 +135,7 @@ describe('local certificates', () => {
     expect(await readFile(first.caPath, 'utf8')).toBe(ca);
   });
 
-  it('never outlive the authority, which is renewed in its own last thirty days', async () => {
+  test('never outlive the authority, which is renewed in its own last thirty days', async () => {
     const start = new Date('2030-01-01T00:00:00Z');
     const first = await ensureLocalCertificates({ dataDir, now: start });
     const authority = new X509Certificate(await readFile(first.caPath, 'utf8'));
@@ -150,7 +150,7 @@ describe('local certificates', () => {
     expect(new X509Certificate(renewed.cert).verify(newAuthority.publicKey)).toBe(true);
   });
 
-  it('recover from files that are damaged or do not belong together', async () => {
+  test('recover from files that are damaged or do not belong together', async () => {
     const first = await ensureLocalCertificates({ dataDir });
     const serverPath = join(dataDir, 'tls', 'server.pem');
     const whole = await readFile(serverPath, 'utf8');

@@ -19,7 +19,7 @@ export type Parent = { process: ChildProcess; pid: number; next(): Promise<Row>;
 
 export const isRoot = process.geteuid?.() === 0;
 
-export async function query(connection: PostgresConnection, sql: string): Promise<Row[]> {
+export const query = async (connection: PostgresConnection, sql: string): Promise<Row[]> => {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5000 });
   client.on('error', () => {});
   await client.connect();
@@ -28,39 +28,39 @@ export async function query(connection: PostgresConnection, sql: string): Promis
   } finally {
     await client.end().catch(() => {});
   }
-}
+};
 
 export const probe = async (connection: PostgresConnection) =>
   (await query(connection, 'SELECT 1 AS one')).length === 1;
 
 export type LogLine = { level: string; fields: object; message: string };
 
-export function recordingLog(): { log: Log; lines: LogLine[] } {
+export const recordingLog = (): { log: Log; lines: LogLine[] } => {
   const lines: LogLine[] = [];
   const write = (level: string) => (fields: object, message: string) => void lines.push({ level, fields, message });
   return { lines, log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') } };
-}
+};
 
 /** Directories, servers and processes of one test, all of which it ends afterwards. */
-export function postgresScene() {
+export const postgresScene = () => {
   const directories: string[] = [];
   const servers: EmbeddedPostgres[] = [];
   const children: Parent[] = [];
 
-  async function makeDirectory(mode = 0o755): Promise<string> {
+  const makeDirectory = async (mode = 0o755): Promise<string> => {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'florin-pg-')));
     await chmod(directory, mode);
     directories.push(directory);
     return directory;
-  }
+  };
 
-  async function start(dataDir: string, log = recordingLog().log, settings: Record<string, string> = {}) {
+  const start = async (dataDir: string, log = recordingLog().log, settings: Record<string, string> = {}) => {
     const server = await startPostgres({ dataDir, log, probe, settings: { shared_buffers: '16MB', ...settings } });
     servers.push(server);
     return server;
-  }
+  };
 
-  function run(fixture: string, dataDir: string): Parent {
+  const run = (fixture: string, dataDir: string): Parent => {
     const script = fileURLToPath(new URL(`./fixtures/${fixture}.ts`, import.meta.url));
     const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
     const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
@@ -73,13 +73,13 @@ export function postgresScene() {
     const parent = { process: child, pid: child.pid!, next, exited };
     children.push(parent);
     return parent;
-  }
+  };
 
-  async function stopServers(): Promise<void> {
+  const stopServers = async (): Promise<void> => {
     for (const server of servers.splice(0)) await server.stop();
-  }
+  };
 
-  async function end(): Promise<void> {
+  const end = async (): Promise<void> => {
     for (const child of children.splice(0)) {
       child.process.kill('SIGKILL');
       await child.exited;
@@ -89,13 +89,13 @@ export function postgresScene() {
       await killServers(directory);
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     }
-  }
+  };
 
   return { makeDirectory, start, run, stopServers, end };
-}
+};
 
 /** Kills the servers on a directory, if any, and waits until they are gone. */
-export async function killServers(directory: string): Promise<void> {
+export const killServers = async (directory: string): Promise<void> => {
   for (const pid of await processesNaming(directory)) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -104,9 +104,9 @@ export async function killServers(directory: string): Promise<void> {
     }
     await eventually(async () => expect(await processesNaming(directory)).not.toContain(pid));
   }
-}
+};
 
-export async function processesNaming(path: string): Promise<number[]> {
+export const processesNaming = async (path: string): Promise<number[]> => {
   const found: number[] = [];
   for (const entry of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(entry)) continue;
@@ -114,8 +114,7 @@ export async function processesNaming(path: string): Promise<number[]> {
     if (command.includes(`\0-D\0${path}`)) found.push(Number(entry));
   }
   return found;
-}
+};
 
-export async function postmasterPid(dataDir: string): Promise<number> {
-  return Number.parseInt(await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8'), 10);
-}
+export const postmasterPid = async (dataDir: string): Promise<number> =>
+  Number.parseInt(await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8'), 10);

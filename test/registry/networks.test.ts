@@ -1,6 +1,6 @@
 import { getAddress, isAddress } from 'viem';
 import * as chains from 'viem/chains';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { devBacking, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
 import { findCurrency, type NetworkSettings, resolveNetworks } from '../../src/core/registry/networks.ts';
 
@@ -27,7 +27,7 @@ const rpc = (settings: Partial<NetworkSettings> = {}): NetworkSettings => ({
 });
 
 describe('backings', () => {
-  it.each(slugs)('%s has the chain ids and coins that others know', slug => {
+  test.each(slugs)('%s has the chain ids and coins that others know', slug => {
     for (const kind of ['mainnet', 'testnet'] as const) {
       const ours = { mainnet: mainnets, testnet: testnets }[kind][slug];
       const theirs = known[slug][kind];
@@ -41,7 +41,7 @@ describe('backings', () => {
     expect(testnets[slug].nativeCurrency).toEqual(mainnets[slug].nativeCurrency);
   });
 
-  it('has checksummed addresses, each once per chain', () => {
+  test('has checksummed addresses, each once per chain', () => {
     for (const backing of backings) {
       const addresses = backing.tokens.map(token => token.address);
       for (const address of addresses) expect(isAddress(address, { strict: true })).toBe(true);
@@ -50,7 +50,7 @@ describe('backings', () => {
     }
   });
 
-  it('has no symbol twice and no chain behind two slugs, but for the dev chain', () => {
+  test('has no symbol twice and no chain behind two slugs, but for the dev chain', () => {
     for (const { nativeCurrency, tokens } of backings) {
       const symbols = [nativeCurrency.symbol, ...tokens.map(token => token.symbol)];
       expect(new Set(symbols).size).toBe(symbols.length);
@@ -59,7 +59,7 @@ describe('backings', () => {
     expect(new Set(real).size).toBe(real.length);
   });
 
-  it('has the decimals of the real tokens: 18 for all on BSC, elsewhere 18 for DAI and 6 for the rest', () => {
+  test('has the decimals of the real tokens: 18 for all on BSC, elsewhere 18 for DAI and 6 for the rest', () => {
     for (const backing of backings) {
       for (const token of backing.tokens) {
         const expected = backing.slug === 'bsc' || token.symbol === 'DAI' ? 18 : 6;
@@ -68,7 +68,7 @@ describe('backings', () => {
     }
   });
 
-  it('lists on a test network only what its mainnet lists, with the same decimals', () => {
+  test('lists on a test network only what its mainnet lists, with the same decimals', () => {
     for (const slug of slugs) {
       const onMainnet = new Map(mainnets[slug].tokens.map(token => [token.symbol, token.decimals]));
       for (const token of testnets[slug].tokens) expect(onMainnet.get(token.symbol)).toBe(token.decimals);
@@ -76,7 +76,7 @@ describe('backings', () => {
     expect(testnets.bsc.tokens).toEqual([]);
   });
 
-  it('waits for finality, on Polygon for 64 blocks as well, on a dev chain for 2 blocks', () => {
+  test('waits for finality, on Polygon for 64 blocks as well, on a dev chain for 2 blocks', () => {
     for (const { slug, kind, rule } of backings) {
       if (kind === 'devchain') expect(rule).toEqual({ kind: 'depth', depth: 2 });
       else expect(rule).toEqual({ kind: 'finalized', depth: slug === 'polygon' ? 64 : null });
@@ -87,7 +87,7 @@ describe('backings', () => {
 describe('resolveNetworks', () => {
   const sorted = ['arbitrum', 'avalanche', 'base', 'bsc', 'ethereum', 'optimism', 'polygon'];
 
-  it('lists every slug in order in both environments', () => {
+  test('lists every slug in order in both environments', () => {
     for (const environment of ['production', 'sandbox'] as const) {
       const networks = resolveNetworks({ environment, configured: {}, devChain });
       expect(networks.map(network => network.slug)).toEqual(sorted);
@@ -95,7 +95,7 @@ describe('resolveNetworks', () => {
     }
   });
 
-  it('backs production with mainnets, configured or not, and never with the dev chain', () => {
+  test('backs production with mainnets, configured or not, and never with the dev chain', () => {
     const networks = resolveNetworks({ environment: 'production', configured: { base: rpc() }, devChain });
     for (const network of networks) {
       expect(network.backing).toBe('mainnet');
@@ -103,7 +103,7 @@ describe('resolveNetworks', () => {
     }
   });
 
-  it('backs a sandbox slug with its test network once that is configured, otherwise with the dev chain', () => {
+  test('backs a sandbox slug with its test network once that is configured, otherwise with the dev chain', () => {
     const configured = { ethereum: rpc(), polygon: rpc({ rpcUrls: [] }) };
     const networks = resolveNetworks({ environment: 'sandbox', configured, devChain });
     for (const { slug, backing, caip2, name, explorerUrl } of networks) {
@@ -116,12 +116,12 @@ describe('resolveNetworks', () => {
     }
   });
 
-  it('leaves a sandbox slug unconfigured where no dev chain runs', () => {
+  test('leaves a sandbox slug unconfigured where no dev chain runs', () => {
     const networks = resolveNetworks({ environment: 'sandbox', configured: {}, devChain: null });
     for (const network of networks) expect([network.backing, network.rpcUrls]).toEqual(['testnet', []]);
   });
 
-  it('gives the dev chain its own contracts under the symbols and decimals of the mainnet', () => {
+  test('gives the dev chain its own contracts under the symbols and decimals of the mainnet', () => {
     const networks = resolveNetworks({ environment: 'sandbox', configured: {}, devChain });
     for (const { slug, currencies, nativeCurrency } of networks) {
       const [native, ...tokens] = currencies;
@@ -132,7 +132,7 @@ describe('resolveNetworks', () => {
     }
   });
 
-  it('names assets by CAIP-19', () => {
+  test('names assets by CAIP-19', () => {
     const networks = resolveNetworks({ environment: 'production', configured: {}, devChain: null });
     const native = Object.fromEntries(networks.map(network => [network.slug, network.currencies[0]?.caip19]));
     expect(native).toEqual({
@@ -164,14 +164,14 @@ describe('overrides', () => {
       each => each.slug === 'ethereum',
     )!;
 
-  it('takes minimum amounts in token units, one base unit where none is given', () => {
+  test('takes minimum amounts in token units, one base unit where none is given', () => {
     const ethereum = resolve('production');
     expect(findCurrency(ethereum, 'USDC')?.minAmount).toBe(1_500_000n);
     expect(findCurrency(ethereum, 'ETH')?.minAmount).toBe(10n ** 15n);
     expect(findCurrency(ethereum, 'USDT')?.minAmount).toBe(1n);
   });
 
-  it('takes a rule, and tiers from amounts in token units, per currency', () => {
+  test('takes a rule, and tiers from amounts in token units, per currency', () => {
     const ethereum = resolve('production');
     expect(ethereum.rule).toEqual({ kind: 'safe', depth: null });
     expect(ethereum.tiers).toEqual([
@@ -181,18 +181,18 @@ describe('overrides', () => {
     ]);
   });
 
-  it('drops tiers of tokens that the backing lacks', () => {
+  test('drops tiers of tokens that the backing lacks', () => {
     expect(resolve('sandbox').tiers.map(tier => tier.currency)).toEqual(['USDC', 'USDC']);
   });
 
-  it('refuses amounts that the token cannot hold', () => {
+  test('refuses amounts that the token cannot hold', () => {
     const configured = { ethereum: rpc({ minAmounts: { USDC: '0.0000001' } }) };
     expect(() => resolveNetworks({ environment: 'production', configured, devChain })).toThrow(RangeError);
   });
 });
 
 describe('findCurrency', () => {
-  it('ignores the case of ASCII letters and nothing else', () => {
+  test('ignores the case of ASCII letters and nothing else', () => {
     const [network] = resolveNetworks({ environment: 'production', configured: {}, devChain: null });
     for (const text of ['USDC', 'usdc', 'UsDc']) expect(findCurrency(network!, text)?.symbol).toBe('USDC');
     for (const text of ['', 'USD', ' USDC', 'USDC ', 'uſdc', 'EURC', 'constructor', '__proto__']) {

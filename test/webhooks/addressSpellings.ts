@@ -4,7 +4,7 @@ import { type Address, globalUnicast, metadataServices, readAddress, specialBloc
 export type Spelling = { readonly host: string; readonly how: string; readonly address: Address };
 
 /** Every special block at its ends, in its middle and on either side, and addresses of every kind that hides another. */
-export function corpusAddresses(): Address[] {
+export const corpusAddresses = (): Address[] => {
   const edges = [...specialBlocks, ...metadataServices, globalUnicast].flatMap(({ bits, first, last }) =>
     [first, first + 1n, (first + last) / 2n, last - 1n, last, first - 1n, last + 1n]
       .filter(value => value >= 0n && value < 1n << BigInt(bits))
@@ -19,10 +19,10 @@ export function corpusAddresses(): Address[] {
   ].map(readAddress);
   const all = [...edges, ...hidden, ...others];
   return [...new Map(all.map(address => [`${address.bits} ${address.value}`, address])).values()];
-}
+};
 
 /** The addresses of IPv6 that lead, or once led, to one of IPv4. */
-function embeddings(inner: bigint): Address[] {
+const embeddings = (inner: bigint): Address[] => {
   const at = (prefix: string, shift: bigint, extra = 0n): Address => ({
     bits: 128,
     value: readAddress(prefix).value | (inner << shift) | extra,
@@ -40,7 +40,7 @@ function embeddings(inner: bigint): Address[] {
     at('2001::', 64n),
     { bits: 128, value: readAddress('2001::').value | (inner ^ 0xffffffffn) },
   ];
-}
+};
 
 export const spellingsOf = (address: Address): Spelling[] =>
   (address.bits === 32 ? ipv4Spellings(Number(address.value)) : ipv6Spellings(address.value)).map(
@@ -58,7 +58,7 @@ const radices: readonly (readonly [how: string, write: (part: number) => string]
   ['padded octal', part => part.toString(8).padStart(20, '0')],
 ];
 
-function ipv4Spellings(value: number): Named[] {
+const ipv4Spellings = (value: number): Named[] => {
   const shapes = [1, 2, 3, 4].flatMap(count =>
     radices.map(([how, write]): Named => [`${how}, ${count} parts`, partsOf(value, count).map(write).join('.')]),
   );
@@ -73,20 +73,20 @@ function ipv4Spellings(value: number): Named[] {
   // "0x" without a digit is zero.
   const bare: Named[] = dotted.endsWith('.0') ? [['hex without digits', dotted.replace(/0$/, '0x')]] : [];
   return [...shapes, ...mixed, ...bare, ...plain.flatMap(disguises)];
-}
+};
 
 /** All but the last part are a byte each; the last takes what is left. */
-function partsOf(value: number, count: number): number[] {
+const partsOf = (value: number, count: number): number[] => {
   const bytes = [24, 16, 8].slice(0, count - 1).map(shift => (value >>> shift) & 0xff);
   return [...bytes, value % 256 ** (5 - count)];
-}
+};
 
 const codePoint = (text: string): number => text.codePointAt(0)!;
 const digitsFrom = (zero: number, text: string): string =>
   text.replace(/[0-9]/g, digit => String.fromCodePoint(zero + Number(digit)));
 
 /** What the URL parser sees through: escapes, other scripts' forms of the same characters, invisible ones. */
-function disguises(text: string): Named[] {
+const disguises = (text: string): Named[] => {
   const escaped = (character: string): string => `%${codePoint(character).toString(16).padStart(2, '0')}`;
   const wide = text.replace(/[!-~]/g, character => String.fromCodePoint(codePoint(character) + 0xfee0));
   const circled = text.replace(/[0-9]/g, digit => (digit === '0' ? '⓪' : String.fromCodePoint(0x245f + Number(digit))));
@@ -111,9 +111,9 @@ function disguises(text: string): Named[] {
     ['a zero-width space', `\u200b${text}`],
     ['a word joiner', `${text}\u2060`],
   ];
-}
+};
 
-function ipv6Spellings(value: bigint): Named[] {
+const ipv6Spellings = (value: bigint): Named[] => {
   const groups = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn));
   const hex = groups.map(group => group.toString(16));
   const quad = partsOf(Number(value & 0xffffffffn), 4).join('.');
@@ -126,10 +126,10 @@ function ipv6Spellings(value: bigint): Named[] {
   ];
   const upper = plain.map(([how, text]): Named => [`${how}, upper case`, text.toUpperCase()]);
   return [...plain, ...upper].map(([how, text]): Named => [how, `[${text}]`]);
-}
+};
 
 /** `::` in place of each run of zeros, whole or part of it, as no serialiser would write it but every parser reads. */
-function compressions(groups: readonly string[]): string[] {
+const compressions = (groups: readonly string[]): string[] => {
   const found: string[] = [];
   for (let start = 0; start < groups.length; start++) {
     for (let end = start + 1; end <= groups.length && groups[end - 1] === '0'; end++) {
@@ -137,7 +137,7 @@ function compressions(groups: readonly string[]): string[] {
     }
   }
   return found;
-}
+};
 
 const words = (text: string): string[] => text.trim().split(/[ \n]+/);
 

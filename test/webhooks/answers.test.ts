@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSender, type Outgoing } from '../../src/webhooks/send.ts';
 import { startOnLoopback } from './receiver.ts';
 import { useSenders } from './senders.ts';
@@ -12,7 +12,7 @@ const cutOff = 'connection closed before the answer was complete';
 type Answer = (socket: Socket) => void;
 
 /** Answers requests in order, over any number of connections. The last answer is repeated. */
-async function answerEach(...answers: Answer[]) {
+const answerEach = async (...answers: Answer[]) => {
   let requests = 0;
   const server = createServer(socket => {
     let text = '';
@@ -35,7 +35,7 @@ async function answerEach(...answers: Answer[]) {
     allowLoopback: true,
   };
   return { ...receiver, outgoing, requests: () => requests };
-}
+};
 
 const write =
   (...parts: string[]): Answer =>
@@ -64,7 +64,7 @@ const numbered = (length: number): string =>
     .slice(0, length);
 
 describe('answers of every shape', () => {
-  it.each<[string, Answer, object]>([
+  test.each<[string, Answer, object]>([
     [
       'interim ones before it',
       write(
@@ -126,7 +126,7 @@ describe('answers of every shape', () => {
     expect(receiver.requests()).toBe(2);
   });
 
-  it.each<[string, string[], number | null, string]>([
+  test.each<[string, string[], number | null, string]>([
     ['the status line', ['HTTP/1.1 20'], null, ''],
     ['the headers', ['HTTP/1.1 200 OK\r\nx: y'], null, ''],
     ['the body', ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'], 200, 'half'],
@@ -146,7 +146,7 @@ describe('answers of every shape', () => {
     expect(await sender.send(receiver.outgoing)).toMatchObject(fineOutcome);
   });
 
-  it('an end without the last chunk', async () => {
+  test('an end without the last chunk', async () => {
     const receiver = await answerEach(socket => {
       socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n4\r\nhalf\r\n');
     });
@@ -154,7 +154,7 @@ describe('answers of every shape', () => {
     expect(outcome).toMatchObject({ delivered: false, statusCode: 200, responseBody: Buffer.from('half') });
   });
 
-  it('a body that never ends keeps what came, and its time runs out', async () => {
+  test('a body that never ends keeps what came, and its time runs out', async () => {
     const receiver = await answerEach(socket => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n');
       // An endless chunk extension: bytes arrive, but no body.
@@ -173,7 +173,7 @@ describe('answers beyond 16 KiB', () => {
   const lengthOf = (text: string): string => `content-length: ${text.length}\r\n`;
   const inPieces = Array.from({ length: 40 }, (_, index) => long.slice(index * 1_000, (index + 1) * 1_000));
 
-  it.each<[string, Answer]>([
+  test.each<[string, Answer]>([
     ['in one piece', write(`HTTP/1.1 200 OK\r\n${lengthOf(long)}\r\n${long}`)],
     ['in many pieces', writeApart(`HTTP/1.1 200 OK\r\n${lengthOf(long)}\r\n`, ...inPieces)],
     [
@@ -200,7 +200,7 @@ describe('answers beyond 16 KiB', () => {
     for (let n = 0; n < 3; n++) expect(await sender.send(receiver.outgoing)).toMatchObject(fineOutcome);
   });
 
-  it('one byte less is kept whole, and its connection too', async () => {
+  test('one byte less is kept whole, and its connection too', async () => {
     const text = long.slice(0, 16_383);
     const receiver = await answerEach(
       writeApart(`HTTP/1.1 500 No\r\n${lengthOf(text)}\r\n`, text.slice(0, 9), text.slice(9)),
@@ -216,7 +216,7 @@ describe('answers beyond 16 KiB', () => {
 });
 
 describe('connections', () => {
-  it('carry one delivery after another, and each gets its own answer', async () => {
+  test('carry one delivery after another, and each gets its own answer', async () => {
     let count = 0;
     const receiver = await answerEach(socket => {
       const text = String(count++);
@@ -233,7 +233,7 @@ describe('connections', () => {
     expect(bodies.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 5));
   });
 
-  it('do not hand an answer that nobody asked for to the next delivery', async () => {
+  test('do not hand an answer that nobody asked for to the next delivery', async () => {
     const poison = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n';
     const receiver = await answerEach(write(`HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine${poison}`), fine);
     const sender = newSender();
@@ -241,7 +241,7 @@ describe('connections', () => {
     expect(await sender.send(receiver.outgoing)).toMatchObject(fineOutcome);
   });
 
-  it('that the sender closes end their deliveries, and later ones fail at once', async () => {
+  test('that the sender closes end their deliveries, and later ones fail at once', async () => {
     const arrived = Promise.withResolvers<void>();
     const receiver = await answerEach(() => arrived.resolve());
     const sender = createSender({ ownListeners: () => [] });
@@ -253,7 +253,7 @@ describe('connections', () => {
     expect(receiver.requests()).toBe(1);
   });
 
-  it('are not opened for headers that could not be sent', async () => {
+  test('are not opened for headers that could not be sent', async () => {
     const receiver = await answerEach(fine);
     const headers = { 'webhook-id': 'evt_1\r\nx: y' };
     const outcome = await newSender().send({ ...receiver.outgoing, headers });

@@ -2,25 +2,25 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Outgoing } from '../../src/webhooks/send.ts';
 import { makeCertificate, startOnLoopback, startReceiver } from './receiver.ts';
 import { useSenders } from './senders.ts';
 
 const { cleanups, newSender } = useSenders();
 
-async function receive(answer: (socket: Socket) => void) {
+const receive = async (answer: (socket: Socket) => void) => {
   const receiver = await startReceiver(answer);
   cleanups.push(receiver.close);
   return receiver;
-}
+};
 
 const outgoing = (url: string): Outgoing => ({ url, headers: {}, body: '{"n":1}', allowLoopback: true });
 const canceled = { delivered: false, statusCode: null, error: 'delivery was canceled' };
 const fine = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine';
 
 /** A receiver with TLS behind a name that is found only when the test says so. */
-async function slowlyNamed() {
+const slowlyNamed = async () => {
   const certificate = await makeCertificate(['name.example']);
   let requests = 0;
   const server = createServer(certificate, (_, response) => {
@@ -50,17 +50,17 @@ async function slowlyNamed() {
       await closed;
     },
   };
-}
+};
 
 /** undici tells when it has read a part of a body. */
-function onBodyRead(listener: () => void): void {
+const onBodyRead = (listener: () => void): void => {
   const channel = 'undici:request:bodyChunkReceived';
   subscribe(channel, listener);
   cleanups.push(async () => void unsubscribe(channel, listener));
-}
+};
 
 describe('a delivery that is called off', () => {
-  it('while its name is looked up ends at once, and is not sent when the name is found', async () => {
+  test('while its name is looked up ends at once, and is not sent when the name is found', async () => {
     const receiver = await slowlyNamed();
     const controller = new AbortController();
     const sending = receiver.sender.send(outgoing(receiver.url), controller.signal);
@@ -72,7 +72,7 @@ describe('a delivery that is called off', () => {
     expect(await receiver.sender.send(outgoing(receiver.url))).toMatchObject({ delivered: true, statusCode: 200 });
   });
 
-  it('while a receiver does not go on with the handshake ends at once', async () => {
+  test('while a receiver does not go on with the handshake ends at once', async () => {
     // Only the first TLS message arrives, without complete headers.
     const receiver = await receive(() => {});
     const sender = newSender();
@@ -83,7 +83,7 @@ describe('a delivery that is called off', () => {
     expect(await sending).toMatchObject(canceled);
   });
 
-  it.each<[string, string, number | null, string]>([
+  test.each<[string, string, number | null, string]>([
     ['before any answer', '', null, ''],
     ['in the headers', 'HTTP/1.1 200 OK\r\nx: y\r\n', null, ''],
     ['in the body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 200, 'half'],
@@ -113,7 +113,7 @@ describe('a delivery that is called off', () => {
     expect(await sender.send(outgoing(url))).toMatchObject({ delivered: true, responseBody: Buffer.from('fine') });
   });
 
-  it('after its end stays as it was, and leaves nothing at the signal', async () => {
+  test('after its end stays as it was, and leaves nothing at the signal', async () => {
     const receiver = await receive(socket => void socket.write(fine));
     const sender = newSender();
     const controller = new AbortController();
@@ -126,7 +126,7 @@ describe('a delivery that is called off', () => {
     expect(refused).toMatchObject({ delivered: false, error: 'address is not allowed' });
   });
 
-  it('together with many others ends with them', async () => {
+  test('together with many others ends with them', async () => {
     const receiver = await receive(() => {});
     const sender = newSender();
     const controller = new AbortController();

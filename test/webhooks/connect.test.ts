@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type ConnectPolicy, guardedConnect } from '../../src/webhooks/connect.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
@@ -11,13 +11,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function receive(): Promise<Receiver> {
+const receive = async (): Promise<Receiver> => {
   const receiver = await startReceiver(() => {});
   cleanups.push(receiver.close);
   return receiver;
-}
+};
 
-function connect(hostname: string, port: number, policy: Partial<ConnectPolicy> = {}, protocol = 'http:') {
+const connect = (hostname: string, port: number, policy: Partial<ConnectPolicy> = {}, protocol = 'http:') => {
   const open = guardedConnect({
     allowLoopback: true,
     ownListeners: () => [],
@@ -33,11 +33,11 @@ function connect(hostname: string, port: number, policy: Partial<ConnectPolicy> 
       resolve(socket);
     });
   });
-}
+};
 
 // Each is refused before any packet is sent. The URL check is bypassed, so this is the last line of defence.
 describe('guardedConnect', () => {
-  it.each(['127.0.0.1', '127.1.1.1', '::1', 'localhost', 'x.localhost'])(
+  test.each(['127.0.0.1', '127.1.1.1', '::1', 'localhost', 'x.localhost'])(
     'judges %s though no lookup happens',
     async host => {
       const receiver = await receive();
@@ -49,18 +49,18 @@ describe('guardedConnect', () => {
     },
   );
 
-  it.each(['10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', '64:ff9b::7f00:1', 'fe80::1', '0.0.0.0', '::'])(
+  test.each(['10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', '64:ff9b::7f00:1', 'fe80::1', '0.0.0.0', '::'])(
     'refuses the literal %s even where loopback is allowed',
     async host => {
       await expect(connect(host, 9, {}, 'https:')).rejects.toMatchObject({ code: 'address_refused' });
     },
   );
 
-  it('refuses plain http to anything but loopback', async () => {
+  test('refuses plain http to anything but loopback', async () => {
     await expect(connect(unallocated, 80)).rejects.toMatchObject({ code: 'address_refused' });
   });
 
-  it('asks for a name once and connects to the very address that was judged', async () => {
+  test('asks for a name once and connects to the very address that was judged', async () => {
     const receiver = await receive();
     let asked = 0;
     // DNS rebinding: the name resolves to a harmless address first and to a hostile one later.
@@ -70,14 +70,14 @@ describe('guardedConnect', () => {
     expect(asked).toBe(1);
   });
 
-  it('takes localhost for loopback without asking anybody', async () => {
+  test('takes localhost for loopback without asking anybody', async () => {
     const receiver = await receive();
     const resolveHost = () => Promise.reject(new Error('asked'));
     const socket = await connect('api.localhost', receiver.port, { resolveHost });
     expect(socket.remoteAddress).toBe('127.0.0.1');
   });
 
-  it('knows its own listener on a public address, however it is spelled', async () => {
+  test('knows its own listener on a public address, however it is spelled', async () => {
     const listener = { address: unallocated, port: 443 };
     const own = connect('2d00:0:0::1', 443, { ownListeners: () => [listener] }, 'https:');
     await expect(own).rejects.toMatchObject({ code: 'own_listener' });

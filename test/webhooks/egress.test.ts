@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createServer, connect as plainConnect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type ConnectPolicy, guardedConnect } from '../../src/webhooks/connect.ts';
 import { createSender, type Outgoing } from '../../src/webhooks/send.ts';
 import { startOnLoopback, startReceiver } from './receiver.ts';
@@ -11,11 +11,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function receive(answer: (socket: Socket) => void, address?: string) {
+const receive = async (answer: (socket: Socket) => void, address?: string) => {
   const receiver = await startReceiver(answer, address);
   cleanups.push(receiver.close);
   return receiver;
-}
+};
 
 const basePolicy: ConnectPolicy = {
   allowLoopback: false,
@@ -25,15 +25,14 @@ const basePolicy: ConnectPolicy = {
   timeoutMs: 5_000,
 };
 
-function connect(policy: ConnectPolicy, hostname: string, port: number, protocol: string) {
-  return new Promise<Socket>((resolve, reject) => {
+const connect = (policy: ConnectPolicy, hostname: string, port: number, protocol: string) =>
+  new Promise<Socket>((resolve, reject) => {
     guardedConnect(policy)({ hostname, protocol, port: String(port) }, (error, socket) => {
       if (error !== null) return reject(error);
       cleanups.push(() => socket.destroy());
       resolve(socket);
     });
   });
-}
 
 const answering = (line: string) => (socket: Socket) =>
   void socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`);
@@ -46,25 +45,28 @@ const reachingHere = [
 ];
 
 describe('what a socket is opened to', () => {
-  it.each(reachingHere)('%s reaches a receiver here by a plain socket, and none by the guarded one', async address => {
-    const receiver = await receive(() => {}, '::');
-    await new Promise<void>((resolve, reject) => {
-      const socket = plainConnect(receiver.port, address, resolve).on('error', reject);
-      cleanups.push(() => socket.destroy());
-    });
-    await expect.poll(receiver.connections).toBe(1);
+  test.each(reachingHere)(
+    '%s reaches a receiver here by a plain socket, and none by the guarded one',
+    async address => {
+      const receiver = await receive(() => {}, '::');
+      await new Promise<void>((resolve, reject) => {
+        const socket = plainConnect(receiver.port, address, resolve).on('error', reject);
+        cleanups.push(() => socket.destroy());
+      });
+      await expect.poll(receiver.connections).toBe(1);
 
-    const named = { ...basePolicy, resolveHost: async () => [address] };
-    for (const protocol of ['http:', 'https:']) {
-      const literal = connect(basePolicy, address, receiver.port, protocol);
-      await expect(literal).rejects.toMatchObject({ code: 'address_refused' });
-      const byName = connect(named, 'name.example', receiver.port, protocol);
-      await expect(byName).rejects.toMatchObject({ code: 'address_refused' });
-    }
-    expect(receiver.connections()).toBe(1);
-  });
+      const named = { ...basePolicy, resolveHost: async () => [address] };
+      for (const protocol of ['http:', 'https:']) {
+        const literal = connect(basePolicy, address, receiver.port, protocol);
+        await expect(literal).rejects.toMatchObject({ code: 'address_refused' });
+        const byName = connect(named, 'name.example', receiver.port, protocol);
+        await expect(byName).rejects.toMatchObject({ code: 'address_refused' });
+      }
+      expect(receiver.connections()).toBe(1);
+    },
+  );
 
-  it.each(['http:', 'https:'])('is judged again once it is connected, over %s', async protocol => {
+  test.each(['http:', 'https:'])('is judged again once it is connected, over %s', async protocol => {
     for (const hostname of ['127.0.0.1', 'name.example']) {
       const heard = Promise.withResolvers<string>();
       const server = createServer(socket => {
@@ -91,7 +93,7 @@ describe('what a socket is opened to', () => {
     }
   });
 
-  it('is judged anew at every connection, so that a name cannot move later', async () => {
+  test('is judged anew at every connection, so that a name cannot move later', async () => {
     // It has no TLS, which is enough to show that it was reached.
     const receiver = await startOnLoopback(createServer(socket => void socket.end('no TLS here\r\n')));
     cleanups.push(receiver.close);
@@ -108,7 +110,7 @@ describe('what a socket is opened to', () => {
 });
 
 describe('what cannot lead a delivery elsewhere', () => {
-  it('proxy variables, even where the process was started with them and told to use them', async () => {
+  test('proxy variables, even where the process was started with them and told to use them', async () => {
     const proxy = await receive(answering('200 OK'));
     const receiver = await receive(answering('202 Accepted'));
     const proxyUrl = `http://127.0.0.1:${proxy.port}`;
@@ -126,7 +128,7 @@ describe('what cannot lead a delivery elsewhere', () => {
     expect(proxy.connections()).toBe(0);
   });
 
-  it('an answer that points at a forbidden place', async () => {
+  test('an answer that points at a forbidden place', async () => {
     const targets = ['http://169.254.169.254/latest/', '//10.0.0.1/', 'https://[::1]/', 'file:///etc/passwd'];
     for (const target of targets) {
       const headers = `location: ${target}\r\nrefresh: 0; url=${target}\r\nalt-svc: h2="10.0.0.1:443"`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addressBytes, checkWebhookUrl, classifyAddress, isLoopbackHost } from '../../src/webhooks/guard.ts';
 import { rounds } from '../support/rounds.ts';
 
@@ -111,18 +111,18 @@ const refusedAddresses = [
 ];
 
 describe('classifyAddress', () => {
-  it.each(publicAddresses)('%s is public', address => expect(classifyAddress(address)).toBe('public'));
-  it.each(loopbackAddresses)('%s is loopback', address => expect(classifyAddress(address)).toBe('loopback'));
-  it.each(refusedAddresses)('%j is refused', address => expect(classifyAddress(address)).toBe('refused'));
+  test.each(publicAddresses)('%s is public', address => expect(classifyAddress(address)).toBe('public'));
+  test.each(loopbackAddresses)('%s is loopback', address => expect(classifyAddress(address)).toBe('loopback'));
+  test.each(refusedAddresses)('%j is refused', address => expect(classifyAddress(address)).toBe('refused'));
 
-  it('judges bytes and text alike', () => {
+  test('judges bytes and text alike', () => {
     for (const text of [...publicAddresses, ...loopbackAddresses]) {
       expect(classifyAddress(addressBytes(text)!)).toBe(classifyAddress(text));
     }
     for (const length of [0, 3, 5, 15, 17]) expect(classifyAddress(new Uint8Array(length))).toBe('refused');
   });
 
-  it('never calls public what an independent table calls special', () => {
+  test('never calls public what an independent table calls special', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ minLength: 4, maxLength: 4 }),
       fc.uint8Array({ minLength: 16, maxLength: 16 }),
@@ -247,22 +247,22 @@ const allowedEverywhere = [
 ];
 
 describe('checkWebhookUrl', () => {
-  it.each(refusedEverywhere)('refuses %j under either policy', url => {
+  test.each(refusedEverywhere)('refuses %j under either policy', url => {
     expect(checkWebhookUrl(url, { allowLoopback: false })).toMatch(/^must /);
     expect(checkWebhookUrl(url, { allowLoopback: true })).toMatch(/^must /);
   });
 
-  it.each(loopbackUrls)('allows %j exactly where loopback is allowed', url => {
+  test.each(loopbackUrls)('allows %j exactly where loopback is allowed', url => {
     expect(checkWebhookUrl(url, { allowLoopback: false })).toMatch(/^must /);
     expect(checkWebhookUrl(url, { allowLoopback: true })).toBeNull();
   });
 
-  it.each(allowedEverywhere)('allows %j', url => {
+  test.each(allowedEverywhere)('allows %j', url => {
     expect(checkWebhookUrl(url, { allowLoopback: false })).toBeNull();
     expect(checkWebhookUrl(url, { allowLoopback: true })).toBeNull();
   });
 
-  it('never throws and never repeats what it was given', () => {
+  test('never throws and never repeats what it was given', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl({ withFragments: true })),
@@ -277,7 +277,7 @@ describe('checkWebhookUrl', () => {
 });
 
 describe('isLoopbackHost', () => {
-  it('knows loopback names and addresses, bracketed or not', () => {
+  test('knows loopback names and addresses, bracketed or not', () => {
     for (const host of ['localhost', 'x.localhost', 'LocalHost', '127.9.9.9', '::1', '[::1]'])
       expect(isLoopbackHost(host)).toBe(true);
     for (const host of ['0.0.0.0', '::', 'example.com', 'localhost.example.com', '10.0.0.1', ''])

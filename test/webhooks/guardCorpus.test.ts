@@ -1,6 +1,6 @@
 import { isIP, SocketAddress } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bareHost, checkWebhookUrl, classifyAddress, isLoopbackHost } from '../../src/webhooks/guard.ts';
 import { rounds } from '../support/rounds.ts';
 import {
@@ -40,15 +40,15 @@ const allowed = {
 const never = allowed.refused;
 
 /** Shows no more than a screenful, but how many there are. */
-function expectNone(wrong: readonly unknown[]): void {
+const expectNone = (wrong: readonly unknown[]): void => {
   expect({ count: wrong.length, first: wrong.slice(0, 20) }).toEqual({ count: 0, first: [] });
-}
+};
 
 const same = (a: Address, b: Address): boolean => a.bits === b.bits && a.value === b.value;
 const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 describe('the corpus', () => {
-  it('holds thousands of spellings, of addresses of every purpose', () => {
+  test('holds thousands of spellings, of addresses of every purpose', () => {
     expect(corpus.length).toBeGreaterThan(10_000);
     const purposes = new Set(corpus.map(spelling => purposeOf(spelling.address)));
     const wanted = [...specialBlocks.map(each => each.name), 'public', 'metadata', 'unallocated'];
@@ -60,7 +60,7 @@ describe('the corpus', () => {
     }
   });
 
-  it('means by each spelling what the URL parser reads', () => {
+  test('means by each spelling what the URL parser reads', () => {
     const wrong = corpus.filter(({ host, address }) => {
       const url = URL.parse(`https://${host}/`);
       return url === null || !same(readAddress(bareHost(url.hostname)), address);
@@ -70,7 +70,7 @@ describe('the corpus', () => {
 });
 
 describe('the guard agrees with an independent classifier', () => {
-  it('on each host as the URL parser writes it', () => {
+  test('on each host as the URL parser writes it', () => {
     const wrong = corpus.filter(({ host, address }) => {
       const { hostname } = new URL(`https://${host}/`);
       const kind = expectedClass(address);
@@ -79,7 +79,7 @@ describe('the guard agrees with an independent classifier', () => {
     expectNone(wrong);
   });
 
-  it('on each URL, whatever stands around the host', () => {
+  test('on each URL, whatever stands around the host', () => {
     const wrong = corpus.flatMap(({ host, address }, index) => {
       const expected = allowed[expectedClass(address)];
       // Two for each host, in turn: all pairs would take long and show no more.
@@ -89,7 +89,7 @@ describe('the guard agrees with an independent classifier', () => {
     expectNone(wrong);
   });
 
-  it('on each URL without TLS: loopback alone, and only where it is allowed', () => {
+  test('on each URL without TLS: loopback alone, and only where it is allowed', () => {
     const wrong = corpus.flatMap(({ host, address }) => {
       const expected = expectedClass(address) === 'loopback' ? allowed.loopback : never;
       return [`http://${host}/`, `HTTP://${host}:8080`].filter(url => !equal(both(url), expected));
@@ -97,13 +97,13 @@ describe('the guard agrees with an independent classifier', () => {
     expectNone(wrong);
   });
 
-  it('on each URL that names somebody before the host: never', () => {
+  test('on each URL that names somebody before the host: never', () => {
     const urls = corpus.flatMap(({ host }) => [`https://user:secret@${host}/`, `https://@${host}`]);
     expectNone(urls.filter(url => !equal(both(url), never)));
   });
 
   // A socket connects to a literal without a lookup, using the system's parser and not the guard's.
-  it('on the address that a socket would take each text for', () => {
+  test('on the address that a socket would take each text for', () => {
     const wrong = corpus.filter(({ host, address }) => {
       const text = bareHost(host);
       const family = isIP(text);
@@ -115,7 +115,7 @@ describe('the guard agrees with an independent classifier', () => {
     expect(corpus.filter(({ host }) => isIP(bareHost(host)) !== 0).length).toBeGreaterThan(2_000);
   });
 
-  it('on the names of loopback, on other names, and on what is no address', () => {
+  test('on the names of loopback, on other names, and on what is no address', () => {
     for (const around of surroundings) {
       expectNone(localhostSpellings.filter(host => !equal(both(around(host)), allowed.loopback)));
       expectNone(mereNames.filter(host => !equal(both(around(host)), allowed.public)));
@@ -141,7 +141,7 @@ describe('the guard agrees on addresses drawn at random', () => {
   });
   const address = fc.oneof(anywhere, nearby, nearby);
 
-  it('as bytes and in every spelling', () => {
+  test('as bytes and in every spelling', () => {
     fc.assert(
       fc.property(address, each => {
         const kind = expectedClass(each);
@@ -155,7 +155,7 @@ describe('the guard agrees on addresses drawn at random', () => {
     );
   });
 
-  it('and never reads another address in a text than a socket would', () => {
+  test('and never reads another address in a text than a socket would', () => {
     const character = fc.constantFrom(...'0123456789abcdefF:::...%x[]');
     const garbled = fc.tuple(address, fc.nat(), fc.array(character, { maxLength: 3 })).map(([each, at, inserted]) => {
       const spellings = spellingsOf(each).map(({ host }) => bareHost(host));

@@ -11,7 +11,10 @@ export type Receiver = {
 type Listening = Pick<Server, 'listen' | 'on' | 'close' | 'address'>;
 
 /** Starts any server on loopback and remembers its sockets, so that closing never waits for a hostile one. */
-export async function startOnLoopback(server: Listening, address = '127.0.0.1'): Promise<Omit<Receiver, 'received'>> {
+export const startOnLoopback = async (
+  server: Listening,
+  address = '127.0.0.1',
+): Promise<Omit<Receiver, 'received'>> => {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
@@ -33,10 +36,10 @@ export async function startOnLoopback(server: Listening, address = '127.0.0.1'):
         for (const socket of sockets) socket.destroy();
       }),
   };
-}
+};
 
 /** A receiver in plain bytes: `answer` is called once per connection when the request's headers are complete. */
-export async function startReceiver(answer: (socket: Socket) => void, address?: string): Promise<Receiver> {
+export const startReceiver = async (answer: (socket: Socket) => void, address?: string): Promise<Receiver> => {
   const all: string[] = [];
   const server = createServer(socket => {
     let head = '';
@@ -50,12 +53,12 @@ export async function startReceiver(answer: (socket: Socket) => void, address?: 
     });
   });
   return { ...(await startOnLoopback(server, address)), received: () => all.join('') };
-}
+};
 
 export type Certificate = { readonly cert: string; readonly key: string };
 
 /** A self-signed certificate for the names given, made on the spot. */
-export async function makeCertificate(names: readonly string[], expired = false): Promise<Certificate> {
+export const makeCertificate = async (names: readonly string[], expired = false): Promise<Certificate> => {
   // The package needs a metadata polyfill for injection, which is not used here.
   if (!('getMetadata' in Reflect)) {
     Object.assign(Reflect, { getMetadata: () => undefined, getOwnMetadata: () => undefined });
@@ -79,4 +82,4 @@ export async function makeCertificate(names: readonly string[], expired = false)
   });
   const key = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   return { cert: certificate.toString('pem'), key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n` };
-}
+};

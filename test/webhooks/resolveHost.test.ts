@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createResolveHost } from '../../src/webhooks/connect.ts';
 
 const typeA = 1;
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise<void>(resolve => server.close(() => resolve())));
 
-function parseQuestion(query: Buffer): { name: string; type: number; question: Buffer } {
+const parseQuestion = (query: Buffer): { name: string; type: number; question: Buffer } => {
   const labels: string[] = [];
   let at = 12;
   for (let length = query[at]!; length > 0; length = query[at]!) {
@@ -57,19 +57,19 @@ function parseQuestion(query: Buffer): { name: string; type: number; question: B
     at += 1 + length;
   }
   return { name: labels.join('.'), type: query.readUInt16BE(at + 1), question: query.subarray(12, at + 5) };
-}
+};
 
 const resolveHost = (name: string, timeoutMs = 2_000) =>
   createResolveHost({ servers: [`127.0.0.1:${server.address().port}`], timeoutMs })(name);
 
 describe('createResolveHost', () => {
-  it('gives the addresses of both families, or of the one that answers', async () => {
+  test('gives the addresses of both families, or of the one that answers', async () => {
     expect(await resolveHost('both.example')).toEqual(['127.0.0.1', '::1']);
     expect(await resolveHost('four.example')).toEqual(['127.0.0.2']);
     expect(await resolveHost('half.example')).toEqual(['::1']);
   });
 
-  it('tells a name that does not exist from a lookup that failed', async () => {
+  test('tells a name that does not exist from a lookup that failed', async () => {
     await expect(resolveHost('empty.example')).rejects.toMatchObject({ code: 'name_not_found' });
     await expect(resolveHost('unknown.example')).rejects.toMatchObject({ code: 'name_not_found' });
     await expect(resolveHost('broken.example')).rejects.toMatchObject({ code: 'name_lookup_failed' });

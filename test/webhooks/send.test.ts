@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EgressError } from '../../src/webhooks/failure.ts';
 import { type Outgoing, parseRetryAfter } from '../../src/webhooks/send.ts';
 import { startReceiver } from './receiver.ts';
@@ -7,11 +7,11 @@ import { useSenders } from './senders.ts';
 
 const { cleanups, newSender } = useSenders();
 
-async function receive(answer: (socket: Socket) => void, address?: string) {
+const receive = async (answer: (socket: Socket) => void, address?: string) => {
   const receiver = await startReceiver(answer, address);
   cleanups.push(receiver.close);
   return receiver;
-}
+};
 
 const outgoing = (url: string, more: Partial<Outgoing> = {}): Outgoing => ({
   url,
@@ -27,7 +27,7 @@ const answering =
     void socket.write(`HTTP/1.1 ${status}\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`);
 
 describe('what a receiver answers', () => {
-  it('posts the body and headers once and reports the answer', async () => {
+  test('posts the body and headers once and reports the answer', async () => {
     const receiver = await receive(answering('200 OK', 'thanks'));
     const outcome = await newSender().send(outgoing(`http://127.0.0.1:${receiver.port}/hook?a=b#never-sent`));
     expect(outcome).toEqual({
@@ -45,13 +45,13 @@ describe('what a receiver answers', () => {
     expect(receiver.received()).not.toContain('never-sent');
   });
 
-  it('takes 204 for success', async () => {
+  test('takes 204 for success', async () => {
     const receiver = await receive(socket => void socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
     const outcome = await newSender().send(outgoing(`http://127.0.0.1:${receiver.port}/`));
     expect(outcome).toMatchObject({ delivered: true, statusCode: 204, error: null, responseBody: Buffer.alloc(0) });
   });
 
-  it.each([
+  test.each([
     ['410 Gone', 410, 'answered 410'],
     ['500 Oops', 500, 'answered 500'],
     ['404 Not Found', 404, 'answered 404'],
@@ -62,7 +62,7 @@ describe('what a receiver answers', () => {
     expect(outcome.responseBody.toString()).toBe('why');
   });
 
-  it.each([301, 302, 303, 307, 308])('never follows a %i', async statusCode => {
+  test.each([301, 302, 303, 307, 308])('never follows a %i', async statusCode => {
     const other = await receive(answering('200 OK'));
     const location = `location: http://127.0.0.1:${other.port}/\r\n`;
     const receiver = await receive(answering(`${statusCode} Elsewhere`, '', location));
@@ -72,7 +72,7 @@ describe('what a receiver answers', () => {
     expect(other.connections()).toBe(0);
   });
 
-  it('does not look at proxy variables', async () => {
+  test('does not look at proxy variables', async () => {
     const proxy = await receive(answering('200 OK'));
     const receiver = await receive(answering('202 Accepted'));
     const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'HTTPS_PROXY'];
@@ -97,7 +97,7 @@ describe('hostile receivers', () => {
     socket.on('close', () => clearInterval(timer));
   };
 
-  it.each<[string, (socket: Socket) => void, number | null]>([
+  test.each<[string, (socket: Socket) => void, number | null]>([
     ['that never answers', () => {}, null],
     [
       'whose headers drip',
@@ -123,7 +123,7 @@ describe('hostile receivers', () => {
     expect(outcome).toMatchObject({ delivered: false, statusCode, error: 'no complete answer in time' });
   });
 
-  it('keeps 16 KiB of an endless body and hangs up', async () => {
+  test('keeps 16 KiB of an endless body and hangs up', async () => {
     const closed = Promise.withResolvers<void>();
     const receiver = await receive(socket => {
       const pour = (): void => {
@@ -140,7 +140,7 @@ describe('hostile receivers', () => {
     await closed.promise;
   });
 
-  it('refuses headers beyond 16 KiB', async () => {
+  test('refuses headers beyond 16 KiB', async () => {
     const receiver = await receive(answering('200 OK', '', `x: ${'a'.repeat(20_000)}\r\n`));
     const outcome = await newSender().send(outgoing(`http://127.0.0.1:${receiver.port}/`));
     expect(outcome).toMatchObject({ delivered: false, statusCode: null, error: 'answer headers are too large' });
@@ -148,7 +148,7 @@ describe('hostile receivers', () => {
 
   const cutOff = 'connection closed before the answer was complete';
 
-  it.each<[string, (socket: Socket) => void, number | null, string]>([
+  test.each<[string, (socket: Socket) => void, number | null, string]>([
     ['resets before answering', socket => socket.resetAndDestroy(), null, cutOff],
     ['closes before answering', socket => void socket.end(), null, cutOff],
     [
@@ -166,7 +166,7 @@ describe('hostile receivers', () => {
     expect(outcome).toMatchObject({ delivered: false, statusCode, error });
   });
 
-  it('reports a refused connection', async () => {
+  test('reports a refused connection', async () => {
     const receiver = await startReceiver(() => {});
     await receiver.close();
     const sender = newSender();
@@ -176,7 +176,7 @@ describe('hostile receivers', () => {
     }
   });
 
-  it('stops when the caller cancels, before or during', async () => {
+  test('stops when the caller cancels, before or during', async () => {
     const arrived = Promise.withResolvers<void>();
     const receiver = await receive(() => arrived.resolve());
     const controller = new AbortController();
@@ -194,7 +194,7 @@ describe('hostile receivers', () => {
 describe('where it may go', () => {
   const refused = { delivered: false, statusCode: null, error: 'address is not allowed' };
 
-  it('does not go to loopback unless allowed, even over a connection kept open by one that was', async () => {
+  test('does not go to loopback unless allowed, even over a connection kept open by one that was', async () => {
     const receiver = await receive(answering('200 OK'));
     const sender = newSender({ resolveHost: async () => ['127.0.0.1'] });
     expect(await sender.send(outgoing(`http://127.0.0.1:${receiver.port}/`))).toMatchObject({ delivered: true });
@@ -207,7 +207,7 @@ describe('where it may go', () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  it.each([
+  test.each([
     ['private', ['10.0.0.1']],
     ['metadata', ['169.254.169.254']],
     ['mapped', ['::ffff:127.0.0.1']],
@@ -220,7 +220,7 @@ describe('where it may go', () => {
     expect(await sender.send(outgoing('https://name.example/', { allowLoopback: false }))).toMatchObject(refused);
   });
 
-  it('reports names that do not resolve, or not in time', async () => {
+  test('reports names that do not resolve, or not in time', async () => {
     const failing = newSender({ resolveHost: () => Promise.reject(new EgressError('name_lookup_failed')) });
     expect(await failing.send(outgoing('https://name.example/'))).toMatchObject({ error: 'host name lookup failed' });
     const empty = newSender({ resolveHost: async () => [] });
@@ -231,7 +231,7 @@ describe('where it may go', () => {
     });
   });
 
-  it.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('never calls its own listener on %s', async address => {
+  test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('never calls its own listener on %s', async address => {
     const receiver = await receive(answering('200 OK'));
     const sender = newSender({
       ownListeners: () => [{ address, port: receiver.port }],
@@ -244,7 +244,7 @@ describe('where it may go', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('finds a receiver that listens on one family of localhost only', async () => {
+  test('finds a receiver that listens on one family of localhost only', async () => {
     const four = await receive(answering('200 OK'), '127.0.0.1');
     const six = await receive(answering('200 OK'), '::1');
     const sender = newSender({ ownListeners: () => [{ address: '127.0.0.1', port: 1 }] });
@@ -255,7 +255,7 @@ describe('where it may go', () => {
 });
 
 describe('parseRetryAfter', () => {
-  it('reads seconds and HTTP dates and nothing else', () => {
+  test('reads seconds and HTTP dates and nothing else', () => {
     const now = Date.UTC(2030, 0, 1);
     expect(parseRetryAfter('0', now)).toBe(0);
     expect(parseRetryAfter('90', now)).toBe(90_000);

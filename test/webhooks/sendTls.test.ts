@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Outgoing } from '../../src/webhooks/send.ts';
 import { makeCertificate, startOnLoopback } from './receiver.ts';
 import { useSenders } from './senders.ts';
@@ -10,15 +10,15 @@ const { cleanups, newSender } = useSenders();
 const outgoing = (url: string): Outgoing => ({ url, headers: {}, body: '{}', allowLoopback: true });
 
 describe('TLS', () => {
-  async function receiveTls(names: readonly string[], expired = false) {
+  const receiveTls = async (names: readonly string[], expired = false) => {
     const certificate = await makeCertificate(names, expired);
     const server = createServer(certificate, (_, response) => void response.end('ok'));
     const receiver = await startOnLoopback(server);
     cleanups.push(receiver.close);
     return { ...receiver, ca: certificate.cert };
-  }
+  };
 
-  it('delivers over https where the injected authority vouches for the receiver', async () => {
+  test('delivers over https where the injected authority vouches for the receiver', async () => {
     const receiver = await receiveTls(['localhost', '127.0.0.1', 'name.example']);
     const sender = newSender({ loopbackCa: receiver.ca, resolveHost: async () => ['127.0.0.1'] });
     for (const host of ['localhost', '127.0.0.1', 'name.example']) {
@@ -27,7 +27,7 @@ describe('TLS', () => {
     }
   });
 
-  it('refuses a self-signed certificate otherwise, whatever the environment says', async () => {
+  test('refuses a self-signed certificate otherwise, whatever the environment says', async () => {
     const receiver = await receiveTls(['127.0.0.1']);
     const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -40,7 +40,7 @@ describe('TLS', () => {
     }
   });
 
-  it('refuses a certificate for another name and one that has expired', async () => {
+  test('refuses a certificate for another name and one that has expired', async () => {
     const other = await receiveTls(['other.example']);
     const wrongName = await newSender({ loopbackCa: other.ca }).send(outgoing(`https://127.0.0.1:${other.port}/`));
     expect(wrongName).toMatchObject({ delivered: false, error: 'certificate is for another host name' });
@@ -49,7 +49,7 @@ describe('TLS', () => {
     expect(expired).toMatchObject({ delivered: false, error: 'certificate has expired' });
   });
 
-  it('reports a plain receiver behind https and the reverse', async () => {
+  test('reports a plain receiver behind https and the reverse', async () => {
     const plain = await startOnLoopback(createPlainServer(socket => void socket.end('HTTP/1.1 200 OK\r\n\r\n')));
     cleanups.push(plain.close);
     const toPlain = await newSender().send(outgoing(`https://127.0.0.1:${plain.port}/`));

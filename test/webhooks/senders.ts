@@ -2,7 +2,7 @@ import { afterEach } from 'vitest';
 import { createSender, type Sender, type SenderOptions } from '../../src/webhooks/send.ts';
 
 /** Senders for the tests of one file. After each test all that is in `cleanups` ends, the latest first. */
-export function useSenders() {
+export const useSenders = () => {
   const cleanups: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -16,4 +16,4 @@ export function useSenders() {
       return sender;
     },
   };
-}
+};

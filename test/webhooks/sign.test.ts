@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signWebhook } from '../../src/webhooks/sign.ts';
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 describe('signWebhook', () => {
-  it('is accepted by an independent verifier, whatever the body', () => {
+  test('is accepted by an independent verifier, whatever the body', () => {
     const body = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.uint8Array().map(bytes => Buffer.from(bytes)),
@@ -25,7 +25,7 @@ describe('signWebhook', () => {
     );
   });
 
-  it('equals the independent signer byte for byte', () => {
+  test('equals the independent signer byte for byte', () => {
     const secret = newSecret();
     const at = nowSeconds();
     const headers = signWebhook({ secrets: [secret], id: 'evt_2', timestampSeconds: at, body: '{"a":"ü"}' });
@@ -34,7 +34,7 @@ describe('signWebhook', () => {
     expect(headers['webhook-timestamp']).toBe(String(at));
   });
 
-  it('lets both the old and the new secret verify during a rotation', () => {
+  test('lets both the old and the new secret verify during a rotation', () => {
     const [old, fresh] = [newSecret(), newSecret()];
     const headers = signWebhook({ secrets: [fresh, old], id: 'evt_3', timestampSeconds: nowSeconds(), body: '{}' });
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2);
@@ -42,7 +42,7 @@ describe('signWebhook', () => {
     expect(() => new Webhook(newSecret()).verify('{}', headers)).toThrow();
   });
 
-  it('signs each time with the secret it is given, seen before or not', () => {
+  test('signs each time with the secret it is given, seen before or not', () => {
     const secrets = [newSecret(), newSecret(), newSecret()];
     for (let round = 0; round < 3; round++) {
       for (const secret of secrets) {
@@ -54,7 +54,7 @@ describe('signWebhook', () => {
     }
   });
 
-  it('does not verify when a byte of the body, the id or the time differs', () => {
+  test('does not verify when a byte of the body, the id or the time differs', () => {
     const secret = newSecret();
     const headers = signWebhook({ secrets: [secret], id: 'evt_4', timestampSeconds: nowSeconds(), body: '{"n":1}' });
     const verifier = new Webhook(secret);
@@ -64,7 +64,7 @@ describe('signWebhook', () => {
     expect(() => verifier.verify('{"n":1}', { ...headers, 'webhook-timestamp': later })).toThrow();
   });
 
-  it.each([
+  test.each([
     ['no prefix', randomBytes(32).toString('base64')],
     ['nothing after the prefix', 'whsec_'],
     ['too short', `whsec_${randomBytes(8).toString('base64')}`],
@@ -76,7 +76,7 @@ describe('signWebhook', () => {
     expect(sign).toThrow(new Error('A webhook secret is malformed'));
   });
 
-  it('refuses to sign without a secret, with an ambiguous id, or at no time', () => {
+  test('refuses to sign without a secret, with an ambiguous id, or at no time', () => {
     const good = { secrets: [newSecret()], id: 'evt_1', timestampSeconds: 1, body: '' };
     expect(() => signWebhook({ ...good, secrets: [] })).toThrow();
     expect(() => signWebhook({ ...good, id: 'evt.1' })).toThrow();

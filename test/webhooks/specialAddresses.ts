@@ -10,13 +10,13 @@ export type Block = {
 };
 
 /** Reads dotted IPv4 and colon-separated IPv6 as the URL parser and the system write them. */
-export function readAddress(text: string): Address {
+export const readAddress = (text: string): Address => {
   if (!text.includes(':')) return { bits: 32, value: number(text.split('.').map(Number), 8) };
   const [head, tail] = text.split('::').map(groupsOf);
   if (head === undefined || tail === undefined) return { bits: 128, value: number(groupsOf(text), 16) };
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0);
   return { bits: 128, value: number([...head, ...zeros, ...tail], 16) };
-}
+};
 
 const groupsOf = (text: string): number[] =>
   text === ''
@@ -119,14 +119,14 @@ const contains = (each: Block, { bits, value }: Address): boolean =>
   each.bits === bits && each.first <= value && value <= each.last;
 
 /** The purpose of an address; `public` if it has no special one. */
-export function purposeOf(address: Address): string {
+export const purposeOf = (address: Address): string => {
   const special = [...metadataServices, ...specialBlocks].find(each => contains(each, address));
   if (special !== undefined) return special.name;
   return address.bits === 32 || contains(globalUnicast, address) ? 'public' : 'unallocated';
-}
+};
 
 /** The expected class. */
-export function expectedClass(address: Address): 'public' | 'loopback' | 'refused' {
+export const expectedClass = (address: Address): 'public' | 'loopback' | 'refused' => {
   const purpose = purposeOf(address);
   return purpose === 'public' || purpose === 'loopback' ? purpose : 'refused';
-}
+};

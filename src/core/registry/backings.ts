@@ -233,12 +233,12 @@ export const testnets: Readonly<Record<Slug, Backing>> = {
 };
 
 /** The local dev chain as backing of a slug: the same coin and token symbols, with its own contracts. */
-export function devBacking(
+export const devBacking = (
   slug: Slug,
   chainId: number,
   tokenAddress: (slug: Slug, symbol: string) => string,
   more: readonly Token[] = [],
-): Backing {
+): Backing => {
   const model = mainnets[slug];
   return {
     slug,
@@ -253,4 +253,4 @@ export function devBacking(
     rule: devRule,
     tokens: [...model.tokens, ...more].map(each => ({ ...each, address: tokenAddress(slug, each.symbol) })),
   };
-}
+};

@@ -62,25 +62,24 @@ type Registry = {
 export const devChainId = 31337;
 
 /** All slugs of an environment with the chain that backs each, sorted by slug. */
-export function resolveNetworks(registry: Registry): Network[] {
-  return [...slugs].sort().map(slug => resolveNetwork(registry, slug));
-}
+export const resolveNetworks = (registry: Registry): Network[] =>
+  [...slugs].sort().map(slug => resolveNetwork(registry, slug));
 
-function resolveNetwork({ environment, configured, devChain }: Registry, slug: Slug): Network {
+const resolveNetwork = ({ environment, configured, devChain }: Registry, slug: Slug): Network => {
   const settings = configured[slug];
   const rpcUrls = settings?.rpcUrls ?? [];
   if (environment === 'production') return build(environment, mainnets[slug], rpcUrls, settings);
   if (rpcUrls.length > 0 || devChain === null) return build(environment, testnets[slug], rpcUrls, settings);
   const backing = devBacking(slug, devChainId, devChain.tokenAddress, devChain.moreTokens?.(slug));
   return build(environment, backing, devChain.rpcUrls ?? [], settings);
-}
+};
 
-function build(
+const build = (
   environment: Environment,
   backing: Backing,
   rpcUrls: readonly string[],
   settings: NetworkSettings | undefined,
-): Network {
+): Network => {
   const currencies = currenciesOf(backing, settings?.tokens ?? [], settings?.minAmounts ?? {});
   return {
     environment,
@@ -98,13 +97,13 @@ function build(
     rpcUrls: [...rpcUrls],
     backing: backing.kind,
   };
-}
+};
 
-function currenciesOf(
+const currenciesOf = (
   backing: Backing,
   more: readonly Token[],
   minAmounts: Readonly<Record<string, string>>,
-): Currency[] {
+): Currency[] => {
   const minAmount = (symbol: string, decimals: number): bigint => {
     const text = Object.hasOwn(minAmounts, symbol) ? minAmounts[symbol] : undefined;
     return text === undefined ? 1n : unitsOrThrow(text, decimals, `minAmounts.${symbol}`);
@@ -127,9 +126,9 @@ function currenciesOf(
     minAmount: minAmount(token.symbol, token.decimals),
   }));
   return [native, ...tokens];
-}
+};
 
-function tiersOf(currencies: readonly Currency[], tiers: NonNullable<NetworkSettings['tiers']>): Tier[] {
+const tiersOf = (currencies: readonly Currency[], tiers: NonNullable<NetworkSettings['tiers']>): Tier[] => {
   const applicable = tiers.flatMap(tier => {
     // A test network may lack a token of the slug's mainnet. Its tier then does not apply.
     const currency = currencies.find(each => each.symbol === tier.currency);
@@ -137,17 +136,17 @@ function tiersOf(currencies: readonly Currency[], tiers: NonNullable<NetworkSett
     return [{ ...tier, from: unitsOrThrow(tier.from, currency.decimals, `tiers.${tier.currency}`) }];
   });
   return applicable.sort((a, b) => (a.from < b.from ? 1 : a.from > b.from ? -1 : 0));
-}
+};
 
-function unitsOrThrow(text: string, decimals: number, where: string): bigint {
+const unitsOrThrow = (text: string, decimals: number, where: string): bigint => {
   const parsed = parseAmount(text, decimals);
   if (!parsed.ok) throw new RangeError(`${where} is not an amount (${parsed.problem})`);
   return parsed.units;
-}
+};
 
 /** Case-insensitive in ASCII only: with Unicode case folding, other letters could spell a symbol. */
-export function findCurrency(network: Network, text: string): Currency | undefined {
+export const findCurrency = (network: Network, text: string): Currency | undefined => {
   if (!/^[A-Za-z0-9]{1,16}$/.test(text)) return undefined;
   const symbol = text.toUpperCase();
   return network.currencies.find(currency => currency.symbol === symbol);
-}
+};

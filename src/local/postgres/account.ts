@@ -19,20 +19,20 @@ type Invocation = { command: string; args: string[]; identity: { uid?: number; g
 const namespaceCommand = ['-U', '--map-user=65534', '--map-group=65534', '--'];
 
 /** How to start a command under the account. The command keeps the process id that it is started with. */
-export function invokeAs(account: Account, command: string, args: readonly string[]): Invocation {
+export const invokeAs = (account: Account, command: string, args: readonly string[]): Invocation => {
   if (account.kind === 'namespace') {
     return { command: 'unshare', args: [...namespaceCommand, command, ...args], identity: {} };
   }
   const identity = account.kind === 'user' ? { uid: account.uid, gid: account.gid } : {};
   return { command, args: [...args], identity };
-}
+};
 
 /** The first account that has a name, can enter the data directory and can run the binaries. Each is tried for real. */
-export async function chooseAccount(
+export const chooseAccount = async (
   files: PostgresFiles,
   binaries: PostgresBinaries,
   log: Log,
-): Promise<ServerAccount> {
+): Promise<ServerAccount> => {
   const refusals: string[] = [];
   for (const account of await candidates(files, binaries)) {
     const script = 'id -un >/dev/null && cd "$1" && exec "$2" --version';
@@ -50,9 +50,9 @@ export async function chooseAccount(
     'The embedded PostgreSQL cannot run here. Start Florin as an ordinary user with a data directory of its own, ' +
       `or set DATABASE_URL to a PostgreSQL server. Tried:\n${refusals.join('\n')}`,
   );
-}
+};
 
-async function candidates(files: PostgresFiles, binaries: PostgresBinaries): Promise<Account[]> {
+const candidates = async (files: PostgresFiles, binaries: PostgresBinaries): Promise<Account[]> => {
   if (!isRoot()) return [{ kind: 'self' }, { kind: 'namespace' }];
   // The owner of the existing files comes first, so that they keep their owner from one start to the next.
   const owners = [
@@ -63,9 +63,9 @@ async function candidates(files: PostgresFiles, binaries: PostgresBinaries): Pro
   ];
   const users = owners.filter(owner => owner !== null && owner.uid !== 0);
   return [...users.map(owner => ({ kind: 'user' as const, ...owner! })), { kind: 'namespace' }];
-}
+};
 
-async function ownerOf(path: string): Promise<{ uid: number; gid: number } | null> {
+const ownerOf = async (path: string): Promise<{ uid: number; gid: number } | null> => {
   try {
     const { uid, gid } = await stat(path);
     return { uid, gid };
@@ -73,35 +73,35 @@ async function ownerOf(path: string): Promise<{ uid: number; gid: number } | nul
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
-}
+};
 
-async function findNobody(): Promise<{ uid: number; gid: number }> {
+const findNobody = async (): Promise<{ uid: number; gid: number }> => {
   const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '');
   const found = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(accounts);
   return { uid: Number(found?.[1] ?? 65534), gid: Number(found?.[2] ?? 65534) };
-}
+};
 
-function describe(account: Account): string {
+const describe = (account: Account): string => {
   if (account.kind === 'user') return `user ${account.uid}`;
   return account.kind === 'self' ? 'this user' : 'a user namespace';
-}
+};
 
-function warnOfNamespace(files: PostgresFiles, log: Log): void {
+const warnOfNamespace = (files: PostgresFiles, log: Log): void => {
   const message =
     'no unprivileged account can enter the data and program directories, so PostgreSQL runs in a user namespace ' +
     'and keeps the file access of this user';
   log.warn({ directory: files.directory }, message);
-}
+};
 
 /**
  * Gives a directory of the server to its account. The top comes last, so its owner shows whether everything below is
  * done.
  */
-export async function handOver(directory: string, account: Account): Promise<void> {
+export const handOver = async (directory: string, account: Account): Promise<void> => {
   if (!isRoot()) return;
   const { uid, gid } = account.kind === 'user' ? account : { uid: 0, gid: 0 };
   const current = await lstat(directory);
   if (current.uid === uid && current.gid === gid) return;
   for (const entry of await readdir(directory, { recursive: true })) await lchown(join(directory, entry), uid, gid);
   await lchown(directory, uid, gid);
-}
+};

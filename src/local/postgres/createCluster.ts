@@ -19,29 +19,28 @@ type Context = {
   log: Log;
 };
 
-export async function hasCluster(files: PostgresFiles): Promise<boolean> {
-  return access(files.cluster).then(
+export const hasCluster = async (files: PostgresFiles): Promise<boolean> =>
+  access(files.cluster).then(
     () => true,
     () => false,
   );
-}
 
 /** Ends the processes of an interrupted first start and removes its files. */
-export async function clearUnfinished(files: PostgresFiles): Promise<void> {
+export const clearUnfinished = async (files: PostgresFiles): Promise<void> => {
   await endProcessesOn(files.buildPrefix);
   const prefix = basename(files.buildPrefix);
   for (const entry of await readdir(files.directory)) {
     if (!entry.startsWith(prefix)) continue;
     await rm(join(files.directory, entry), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
-}
+};
 
 /**
  * Builds the cluster in a temporary directory and renames it into place once it is complete, stopped and on disk. A
  * start that is killed leaves either no cluster or a whole one; processes of it that still run can only write to a
  * directory that is never renamed.
  */
-export async function createCluster(context: Context): Promise<void> {
+export const createCluster = async (context: Context): Promise<void> => {
   const { files, account, log } = context;
   log.info({ directory: files.cluster }, 'creating the database');
   const build = await mkdtemp(files.buildPrefix);
@@ -56,9 +55,9 @@ export async function createCluster(context: Context): Promise<void> {
   await rename(data, files.cluster);
   await syncDirectory(files.directory);
   await rm(build, { recursive: true, force: true });
-}
+};
 
-async function initialise(context: Context, data: string, passwordFile: string): Promise<void> {
+const initialise = async (context: Context, data: string, passwordFile: string): Promise<void> => {
   const args = [
     ...['-D', data, `--username=${names.superuser}`, `--pwfile=${passwordFile}`],
     ...['--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--no-instructions'],
@@ -67,10 +66,10 @@ async function initialise(context: Context, data: string, passwordFile: string):
   const options = { ...identity, env: context.binaries.environment, timeoutMs: 300_000 };
   const result = await runCommand(command, all, options);
   if (result.code !== 0) throw new Error(`The database could not be created. initdb said: ${result.stderr.trim()}`);
-}
+};
 
 /** Creates roles and database in single-user mode, so that no server can outlive an interrupted start. */
-async function bootstrap(context: Context, data: string): Promise<void> {
+const bootstrap = async (context: Context, data: string): Promise<void> => {
   const { owner, service, database } = names;
   const statements = [
     `CREATE ROLE ${owner} LOGIN PASSWORD '${context.passwords.owner}'`,
@@ -86,10 +85,10 @@ async function bootstrap(context: Context, data: string): Promise<void> {
   const options = { ...identity, env: context.binaries.environment, timeoutMs: 300_000, input };
   const result = await runCommand(command, all, options);
   if (result.code !== 0) throw new Error(`The database could not be prepared. postgres said: ${result.stderr.trim()}`);
-}
+};
 
 /** Refuses a data directory of another major version without changing it. The message says what to do. */
-export async function refuseOtherVersion(files: PostgresFiles, majorVersion: string): Promise<void> {
+export const refuseOtherVersion = async (files: PostgresFiles, majorVersion: string): Promise<void> => {
   let found: string;
   try {
     found = (await readFile(join(files.cluster, 'PG_VERSION'), 'utf8')).trim();
@@ -103,4 +102,4 @@ export async function refuseOtherVersion(files: PostgresFiles, majorVersion: str
       `Dump the database with the Florin or the PostgreSQL ${found} it was made with and restore it into an empty data ` +
       `directory, or run a PostgreSQL ${found} server on it and set DATABASE_URL.`,
   );
-}
+};

@@ -26,7 +26,7 @@ const probeTimeoutMs = 5_000;
 const attempts = 5;
 
 /** Takes over a server whose parent was killed, if it answers with our password; otherwise ends it. */
-export async function adoptServer(context: ServerContext): Promise<Postmaster | null> {
+export const adoptServer = async (context: ServerContext): Promise<Postmaster | null> => {
   const { files, log, signal } = context;
   const postmaster = await findPostmaster(files.cluster);
   if (postmaster === null) return null;
@@ -38,13 +38,13 @@ export async function adoptServer(context: ServerContext): Promise<Postmaster | 
   log.warn({ pid: postmaster.pid }, 'the PostgreSQL server of an earlier start does not answer; stopping it');
   await endPostmaster(postmaster, files.cluster, log);
   return null;
-}
+};
 
 /**
  * Starts a server and waits until it answers. An attempt may fail for a passing reason: sessions of a killed server
  * have not noticed its end yet, or a parent started a server just before it was killed.
  */
-export async function launchServer(context: ServerContext, isFirst: boolean): Promise<Postmaster> {
+export const launchServer = async (context: ServerContext, isFirst: boolean): Promise<Postmaster> => {
   const { files, signal } = context;
   for (let attempt = 1; ; attempt++) {
     const postmaster = await tryLaunch(context, isFirst);
@@ -56,9 +56,9 @@ export async function launchServer(context: ServerContext, isFirst: boolean): Pr
     if (other !== null) return other;
   }
   throw new Error(`PostgreSQL does not start. The end of ${files.serverLog}:\n${await tailServerLog(files.serverLog)}`);
-}
+};
 
-async function tryLaunch(context: ServerContext, isFirst: boolean): Promise<Postmaster | null> {
+const tryLaunch = async (context: ServerContext, isFirst: boolean): Promise<Postmaster | null> => {
   const { files, log, signal, socketDirectory } = context;
   const binaries = await locatePostgres({ linkDir: files.links });
   const { account, majorVersion } = await chooseAccount(files, binaries, log);
@@ -93,12 +93,12 @@ async function tryLaunch(context: ServerContext, isFirst: boolean): Promise<Post
   if (ready && (!isFirst || (await answers(context)))) return postmaster;
   await endPostmaster(postmaster, files.cluster, log);
   return null;
-}
+};
 
-async function answers(context: ServerContext): Promise<boolean> {
+const answers = async (context: ServerContext): Promise<boolean> => {
   const giveUp = new AbortController();
   const tooLate = pause(probeTimeoutMs, false, { signal: giveUp.signal }).catch(() => false);
   const answered = await Promise.race([context.probe().catch(() => false), tooLate]);
   giveUp.abort();
   return answered;
-}
+};

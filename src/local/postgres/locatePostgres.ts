@@ -23,7 +23,7 @@ const packages: Readonly<Record<string, string>> = {
 const baseEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Finds the packaged server, and creates the library links that its install script makes if that was not run. */
-export async function locatePostgres(options: { linkDir: string; packageRoot?: string }): Promise<PostgresBinaries> {
+export const locatePostgres = async (options: { linkDir: string; packageRoot?: string }): Promise<PostgresBinaries> => {
   const root = options.packageRoot ?? findPackage();
   const missing = await missingLinks(root);
   const made = await makeLinks(missing);
@@ -34,9 +34,9 @@ export async function locatePostgres(options: { linkDir: string; packageRoot?: s
   }
   const native = join(root, 'native');
   return { root, initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres'), environment };
-}
+};
 
-function findPackage(): string {
+const findPackage = (): string => {
   const platform = `${process.platform}-${process.arch}`;
   const name = packages[platform];
   if (name === undefined) {
@@ -50,10 +50,10 @@ function findPackage(): string {
       `The package ${name} is not installed. Run npm install with optional dependencies, or set DATABASE_URL.`,
     );
   }
-}
+};
 
 /** Absolute paths of the listed links that are missing. */
-async function missingLinks(root: string): Promise<Link[]> {
+const missingLinks = async (root: string): Promise<Link[]> => {
   const listed: unknown = JSON.parse(await readFile(join(root, 'native/pg-symlinks.json'), 'utf8'));
   if (!Array.isArray(listed)) return [];
   const missing: Link[] = [];
@@ -66,10 +66,10 @@ async function missingLinks(root: string): Promise<Link[]> {
     if (!exists) missing.push({ source: join(root, link.source), target });
   }
   return missing;
-}
+};
 
 /** False when the package's directory cannot be written to. */
-async function makeLinks(links: readonly Link[]): Promise<boolean> {
+const makeLinks = async (links: readonly Link[]): Promise<boolean> => {
   for (const { source, target } of links) {
     try {
       await symlink(relative(dirname(target), source), target);
@@ -79,13 +79,13 @@ async function makeLinks(links: readonly Link[]): Promise<boolean> {
     }
   }
   return true;
-}
+};
 
-async function makeLinksElsewhere(links: readonly Link[], directory: string): Promise<void> {
+const makeLinksElsewhere = async (links: readonly Link[], directory: string): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o755 });
   for (const { source, target } of links) {
     const path = join(directory, basename(target));
     await rm(path, { force: true });
     await symlink(source, path);
   }
-}
+};

@@ -6,7 +6,7 @@ import { type PostgresFiles, writePrivateFile } from './postgresFiles.ts';
 export type Passwords = { readonly superuser: string; readonly owner: string; readonly service: string };
 
 /** The recorded passwords. The first start makes them before it creates the cluster. */
-export async function ensurePasswords(files: PostgresFiles): Promise<Passwords> {
+export const ensurePasswords = async (files: PostgresFiles): Promise<Passwords> => {
   const recorded = await readPasswords(files);
   if (recorded !== null) return recorded;
   const hasCluster = await access(files.cluster).then(
@@ -19,9 +19,9 @@ export async function ensurePasswords(files: PostgresFiles): Promise<Passwords> 
   const passwords = { superuser: makePassword(), owner: makePassword(), service: makePassword() };
   await writePrivateFile(files.passwords, `${JSON.stringify(passwords)}\n`);
   return passwords;
-}
+};
 
-export async function readPasswords(files: PostgresFiles): Promise<Passwords | null> {
+export const readPasswords = async (files: PostgresFiles): Promise<Passwords | null> => {
   try {
     const parsed: unknown = JSON.parse(await readFile(files.passwords, 'utf8'));
     if (isPasswords(parsed)) return parsed;
@@ -30,12 +30,12 @@ export async function readPasswords(files: PostgresFiles): Promise<Passwords | n
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
-}
+};
 
-function isPasswords(value: unknown): value is Passwords {
+const isPasswords = (value: unknown): value is Passwords => {
   if (typeof value !== 'object' || value === null) return false;
   const { superuser, owner, service } = value as Record<string, unknown>;
   return typeof superuser === 'string' && typeof owner === 'string' && typeof service === 'string';
-}
+};
 
 const makePassword = () => randomBytes(24).toString('hex');

@@ -15,7 +15,7 @@ export type PostgresFiles = {
 export const isRoot = () => process.geteuid?.() === 0;
 
 /** Paths of the embedded server below the data directory. */
-export function postgresFiles(dataDir: string): PostgresFiles {
+export const postgresFiles = (dataDir: string): PostgresFiles => {
   const directory = join(dataDir, 'postgres');
   return {
     directory,
@@ -27,10 +27,10 @@ export function postgresFiles(dataDir: string): PostgresFiles {
     serverLog: join(directory, 'server.log'),
     links: join(directory, 'lib'),
   };
-}
+};
 
 /** Creates the directories that Florin owns. Those of the server's account follow when the account is known. */
-export async function ensurePostgresDirectory(dataDir: string): Promise<PostgresFiles> {
+export const ensurePostgresDirectory = async (dataDir: string): Promise<PostgresFiles> => {
   await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
   const files = postgresFiles(await realpath(dataDir));
   await mkdir(files.directory, { mode: 0o700, recursive: true });
@@ -44,17 +44,17 @@ export async function ensurePostgresDirectory(dataDir: string): Promise<Postgres
   // As root, the server runs under another account, which must be able to enter the directory but not to list it.
   await chmod(files.directory, isRoot() ? 0o711 : 0o700);
   return files;
-}
+};
 
 /** Root may start in the directory of an ordinary user: new files then belong to the directory's owner. */
-export async function keepOwner(path: string): Promise<void> {
+export const keepOwner = async (path: string): Promise<void> => {
   if (!isRoot()) return;
   const { uid, gid } = await stat(dirname(path));
   await lchown(path, uid, gid);
-}
+};
 
 /** Writes a file of mode 0600. After a crash it is complete or missing. */
-export async function writePrivateFile(path: string, content: string): Promise<void> {
+export const writePrivateFile = async (path: string, content: string): Promise<void> => {
   const unfinished = `${path}.new`;
   const file = await open(unfinished, 'w', 0o600);
   try {
@@ -66,13 +66,13 @@ export async function writePrivateFile(path: string, content: string): Promise<v
   await keepOwner(unfinished);
   await rename(unfinished, path);
   await syncDirectory(dirname(path));
-}
+};
 
-export async function syncDirectory(path: string): Promise<void> {
+export const syncDirectory = async (path: string): Promise<void> => {
   const directory = await open(path, 'r');
   try {
     await directory.sync();
   } finally {
     await directory.close();
   }
-}
+};

@@ -21,7 +21,7 @@ const pollMs = 25;
 const adoptedPollMs = 500;
 
 /** Starts a server that survives this process and signals from its terminal. */
-export function spawnPostmaster(launch: Launch): Promise<Postmaster> {
+export const spawnPostmaster = (launch: Launch): Promise<Postmaster> => {
   const { cluster, binaries, account, args, logDescriptor } = launch;
   const invocation = invokeAs(account, binaries.postgres, ['-D', cluster, ...args]);
   const child = spawn(invocation.command, invocation.args, {
@@ -37,26 +37,26 @@ export function spawnPostmaster(launch: Launch): Promise<Postmaster> {
     child.on('error', reject);
     child.on('spawn', () => resolve({ pid: child.pid!, exited }));
   });
-}
+};
 
 /** The server that a killed parent left running on the cluster, if any. */
-export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
+export const findPostmaster = async (cluster: string): Promise<Postmaster | null> => {
   const file = await readPostmasterFile(cluster);
   if (file === null || !(await isPostmasterOf(file.pid, cluster))) return null;
   return { pid: file.pid, exited: watchUntilGone(file.pid, cluster) };
-}
+};
 
 /** A process that is not a child reports no exit, so it is polled. */
-async function watchUntilGone(pid: number, cluster: string): Promise<void> {
+const watchUntilGone = async (pid: number, cluster: string): Promise<void> => {
   while (await isPostmasterOf(pid, cluster)) await pause(adoptedPollMs, undefined, { ref: false });
-}
+};
 
 /** Waits until the server accepts connections; false if it does not. Recovery after a crash may take minutes. */
-export async function waitUntilReady(
+export const waitUntilReady = async (
   postmaster: Postmaster,
   cluster: string,
   options: { timeoutMs: number; signal: AbortSignal },
-): Promise<boolean> {
+): Promise<boolean> => {
   let gone = false;
   void postmaster.exited.then(() => {
     gone = true;
@@ -68,10 +68,10 @@ export async function waitUntilReady(
     await pause(pollMs);
   }
   return false;
-}
+};
 
 /** Ends a server: first with a fast shutdown, then without a checkpoint, at last by force. */
-export async function endPostmaster(postmaster: Postmaster, cluster: string, log: Log): Promise<void> {
+export const endPostmaster = async (postmaster: Postmaster, cluster: string, log: Log): Promise<void> => {
   const steps = [
     { signal: 'SIGINT', patienceMs: 30_000 },
     { signal: 'SIGQUIT', patienceMs: 10_000 },
@@ -85,12 +85,12 @@ export async function endPostmaster(postmaster: Postmaster, cluster: string, log
     if (await endsWithin(postmaster, patienceMs)) return;
   }
   throw new Error(`PostgreSQL (process ${postmaster.pid}) cannot be stopped. Stop it by hand.`);
-}
+};
 
-async function endsWithin(postmaster: Postmaster, patienceMs: number): Promise<boolean> {
+const endsWithin = async (postmaster: Postmaster, patienceMs: number): Promise<boolean> => {
   const giveUp = new AbortController();
   const patience = pause(patienceMs, false, { signal: giveUp.signal }).catch(() => false);
   const ended = await Promise.race([postmaster.exited.then(() => true), patience]);
   giveUp.abort();
   return ended;
-}
+};

@@ -9,7 +9,7 @@ export type PostmasterFile = { readonly pid: number; readonly status: string };
 const pathOf = (cluster: string) => join(cluster, 'postmaster.pid');
 
 /** What the server writes about itself while it runs. After a crash it may describe a server that is gone. */
-export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | null> {
+export const readPostmasterFile = async (cluster: string): Promise<PostmasterFile | null> => {
   try {
     const lines = (await readFile(pathOf(cluster), 'utf8')).split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
@@ -18,7 +18,7 @@ export async function readPostmasterFile(cluster: string): Promise<PostmasterFil
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
-}
+};
 
 /**
  * Prepares for a new server once it is certain that the recorded one does not run.
@@ -27,7 +27,7 @@ export async function readPostmasterFile(cluster: string): Promise<PostmasterFil
  * removed, because it also names the shared memory by which a new server notices orphaned sessions of the old one.
  * Instead it gets the id of this process: PostgreSQL knows that its own parent cannot be another server.
  */
-export async function disarmPostmasterFile(cluster: string, socketDirectory: string): Promise<void> {
+export const disarmPostmasterFile = async (cluster: string, socketDirectory: string): Promise<void> => {
   for (const name of [`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`])
     await rm(join(socketDirectory, name), { force: true });
   try {
@@ -45,4 +45,4 @@ export async function disarmPostmasterFile(cluster: string, socketDirectory: str
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
   }
-}
+};

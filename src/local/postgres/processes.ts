@@ -6,12 +6,11 @@ import { runCommand } from './runCommand.ts';
 const psOptions = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, timeoutMs: 10_000 };
 
 /** Whether the process is the postmaster of this cluster, not another process with a reused id. */
-export async function isPostmasterOf(pid: number, cluster: string): Promise<boolean> {
-  return (await commandOf(pid)).includes(` -D ${cluster} -c `);
-}
+export const isPostmasterOf = async (pid: number, cluster: string): Promise<boolean> =>
+  (await commandOf(pid)).includes(` -D ${cluster} -c `);
 
 /** The command line, arguments separated by spaces; empty for a process that has ended. */
-async function commandOf(pid: number): Promise<string> {
+const commandOf = async (pid: number): Promise<string> => {
   if (process.platform !== 'linux') {
     return (await runCommand('ps', ['-ww', '-o', 'command=', '-p', String(pid)], psOptions)).stdout;
   }
@@ -21,18 +20,18 @@ async function commandOf(pid: number): Promise<string> {
     if (hasCode(error, 'ENOENT', 'ESRCH')) return '';
     throw error;
   }
-}
+};
 
 /** Ends every process, with its group, that was started with a data directory below this path prefix. */
-export async function endProcessesOn(pathPrefix: string): Promise<void> {
+export const endProcessesOn = async (pathPrefix: string): Promise<void> => {
   await endAll(`an interrupted start on ${pathPrefix}*`, () => processesOn(pathPrefix));
-}
+};
 
 /**
  * Ends the remaining processes of a server that is gone. Most notice its end by themselves, but one that waits for a
  * lock whose holder was killed would wait for ever, and no new server starts beside it.
  */
-export async function endOrphansOf(cluster: string): Promise<void> {
+export const endOrphansOf = async (cluster: string): Promise<void> => {
   await endAll(`an earlier server on ${cluster}`, async () => {
     const found: number[] = [];
     for (const pid of await processesIn(cluster)) {
@@ -41,9 +40,9 @@ export async function endOrphansOf(cluster: string): Promise<void> {
     }
     return found;
   });
-}
+};
 
-async function endAll(what: string, find: () => Promise<number[]>): Promise<void> {
+const endAll = async (what: string, find: () => Promise<number[]>): Promise<void> => {
   const attempts = 100;
   for (let attempt = 0; attempt < attempts; attempt++) {
     const found = await find();
@@ -55,10 +54,10 @@ async function endAll(what: string, find: () => Promise<number[]>): Promise<void
     await pause(50);
   }
   throw new Error(`Processes of ${what} cannot be stopped. Stop them by hand.`);
-}
+};
 
 /** The processes with this working directory. */
-async function processesIn(directory: string): Promise<number[]> {
+const processesIn = async (directory: string): Promise<number[]> => {
   if (process.platform !== 'linux') {
     const { stdout } = await runCommand('/usr/sbin/lsof', ['-t', '-a', '-d', 'cwd', '--', directory], psOptions);
     return stdout.split('\n').filter(Boolean).map(Number);
@@ -73,9 +72,9 @@ async function processesIn(directory: string): Promise<number[]> {
     }
   }
   return found;
-}
+};
 
-async function processesOn(pathPrefix: string): Promise<number[]> {
+const processesOn = async (pathPrefix: string): Promise<number[]> => {
   const found: number[] = [];
   const matches = (command: string) => command.includes(` -D ${pathPrefix}`);
   if (process.platform !== 'linux') {
@@ -85,17 +84,17 @@ async function processesOn(pathPrefix: string): Promise<number[]> {
   }
   for (const pid of await processIds()) if (matches(await commandOf(pid))) found.push(pid);
   return found;
-}
+};
 
 const processIds = async (): Promise<number[]> =>
   (await readdir('/proc')).filter(entry => /^\d+$/.test(entry)).map(Number);
 
 /** False when the process no longer exists. */
-export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+export const sendSignal = (pid: number, signal: NodeJS.Signals): boolean => {
   try {
     return process.kill(pid, signal);
   } catch (error) {
     if (hasCode(error, 'ESRCH')) return false;
     throw error;
   }
-}
+};

@@ -11,7 +11,11 @@ type CommandOptions = Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'> & {
 const outputLimit = 1024 * 1024;
 
 /** Runs a command to its end. The exit code is null if it cannot be started. */
-export function runCommand(command: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
+export const runCommand = (
+  command: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandResult> => {
   const { env, input, timeoutMs, ...rest } = options;
   return new Promise(resolve => {
     // Its own process group, so that a later start can end it together with the processes it started.
@@ -30,4 +34,4 @@ export function runCommand(command: string, args: readonly string[], options: Co
     child.stdin.on('error', () => {});
     child.stdin.end(input ?? '');
   });
-}
+};

@@ -6,7 +6,7 @@ export type ServerSettings = Readonly<Record<string, string>>;
 const gibibyte = 1024 ** 3;
 
 /** Defaults for a small machine. Each may be overridden. */
-function tuning(): ServerSettings {
+const tuning = (): ServerSettings => {
   const roomy = totalmem() >= 4 * gibibyte;
   return {
     max_connections: '100',
@@ -18,33 +18,31 @@ function tuning(): ServerSettings {
     // The default would log the values of rows that violate a constraint.
     log_error_verbosity: 'terse',
   };
-}
+};
 
 /** Florin's guarantees rest on these: commits are on disk before they are acknowledged, and nobody else can connect. */
-function fixed(socketDirectory: string): ServerSettings {
-  return {
-    listen_addresses: '',
-    // The setting is a list; the quotes allow a comma in the path.
-    unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
-    unix_socket_permissions: '0700',
-    port: String(port),
-    fsync: 'on',
-    synchronous_commit: 'on',
-    full_page_writes: 'on',
-    password_encryption: 'scram-sha-256',
-    restart_after_crash: 'on',
-    // The supervisor keeps the log file small; a collector would be one more process that can fail.
-    logging_collector: 'off',
-    log_destination: 'stderr',
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-  };
-}
+const fixed = (socketDirectory: string): ServerSettings => ({
+  listen_addresses: '',
+  // The setting is a list; the quotes allow a comma in the path.
+  unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
+  unix_socket_permissions: '0700',
+  port: String(port),
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  password_encryption: 'scram-sha-256',
+  restart_after_crash: 'on',
+  // The supervisor keeps the log file small; a collector would be one more process that can fail.
+  logging_collector: 'off',
+  log_destination: 'stderr',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+});
 
-export function serverArguments(socketDirectory: string, settings: ServerSettings): string[] {
+export const serverArguments = (socketDirectory: string, settings: ServerSettings): string[] => {
   const locked = fixed(socketDirectory);
   for (const name of Object.keys(settings)) {
     if (name in locked) throw new Error(`The setting ${name} of the embedded PostgreSQL cannot be changed.`);
   }
   return Object.entries({ ...tuning(), ...settings, ...locked }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
+};

@@ -11,7 +11,7 @@ const pathLimitBytes = process.platform === 'darwin' ? 103 : 107;
 const fits = (directory: string) => Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= pathLimitBytes;
 
 /** The directory of the server's socket; null when none is recorded yet. */
-export async function findSocketDirectory(files: PostgresFiles): Promise<string | null> {
+export const findSocketDirectory = async (files: PostgresFiles): Promise<string | null> => {
   if (fits(files.socketDir)) return files.socketDir;
   try {
     return (await readFile(files.socketRecord, 'utf8')).trim();
@@ -19,10 +19,10 @@ export async function findSocketDirectory(files: PostgresFiles): Promise<string 
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
-}
+};
 
 /** Below the data directory if its path is short enough for a socket, otherwise a recorded temporary directory. */
-export async function ensureSocketDirectory(files: PostgresFiles): Promise<string> {
+export const ensureSocketDirectory = async (files: PostgresFiles): Promise<string> => {
   if (fits(files.socketDir)) {
     await mkdir(files.socketDir, { recursive: true, mode: 0o700 });
     return files.socketDir;
@@ -33,10 +33,10 @@ export async function ensureSocketDirectory(files: PostgresFiles): Promise<strin
   const directory = await mkdtemp(join(parent, 'florin-'));
   await writePrivateFile(files.socketRecord, `${directory}\n`);
   return directory;
-}
+};
 
 /** After the temporary directory was cleaned, the recorded name may belong to somebody else's directory. */
-async function makeOrRecognise(directory: string, files: PostgresFiles): Promise<boolean> {
+const makeOrRecognise = async (directory: string, files: PostgresFiles): Promise<boolean> => {
   try {
     await mkdir(directory, { mode: 0o700 });
     return true;
@@ -48,4 +48,4 @@ async function makeOrRecognise(directory: string, files: PostgresFiles): Promise
   const cluster = await lstat(files.cluster).catch(() => null);
   const owners = [process.geteuid?.(), cluster?.uid];
   return found.isDirectory() && (found.mode & 0o777) === 0o700 && owners.includes(found.uid);
-}
+};

@@ -44,7 +44,7 @@ const steadyAfterMs = 60_000;
 const logCheckMs = 30_000;
 
 /** Starts the embedded server on the data directory, and restarts it when it dies, until stopped. */
-export async function startPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
+export const startPostgres = async (options: StartOptions): Promise<EmbeddedPostgres> => {
   const files = await ensurePostgresDirectory(options.dataDir);
   const lock = lockDataDirectory({ dataDir: files.directory });
   try {
@@ -83,22 +83,21 @@ export async function startPostgres(options: StartOptions): Promise<EmbeddedPost
     lock.release();
     throw error;
   }
-}
+};
 
 /** Connections to the running server of a data directory, for commands; null when none is recorded as running. */
-export async function findPostgres(options: {
+export const findPostgres = async (options: {
   dataDir: string;
-}): Promise<{ owner: PostgresConnection; service: PostgresConnection } | null> {
+}): Promise<{ owner: PostgresConnection; service: PostgresConnection } | null> => {
   const found = await readConnections(options.dataDir);
   return found === null ? null : { owner: found.owner, service: found.service };
-}
+};
 
 /** For tests and repairs only: the service itself never has these rights. */
-export async function findSuperuser(options: { dataDir: string }): Promise<PostgresConnection | null> {
-  return (await readConnections(options.dataDir))?.superuser ?? null;
-}
+export const findSuperuser = async (options: { dataDir: string }): Promise<PostgresConnection | null> =>
+  (await readConnections(options.dataDir))?.superuser ?? null;
 
-async function readConnections(dataDir: string): Promise<ReturnType<typeof connections> | null> {
+const readConnections = async (dataDir: string): Promise<ReturnType<typeof connections> | null> => {
   const directory = await realpath(dataDir).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
@@ -109,9 +108,9 @@ async function readConnections(dataDir: string): Promise<ReturnType<typeof conne
   const passwords = await readPasswords(files);
   const host = await findSocketDirectory(files);
   return passwords === null || host === null ? null : connections(host, passwords);
-}
+};
 
-function connections(host: string, passwords: Passwords) {
+const connections = (host: string, passwords: Passwords) => {
   const connect = (user: string, password: string, database = names.database): PostgresConnection => ({
     host,
     port,
@@ -124,10 +123,10 @@ function connections(host: string, passwords: Passwords) {
     service: connect(names.service, passwords.service),
     superuser: connect(names.superuser, passwords.superuser, 'postgres'),
   };
-}
+};
 
 /** Restarts the server whenever it ends by itself. Ends it when the signal is aborted. */
-async function supervise(first: Postmaster, context: ServerContext): Promise<void> {
+const supervise = async (first: Postmaster, context: ServerContext): Promise<void> => {
   const { files, log, signal } = context;
   const logCheck = setInterval(() => {
     boundServerLog(files.serverLog).catch(error =>
@@ -151,10 +150,10 @@ async function supervise(first: Postmaster, context: ServerContext): Promise<voi
   }
   clearInterval(logCheck);
   if (current !== null) await endPostmaster(current, files.cluster, log);
-}
+};
 
 /** A disk may be full for hours, so a failure is only logged and the next attempt follows after a bounded delay. */
-async function relaunch(context: ServerContext, nextAttemptMs: number): Promise<Postmaster | null> {
+const relaunch = async (context: ServerContext, nextAttemptMs: number): Promise<Postmaster | null> => {
   try {
     const postmaster = await launchServer(context, false);
     context.log.info({ pid: postmaster.pid }, 'PostgreSQL was started again');
@@ -164,4 +163,4 @@ async function relaunch(context: ServerContext, nextAttemptMs: number): Promise<
       context.log.error({ err: error, nextAttemptMs }, 'PostgreSQL could not be started again');
     return null;
   }
-}
+};

@@ -1,0 +1,58 @@
+import { isIP } from 'node:net';
+import { readAddressBlock } from '../core/addressBlock.ts';
+import { parseMasterKey } from '../vault/masterKey.ts';
+
+/** Says why a value cannot be taken. */
+export type Bad = (why: string) => undefined;
+
+export const listOf = (text: string): string[] => [...new Set(text.split(',').map(each => each.trim()))];
+
+export const parsePort = (text: string, bad: Bad): number | undefined => {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65535 ? port : bad('must be a port from 0 to 65535');
+};
+
+export const parseDays = (text: string, bad: Bad): number | undefined => {
+  const days = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= 3650 ? days : bad('must be a number of days from 1 to 3650');
+};
+
+export const parseHosts = (text: string, bad: Bad): string[] | undefined => {
+  const hosts = listOf(text).flatMap(host => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host]));
+  return hosts.every(host => isIP(host) !== 0) ? [...new Set(hosts)] : bad('must list IP addresses or localhost');
+};
+
+const parseHttpsUrl = (text: string, bad: Bad): URL | undefined => {
+  const url = URL.parse(text);
+  if (url === null || url.protocol !== 'https:') return bad('must be an absolute https: URL');
+  if (url.username || url.password || url.search || url.hash) return bad('must not carry credentials, ? or #');
+  return url;
+};
+
+export const parseOrigin = (text: string, bad: Bad): string | undefined => {
+  const url = parseHttpsUrl(text, bad);
+  return url && (url.pathname === '/' ? url.origin : bad('must not have a path'));
+};
+
+export const parseCheckoutUrl = (text: string, bad: Bad): string | undefined =>
+  parseHttpsUrl(text, bad)?.href.replace(/\/+$/, '');
+
+export const parseProxies = (text: string, bad: Bad): string[] | undefined => {
+  const blocks = listOf(text);
+  const isNarrow = (block: string): boolean => (readAddressBlock(block)?.prefixBits ?? 0) > 0;
+  return blocks.every(isNarrow) ? blocks : bad('must list IP addresses or CIDR blocks (/0 trusts everybody)');
+};
+
+export const parseDatabaseUrl = (text: string, bad: Bad): string | undefined => {
+  const scheme = URL.parse(text)?.protocol;
+  return scheme === 'postgres:' || scheme === 'postgresql:' ? text : bad('must be a postgres: URL');
+};
+
+export const checkMasterKey = (text: string, bad: Bad): string | undefined => {
+  try {
+    parseMasterKey(text);
+    return text;
+  } catch {
+    return bad('must be at least 32 bytes as hexadecimal digits or as base64');
+  }
+};
