@@ -149,7 +149,7 @@ describe('the way back', () => {
     const asked = page.waitForRequest(fields.redirectUrl);
     await scene.pay(payment, 25_000_000n);
     await inState(watched, 'completed');
-    await page.getByText('Going back').waitFor();
+    await page.getByText('Returning in').waitFor();
     await page.clock.fastForward(10_500);
     expect((await asked).isNavigationRequest()).toBe(true);
     await watched.close();
@@ -162,7 +162,7 @@ describe('the way back', () => {
     const watched = await scene.open(payment, { javaScriptEnabled: false });
     await inState(watched, 'completed');
     expect(await watched.page.locator('a[data-redirect]').isVisible()).toBe(true);
-    expect(await watched.page.getByText('Going back').isVisible()).toBe(false);
+    expect(await watched.page.getByText('Returning in').isVisible()).toBe(false);
     await watched.close();
   });
 

@@ -105,6 +105,7 @@ describe('a phone without a wallet in its browser', () => {
     expect(await apps(watched).count()).toBe(3);
     expect(await watched.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     await expectAccessible(watched);
+    await watched.page.locator('#tab-way-wallet').click();
     await watched.page.locator('[data-wallet-apps] a').first().waitFor();
     await watched.close();
   });

@@ -40,7 +40,7 @@ test(
     await page.goto(florin.florin.setupLink!);
     await page.getByLabel('Your name').fill('Ada Lovelace');
     await page.getByLabel('Email').fill('ada@shop.example');
-    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('textbox', { name: 'Password', exact: true }).fill(password);
     await page.getByLabel('Repeat password').fill(`${password}?`);
     await page.getByRole('button', { name: 'Create owner account' }).click();
     await page.getByText('The passwords do not match.').waitFor();

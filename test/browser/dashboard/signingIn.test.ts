@@ -36,7 +36,7 @@ const enterPassword = async (page: Page, email: string, password = testPassword)
 
 const signOut = async (page: Page): Promise<void> => {
   await page.locator('.person-menu summary').click();
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 };
 
@@ -92,7 +92,7 @@ test.each([
   await page.getByRole('radio', { name: way, exact: true }).check();
   expect(await page.getByLabel('Repeat password').count()).toBe(hasPassword ? 1 : 0);
   if (hasPassword) {
-    await page.getByLabel('Password', { exact: true }).last().fill(testPassword);
+    await page.getByRole('textbox', { name: 'Password', exact: true }).fill(testPassword);
     await page.getByLabel('Repeat password').fill(testPassword);
   }
   await page.getByRole('button', { name: 'Create owner account' }).click();
@@ -201,7 +201,7 @@ test('a session that somebody ends is over at once', async () => {
   const theirs = await pages.open('/test/payments', other);
   await heading(theirs.page, 'Payments').waitFor();
   await mine.page.reload();
-  await mine.page.getByRole('button', { name: /^Sign out .* on / }).click();
+  await mine.page.getByRole('button', { name: /^Sign out (?!all others)/ }).click();
   await mine.page.getByText('Session signed out.').waitFor();
   await theirs.page.getByLabel('Status').selectOption('pending');
   await heading(theirs.page, 'Sign in').waitFor();

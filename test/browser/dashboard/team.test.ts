@@ -22,7 +22,7 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   const theirs = await pages.open('/sign-in', null);
   await theirs.page.goto(link);
   await theirs.page.getByLabel('Your name').fill('Grace Hopper');
-  await theirs.page.getByLabel('Password', { exact: true }).fill(testPassword);
+  await theirs.page.getByRole('textbox', { name: 'Password', exact: true }).fill(testPassword);
   await theirs.page.getByLabel('Repeat password').fill(testPassword);
   await theirs.page.getByRole('button', { name: 'Join' }).click();
   await theirs.page.getByRole('link', { name: 'Payments' }).waitFor();
