@@ -4,7 +4,7 @@ export const shortestPassword = 12;
 export const longestPassword = 256;
 
 /** Of those that are long enough, what people choose most. */
-const common = new Set([
+export const commonPasswords: ReadonlySet<string> = new Set([
   'passwordpassword', 'password1234', 'password12345', 'password123456', 'passw0rd1234', 'passwort1234', '123456789012',
   '1234567890123', '12345678901234', '123456789012345', '1234567890123456', '111111111111', '000000000000', 'qwertyuiop12',
   'qwertyuiop123', 'qwertyuiopas', 'qwertyuiopasdf', 'qwertyuiop[]', 'qwerty123456', 'qwerty1234567', 'qwertyqwerty',
@@ -25,7 +25,7 @@ export const refusePassword = (password: string, person: { email: string; name: 
   const plain = password.toLowerCase().trim();
   if (plain === person.email.toLowerCase() || plain === person.name.toLowerCase().trim())
     return 'The password must not be the e-mail address or the name.';
-  if (common.has(plain) || new Set(plain).size < 4)
+  if (commonPasswords.has(plain) || new Set(plain).size < 4)
     return 'This password is one of the first that are guessed. Choose another.';
   return null;
 };
