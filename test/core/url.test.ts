@@ -36,7 +36,8 @@ describe('a URL given by a merchant', () => {
     'https://a.example:99999',
     'https://[::1',
     'javascript:alert(1)//https://a.example',
-    'see https://a.example'.replace(' ', ':'),
+    'see:https://me@a.example',
+    'ftp://localhost/http://a.example',
     '',
   ])('%j is no https URL', url => {
     expect([refuseUrlText(url, false), refuseUrlText(url, true)]).toEqual([httpsOnly, orLoopback]);
