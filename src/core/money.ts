@@ -27,6 +27,6 @@ export const formatAmount = (units: bigint, decimals: number): string => {
   const digits = units.toString().padStart(decimals + 1, '0');
   const split = digits.length - decimals;
   let end = digits.length;
-  while (end > split + 2 && digits.charCodeAt(end - 1) === 48) end--;
+  while (digits.charCodeAt(end - 1) === 48) end--;
   return `${digits.slice(0, split)}.${digits.slice(split, end).padEnd(2, '0')}`;
 };

@@ -41,6 +41,33 @@ describe('the shades of a colour', () => {
     expect(shadesOf('#9dbbff').dark).toEqual({ accent: '#9dbbff', onAccent: '#000000', soft: expect.any(String) });
   });
 
+  test('are as near to the colour as can be read', () => {
+    const channels = (color: string): number[] => [1, 3, 5].map(at => Number.parseInt(color.slice(at, at + 2), 16));
+    const textOf = (rgb: readonly number[]): string =>
+      `#${rgb.map(each => each.toString(16).padStart(2, '0')).join('')}`;
+    const mix = (color: string, other: string, percent: number): string => {
+      const [from, to] = [channels(color), channels(other)];
+      return textOf(from.map((channel, i) => Math.round(channel + ((to[i]! - channel) * percent) / 100)));
+    };
+    const nearest = (color: string, scheme: 'light' | 'dark'): string => {
+      const [card, page] = grounds[scheme];
+      for (let percent = 0; ; percent++) {
+        const shade = mix(color, scheme === 'light' ? '#000000' : '#ffffff', percent);
+        if ([card, page, mix(shade, card, 92)].every(ground => contrast(shade, ground) >= 4.5)) return shade;
+      }
+    };
+    // Nearly black: their channels are on the straight part of the curve.
+    const dark = fc.tuple(fc.nat(10), fc.nat(10), fc.nat(10)).map(textOf);
+    fc.assert(
+      fc.property(fc.oneof(anyColor, dark), color => {
+        for (const scheme of ['light', 'dark'] as const) {
+          expect(shadesOf(color)[scheme].accent, color).toBe(nearest(color, scheme));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('are darker or lighter where it cannot', () => {
     expect(luminance(shadesOf('#ffe600').light.accent)).toBeLessThan(luminance('#ffe600'));
     expect(luminance(shadesOf('#10104a').dark.accent)).toBeGreaterThan(luminance('#10104a'));
@@ -49,7 +76,18 @@ describe('the shades of a colour', () => {
 
 test('a colour is # and six lower-case hexadecimal digits, and nothing that could end a rule', () => {
   for (const color of ['#000000', '#9dbbff']) expect(isColor(color), color).toBe(true);
-  for (const other of ['', '#fff', '#FFFFFF', 'red', '#9dbbf', '#9dbbff ', '#9dbbff\n', '#9dbbff;}', '#gggggg']) {
+  for (const other of [
+    '',
+    '#fff',
+    '#FFFFFF',
+    'red',
+    '#9dbbf',
+    '#9dbbff ',
+    '#9dbbff\n',
+    '#9dbbff;}',
+    'x#9dbbff',
+    '#gggggg',
+  ]) {
     expect(isColor(other), other).toBe(false);
   }
 });

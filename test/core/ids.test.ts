@@ -98,6 +98,14 @@ describe('an id source', () => {
     expect(second.id.slice(14)).toBe('0000000600000000');
   });
 
+  test('within a millisecond steps by at most 2^32', () => {
+    const bits = [0, 0, 2 ** 40 - 1];
+    let at = 0;
+    const ids = createIdSource(() => bits[at++]!);
+    const [first, second] = [ids.next('payment', now), ids.next('payment', now)];
+    expect([first.id.slice(14), second.id.slice(14)]).toEqual(['0000000000000000', '0000000004000000']);
+  });
+
   test('within a millisecond steps by a random distance, so that a neighbour is not a guess away', () => {
     const ids = createIdSource(random40);
     const steps = new Set<string>();

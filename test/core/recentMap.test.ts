@@ -12,6 +12,28 @@ describe('createRecentMap', () => {
     expect(['a', 'b', 'c', 'd'].map(key => map.get(key))).toEqual([0, undefined, 2, 3]);
   });
 
+  test('passes a used entry over once, and then counts it as the newest', () => {
+    const map = createRecentMap<number>(3);
+    for (const key of ['a', 'b', 'c']) map.set(key, 0);
+    map.get('a');
+    for (const [next, forgotten] of [
+      ['d', 'b'],
+      ['e', 'c'],
+      ['f', 'd'],
+      ['g', 'a'],
+    ] as const) {
+      map.set(next, 0);
+      expect(map.get(forgotten), forgotten).toBeUndefined();
+    }
+    expect(['e', 'f', 'g'].map(key => map.get(key))).toEqual([0, 0, 0]);
+  });
+
+  test('keeps an entry that takes all the room', () => {
+    const map = createRecentMap<string>(10, byLength);
+    map.set('a', 'x'.repeat(10));
+    expect(map.get('a')).toBe('x'.repeat(10));
+  });
+
   test('goes by weight, and makes as much room as is needed', () => {
     const map = createRecentMap<string>(10, byLength);
     for (const key of ['a', 'b', 'c', 'd', 'e']) map.set(key, 'xx');

@@ -65,6 +65,18 @@ describe('a refused request', () => {
     expect(takeToken(bucket, rate, start + 1_000)).toMatchObject({ allowed: true, retryAfterSeconds: 0 });
   });
 
+  test('is not told to wait longer than it must', () => {
+    const slow = { perMinute: 6, burst: 0 };
+    for (const [tokens, seconds] of [
+      [0, 10],
+      [0.5, 5],
+      [0.79, 3],
+      [0.99, 1],
+    ] as const) {
+      expect(takeToken({ tokens, updatedMs: start }, slow, start).retryAfterSeconds).toBe(seconds);
+    }
+  });
+
   test('that waits as long as it was told is allowed', () => {
     const rates = fc.record({
       perMinute: fc.integer({ min: 1, max: 10_000 }),

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { until } from '../support/until.ts';
+import { eventually, until } from '../support/until.ts';
 import type { DeliveryRow } from './deliveryScene.ts';
 import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';
 import { answering, type Receiver } from './receiver.ts';
@@ -94,7 +94,7 @@ describe('410', () => {
     );
     // The limit is four at first, plus one per success. Running attempts may arrive after the answer to the first.
     const sent = 40 + 44;
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(sent), { timeout: 20_000 });
+    await eventually(() => expect(receiver.received).toHaveLength(sent));
     // Each of these frees a slot.
     receiver.release(200);
     receiver.answer = answering(200);

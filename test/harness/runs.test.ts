@@ -1,8 +1,9 @@
 import { access, chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { processesBelow } from '../support/processesBelow.mjs';
+import { eventually } from '../support/until.ts';
 import { startRun } from './nestedRun.ts';
 
 const fixtures = ['--config', 'test/harness/fixtures/vitest.config.ts'];
@@ -38,9 +39,6 @@ test('a set-up that throws half-way says why once, takes down what it started, a
   expect(code).toBe(1);
 });
 
-/** A run inside of a run takes its time; the bounds only end a test that has failed. */
-const patience = { timeout: 90_000, interval: 100 };
-
 test.for(['SIGINT', 'SIGKILL'] as const)(
   'a run ended by %s leaves no process and no temporary file',
   { timeout: 200_000 },
@@ -50,16 +48,16 @@ test.for(['SIGINT', 'SIGKILL'] as const)(
     const ready = join(tmpdir(), `ready-${signal}`);
     const env = { TMPDIR: folder, FIXTURE_READY: ready, TEST_DATABASE_URL: '' };
     const { child, ended } = startRun([...fixtures, 'hangs'], env);
-    await vi.waitFor(() => access(ready), patience);
+    await eventually(() => access(ready));
     expect(processesBelow(folder).some(({ command }) => command.includes('postgres'))).toBe(true);
     // A terminal sends Ctrl-C to the whole group. SIGKILL goes to the runner alone.
     process.kill(signal === 'SIGINT' ? -child.pid! : child.pid!, signal);
     await ended;
     const devChainPid = Number(await readFile(ready, 'utf8'));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const left = [...processesBelow(folder).map(({ command }) => command), ...(await readdir(folder))];
       expect(left).toEqual([]);
       expect(() => process.kill(devChainPid, 0)).toThrow('ESRCH');
-    }, patience);
+    });
   },
 );

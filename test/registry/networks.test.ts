@@ -1,7 +1,7 @@
 import { getAddress, isAddress } from 'viem';
 import * as chains from 'viem/chains';
 import { describe, expect, test } from 'vitest';
-import { devBacking, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
+import { devBacking, isSlug, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
 import { findCurrency, type NetworkSettings, resolveNetworks } from '../../src/core/registry/networks.ts';
 
 /** Chain facts from viem, an independent source. */
@@ -39,6 +39,28 @@ describe('backings', () => {
       if (kind === 'mainnet') expect(ours.nativeCurrency.symbol).toBe(theirs.nativeCurrency.symbol);
     }
     expect(testnets[slug].nativeCurrency).toEqual(mainnets[slug].nativeCurrency);
+  });
+
+  test.each(slugs)('%s is named as others name it, and leads to the explorer that others know', slug => {
+    const ownNames = ['Ethereum Sepolia', 'Avalanche C-Chain'];
+    const ownExplorers = ['https://sepolia-optimism.etherscan.io'];
+    for (const kind of ['mainnet', 'testnet'] as const) {
+      const { name, explorerUrl, nativeCurrency } = { mainnet: mainnets, testnet: testnets }[kind][slug];
+      const theirs = known[slug][kind];
+      expect([theirs.name, ...ownNames]).toContain(name);
+      expect([theirs.blockExplorers!.default.url, ...ownExplorers]).toContain(explorerUrl);
+      if (kind === 'mainnet') expect(nativeCurrency.name).toBe(theirs.nativeCurrency.name);
+    }
+  });
+
+  test('names each token in full', () => {
+    const names = new Set(backings.flatMap(({ tokens }) => tokens.map(({ symbol, name }) => `${symbol}: ${name}`)));
+    expect([...names].sort()).toEqual(['DAI: Dai', 'EURC: Euro Coin', 'USDC: USD Coin', 'USDT: Tether USD']);
+  });
+
+  test('knows its slugs from other words', () => {
+    for (const slug of slugs) expect(isSlug(slug)).toBe(true);
+    for (const other of ['', 'Ethereum', 'constructor']) expect(isSlug(other)).toBe(false);
   });
 
   test('has checksummed addresses, each once per chain', () => {

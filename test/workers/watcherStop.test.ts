@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { Slug } from '../../src/core/registry/backings.ts';
@@ -137,7 +137,7 @@ test('nobody is told that a chain is watched before its first block is read: wha
   const watching = watch('ethereum', [proxy.url]);
   try {
     // The pauses between them are longer than two heartbeats.
-    await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(4), { timeout: 20_000 });
+    await eventually(() => expect(asked).toBeGreaterThanOrEqual(4));
     expect(await watching.status()).toBeNull();
     isWithheld = false;
     await eventually(async () => expect(await watching.status()).not.toBeNull());

@@ -4,7 +4,7 @@ export const shortestPassword = 12;
 export const longestPassword = 256;
 
 /** The most common passwords of at least 12 characters. */
-const common = new Set([
+export const commonPasswords: ReadonlySet<string> = new Set([
   'passwordpassword', 'password1234', 'password12345', 'password123456', 'passw0rd1234', 'passwort1234', '123456789012',
   '1234567890123', '12345678901234', '123456789012345', '1234567890123456', '111111111111', '000000000000', 'qwertyuiop12',
   'qwertyuiop123', 'qwertyuiopas', 'qwertyuiopasdf', 'qwertyuiop[]', 'qwerty123456', 'qwerty1234567', 'qwertyqwerty',
@@ -25,6 +25,7 @@ export const refusePassword = (password: string, person: { email: string; name: 
   const plain = password.toLowerCase().trim();
   if (plain === person.email.toLowerCase() || plain === person.name.toLowerCase().trim())
     return 'The password must not be your e-mail address or your name.';
-  if (common.has(plain) || new Set(plain).size < 4) return 'This password is easy to guess. Choose another one.';
+  if (commonPasswords.has(plain) || new Set(plain).size < 4)
+    return 'This password is easy to guess. Choose another one.';
   return null;
 };

@@ -68,6 +68,7 @@ test('a walk is a chain of legal edges and changes of exception that ends where 
       let at = from;
       for (const move of walk(from, to)) {
         expect(move.previous).toEqual(at);
+        expect(eventTypes).toContain(move.event);
         if (move.status !== at.status) expect(isLegalEdge(at.status, move.status)).toBe(true);
         else expect(move.exception).not.toBe(at.exception);
         at = { status: move.status, exception: move.exception };

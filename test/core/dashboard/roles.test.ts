@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { type Action, actionRoles, actionsOf, mayDo, type Role, roles } from '../../../src/core/dashboard/roles.ts';
+
+/** The table of roles the other way round: what each of them may not do. */
+const forbidden: Readonly<Record<Role, readonly Action[]>> = {
+  owner: [],
+  admin: ['team.owners'],
+  developer: [
+    'payments.resolve', 'wallets.manage', 'settlement.read', 'settlement.sweep', 'settings.manage', 'team.manage', 'team.owners',
+    'audit.read',
+  ],
+  finance: [
+    'payments.create', 'payments.cancel', 'deliveries.resend', 'webhooks.manage', 'secrets.reveal', 'keys.read', 'keys.manage',
+    'wallets.manage', 'settings.manage', 'team.manage', 'team.owners',
+  ],
+  support: [
+    'payments.create', 'webhooks.manage', 'secrets.reveal', 'keys.read', 'keys.manage', 'wallets.manage', 'settlement.read',
+    'settlement.sweep', 'settings.manage', 'team.manage', 'team.owners', 'audit.read',
+  ],
+  viewer: [
+    'payments.export', 'payments.create', 'payments.cancel', 'payments.resolve', 'deliveries.resend', 'webhooks.manage',
+    'secrets.reveal', 'keys.read', 'keys.manage', 'wallets.manage', 'settlement.sweep', 'settings.manage', 'team.manage',
+    'team.owners', 'audit.read',
+  ],
+}; // biome-ignore format: lists
+
+const actions = Object.keys(actionRoles) as Action[];
+
+test.each(roles)('the role %s may do everything but what is listed', role => {
+  expect(actions.filter(action => !mayDo(role, action))).toEqual(forbidden[role]);
+  expect(actionsOf(role)).toEqual(actions.filter(action => !forbidden[role].includes(action)));
+});
+
+test('every role is one of the table, and only those', () => {
+  expect(roles).toEqual(Object.keys(forbidden));
+  for (const action of actions) for (const role of actionRoles[action]) expect(roles).toContain(role);
+});
