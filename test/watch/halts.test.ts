@@ -90,7 +90,7 @@ describe('a reorg below the blocks that are kept', () => {
     const text = (await florin('list')).stdout;
     expect(text).toContain('HALTED');
     const heldBlock = kept.transactions[0].blockNumber;
-    expect(await refused('rollback', localCaip2, '--to', String(row.latestNumber + 1_000))).toContain('not kept');
+    expect(await refused('rollback', localCaip2, '--to', String(row.latestNumber + 1_000))).toContain('not stored');
     expect(await refused('rollback', localCaip2, '--to', 'x')).toContain('number of a block');
     expect(await refused('rollback', localCaip2)).toContain('--to');
     expect(await refused('rollback', 'eip155:999', '--to', '1')).toContain('eip155:999');
