@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/dashboard/auditActions.ts';
 import type { Environment } from '../../core/environment.ts';
 import { type AuditLogRow, insertAuditRow, lockAuditHead } from '../../storage/dashboard/auditLog.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -15,8 +16,7 @@ export type AuditEntry = {
   readonly accountId: string;
   readonly environment: Environment | null;
   readonly actor: Actor;
-  /** A stable word: `key.created`, `wallet.change_requested`. */
-  readonly action: string;
+  readonly action: AuditAction;
   /** What it was done to: an id or a network. */
   readonly subject: string | null;
   /** Never a secret. */

@@ -131,7 +131,7 @@ export const addPasskey = async (
       throw new FlorinError('conflict', 'This passkey is registered already.');
     });
     const actor = personActor(person);
-    const entry = { accountId, environment: null, actor, action: 'person.passkey_added', subject: id };
+    const entry = { accountId, environment: null, actor, action: 'person.passkey_added' as const, subject: id };
     await recordAudit(context, tx, { ...entry, detail: { name }, address });
     return stored;
   });
@@ -143,6 +143,6 @@ export const removePasskey = (context: Context, person: SignedInPerson, id: stri
     const name = await deletePasskey(tx, accountId, personId, id);
     if (name === null) throw new FlorinError('not_found', 'You have no such passkey.');
     const actor = personActor(person);
-    const entry = { accountId, environment: null, actor, action: 'person.passkey_removed', subject: id };
+    const entry = { accountId, environment: null, actor, action: 'person.passkey_removed' as const, subject: id };
     await recordAudit(context, tx, { ...entry, detail: { name }, address });
   });

@@ -70,7 +70,7 @@ const tellFailure = (
       actor: systemActor,
       action: 'person.locked_out',
       subject: person.id,
-      detail: { failures: attempt.failures, what },
+      detail: { email: person.email, failures: attempt.failures, what },
       address: knock.address,
     }),
   );

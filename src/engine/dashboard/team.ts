@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/dashboard/auditActions.ts';
 import { mayDo, type Role } from '../../core/dashboard/roles.ts';
 import { FlorinError } from '../../core/errors.ts';
 import {
@@ -41,7 +42,7 @@ const tell = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   person: SignedInPerson,
-  { address, ...done }: { action: string; subject: string; detail: Record<string, unknown>; address: string },
+  { address, ...done }: { action: AuditAction; subject: string; detail: Record<string, unknown>; address: string },
 ): Promise<void> => recordAudit(context, tx, entryBy({ person, address }, null, done));
 
 /** As of now: the role of whoever asks may have been taken while the request was on its way. */

@@ -73,7 +73,7 @@ const ping = async (context: Context, scope: Scope, row: EndpointRow, type: Even
 /** The audit log has it before it is sent, whatever becomes of it. */
 export const testShown = async (context: Context, acting: Acting, id: string, type: EventType): Promise<TestResult> => {
   const row = await findEndpoint(context, acting.scope, id);
-  const tested = { action: 'webhook.tested', subject: id, detail: { type, url: row.url } };
+  const tested = { action: 'webhook.tested' as const, subject: id, detail: { type, url: row.url } };
   await context.db.transaction(tx => recordAction(context, tx, acting, tested));
   return ping(context, acting.scope, row, type);
 };
