@@ -1,3 +1,5 @@
+import type { WebhookHealth } from './webhookHealth.ts';
+
 /** Home, payments, settlement. The environment is a query parameter of each, `?environment=sandbox|production`. */
 
 /** A payment as the API shows it. */
@@ -21,9 +23,9 @@ export type Home = {
   /** Of the payments made on each day: how many, and how many of them are completed now. */
   conversion: { created: number[]; completed: number[] };
   /**
-   * Milliseconds; null where there is none yet. `detect`: from the time of the block that brought the first funds until
-   * Florin told of them. `complete`: from then until the payment was completed. Of the newest 500 completed payments that
-   * were made in the range: `sample` says how many of them could be timed.
+   * Milliseconds since the time of the block that brought the first funds; null where there is none yet. `detect`: until
+   * Florin reported them. `complete`: until the payment was completed. Both are of the same payments: the newest 500 that
+   * were created in the range and completed, as far as they can be timed. `sample` is their number.
    */
   speed: {
     detectP50: number | null;
@@ -33,24 +35,18 @@ export type Home = {
     sample: number;
   };
   /**
-   * Of events of the last seven days; `failed`: tried in vain and tried again. Counted up to 1,000 each, and callbacks
+   * Deliveries of events of the last seven days. At most the newest 1,000 of each state are counted; callbacks are counted
    * among the account's newest 1,000 deliveries.
    */
   webhooks: {
-    endpoints: {
-      id: string;
-      url: string;
-      status: string;
-      succeeded: number;
-      failed: number;
-      waiting: number;
-      parked: number;
-    }[];
-    callbacks: { succeeded: number; failed: number; waiting: number; parked: number };
+    endpoints: ({ id: string; url: string; status: string } & WebhookHealth)[];
+    callbacks: WebhookHealth;
   };
   networks: {
     slug: string;
     name: string;
+    /** What stands behind the network in this environment. */
+    backing: 'mainnet' | 'testnet' | 'devchain';
     status: string;
     latestBlock: number | null;
     lagSeconds: number | null;
