@@ -60,7 +60,7 @@ export const callPath = (path: string, { params = {}, query = {}, environment }:
   return `${apiBase}${filled}?${search}`;
 };
 
-const noAnswer = { code: 'no_answer', message: 'Florin did not answer. Look at your connection and try again.' };
+const noAnswer = { code: 'no_answer', message: 'Florin did not answer. Check your connection and try again.' };
 
 const errorIn = async (answer: Response): Promise<CallError> => {
   const unreadable = {

@@ -13,11 +13,11 @@ export const NewPassword = (): ReactElement => (
       autoComplete="new-password"
       minLength={shortestPassword}
       maxLength={longestPassword}
-      hint={`At least ${shortestPassword} characters. A few words that only you would put together are good.`}
+      hint={`At least ${shortestPassword} characters. A few unrelated words work well.`}
       required
     />
     <Field
-      label="The same again"
+      label="Repeat the password"
       name="again"
       type="password"
       autoComplete="new-password"
@@ -27,7 +27,7 @@ export const NewPassword = (): ReactElement => (
   </>
 );
 
-/** The password, if it was typed twice alike. */
+/** The password, if both fields agree. */
 export const samePassword = (values: Values): string => {
   const password = values.exact('password');
   if (password === values.exact('again')) return password;

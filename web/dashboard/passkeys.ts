@@ -7,16 +7,16 @@ export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === 'fun
 
 const failed = (message: string): CallError => new CallError(null, { code: 'passkey_failed', message });
 
-/** The browser tells little, so that a page cannot learn who is here; the sentence says what a person can do. */
+/** The browser says little about the cause, to protect people's privacy. The message says what to do. */
 const asCallError = (error: unknown): unknown => {
   if (error instanceof CallError) return error;
   const cause = error instanceof WebAuthnError ? error.cause : error;
   const name = cause instanceof Error ? cause.name : '';
   if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED')
-    return failed('This device already has a passkey of your account.');
-  if (name === 'NotAllowedError') return failed('No passkey was given. It was cancelled, or the time was up.');
+    return failed('This device already has a passkey for your account.');
+  if (name === 'NotAllowedError') return failed('No passkey was used. It was canceled or timed out.');
   if (name === 'SecurityError') return failed('Passkeys do not work at this address. They need HTTPS and a host name.');
-  return failed('The passkey could not be used. Try again, or sign in another way.');
+  return failed('The passkey did not work. Try again, or sign in another way.');
 };
 
 /** Answers what the authenticator signed, for the server to verify. */

@@ -11,7 +11,7 @@ export const useSessionState = () =>
 
 export const SessionContext = createContext<SignedIn | null>(null);
 
-/** Of who is signed in. Only below the shell. */
+/** The signed-in user. Only for pages inside the shell. */
 export const useSession = (): SignedIn => {
   const session = use(SessionContext);
   if (session === null) throw new Error('this page is shown to people who are signed in');
@@ -21,7 +21,7 @@ export const useSession = (): SignedIn => {
 /** Whether this person's role allows it. The server refuses by itself; this only hides. */
 export const useMay = (action: Action): boolean => useSession().actions.includes(action);
 
-/** After signing in, or after a change of one's own account. */
+/** After signing in, or after a change of the person's own account. */
 export const useKeepSession = (): ((session: SignedIn) => void) => {
   const client = useQueryClient();
   return session => client.setQueryData(sessionKey, session);

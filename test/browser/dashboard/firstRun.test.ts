@@ -34,11 +34,11 @@ test(
     await page.getByLabel('Your name').fill('Ada Lovelace');
     await page.getByLabel('Email').fill('ada@shop.example');
     await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByLabel('The same again').fill(`${password}?`);
+    await page.getByLabel('Repeat the password').fill(`${password}?`);
     await page.getByRole('button', { name: 'Create the owner' }).click();
     await page.getByText('The two passwords are not the same.').waitFor();
     expect(await page.evaluate('document.activeElement.name')).toBe('again');
-    await page.getByLabel('The same again').fill(password);
+    await page.getByLabel('Repeat the password').fill(password);
     await page.getByRole('button', { name: 'Create the owner' }).click();
 
     await page.getByRole('heading', { name: 'Get started' }).waitFor();
@@ -67,7 +67,7 @@ test(
     await page.goBack();
     await page.goBack();
     await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('img', { name: 'Completed volume of USDC on base per day: 25.00 in all' }).waitFor();
+    await page.getByRole('img', { name: 'Completed volume of USDC on Base per day: 25.00 in total' }).waitFor();
     expectNoFaults(watched);
 
     // The link has done its work.

@@ -75,13 +75,13 @@ test('a passkey is added, signs in, proves, and is removed', async () => {
   const watched = await pages.open('/test/account', person);
   const { page } = watched;
   await addAuthenticator(watched);
-  await page.getByText('Your password is all that protects this account.').waitFor();
+  await page.getByText('Only your password protects this account.').waitFor();
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('dialog', { name: 'Add a passkey' }).getByLabel('Name').fill('Laptop');
-  await page.getByRole('button', { name: 'Continue on the device' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await prove(page);
   await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
-  await page.getByText('Your password is all that protects this account.').waitFor({ state: 'detached' });
+  await page.getByText('Only your password protects this account.').waitFor({ state: 'detached' });
 
   await signOut(page);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -97,26 +97,26 @@ test('a passkey is added, signs in, proves, and is removed', async () => {
 });
 
 const turnOn = async (page: Page): Promise<{ secret: string; next: string; recoveryCodes: string[] }> => {
-  await page.getByRole('button', { name: 'Set up an authenticator' }).click();
+  await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
   await prove(page);
-  const dialog = page.getByRole('dialog', { name: 'Set up an authenticator' });
+  const dialog = page.getByRole('dialog', { name: 'Set up an authenticator app' });
   const secret = (await dialog.locator('.copyable code').textContent())!;
   expect(
     await dialog.getByRole('img').evaluate((image: { naturalWidth: number }) => image.naturalWidth),
   ).toBeGreaterThan(0);
   await dialog.getByLabel('Code').fill('000000');
-  await dialog.getByRole('button', { name: 'Turn it on' }).click();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
   await dialog.locator('.field-error').waitFor();
   const [first, next] = codesOf(secret);
   await dialog.getByLabel('Code').fill(first);
-  await dialog.getByRole('button', { name: 'Turn it on' }).click();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
   const shown = page.getByRole('dialog', { name: 'Recovery codes' });
   await shown.waitFor();
   const recoveryCodes = await shown.getByRole('listitem').allTextContents();
   expect(recoveryCodes.length).toBeGreaterThanOrEqual(8);
   const file = await shown.getByRole('link', { name: 'Download' }).getAttribute('href');
   expect(decodeURIComponent(file!)).toContain(recoveryCodes.join('\n'));
-  await shown.getByRole('button', { name: 'I have stored them' }).click();
+  await shown.getByRole('button', { name: 'I stored them' }).click();
   return { secret, next, recoveryCodes };
 };
 
@@ -162,8 +162,8 @@ test('a session that somebody ends is over at once', async () => {
   const theirs = await pages.open('/test/payments', other);
   await heading(theirs.page, 'Payments').waitFor();
   await mine.page.reload();
-  await mine.page.getByRole('button', { name: /^End the session of/ }).click();
-  await mine.page.getByText('The session has ended.').waitFor();
+  await mine.page.getByRole('button', { name: /^End the session on/ }).click();
+  await mine.page.getByText('The session was ended.').waitFor();
   await theirs.page.getByLabel('Status').selectOption('pending');
   await heading(theirs.page, 'Sign in').waitFor();
   expect(decodeURIComponent(theirs.page.url())).toContain('next=/dashboard/test/payments');

@@ -24,21 +24,15 @@ const AddPasskey = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void 
           const response = await makePasskey(await call('POST /me/passkeys/options'));
           await call('POST /me/passkeys', { body: { name: values.text('name'), response } });
           await client.invalidateQueries();
-          say('The passkey is added.');
+          say('The passkey was added.');
           onClose();
         }}
       >
-        <p>Your device keeps it, and asks for your finger, face or PIN. It works for this address only.</p>
-        <Field
-          label="Name"
-          name="name"
-          hint="To tell it from others: the name of the device."
-          maxLength={60}
-          required
-        />
+        <p>Your device stores the passkey and asks for your fingerprint, face or PIN. It works only on this site.</p>
+        <Field label="Name" name="name" hint="For example the name of the device." maxLength={60} required />
         <FormError />
         <Buttons>
-          <Submit>Continue on the device</Submit>
+          <Submit>Continue</Submit>
           <Button onClick={onClose}>Cancel</Button>
         </Buttons>
       </Form>
@@ -59,7 +53,7 @@ export const PasskeysCard = (): ReactElement => {
   return (
     <Card
       title="Passkeys"
-      lead="The safest way in: nothing to type, and nothing that a false page could take."
+      lead="The safest way to sign in. There is nothing to type, and a fake site cannot steal it."
       actions={add}
     >
       <Answer of={passkeys} lines={2}>
@@ -98,7 +92,7 @@ export const PasskeysCard = (): ReactElement => {
         act={() => remove.mutateAsync({ params: { id: removed!.id } })}
       >
         <p>
-          <strong>{removed?.name}</strong> cannot be used to sign in any more.
+          <strong>{removed?.name}</strong> can no longer be used to sign in.
         </p>
       </Confirm>
     </Card>

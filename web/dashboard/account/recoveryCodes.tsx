@@ -6,10 +6,12 @@ import { Buttons } from '../kit/dialog.tsx';
 const fileOf = (codes: readonly string[]): string =>
   `data:text/plain;charset=utf-8,${encodeURIComponent(`Florin recovery codes. Each works once.\n\n${codes.join('\n')}\n`)}`;
 
-/** Shown once. Each signs in once in place of the authenticator. */
+/** Shown once. Each code works once in place of the authenticator app. */
 export const RecoveryCodes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }): ReactElement => (
   <div className="stack printed">
-    <p>If you lose your authenticator, one of these signs you in. Each works once. They are not shown again.</p>
+    <p>
+      If you lose your authenticator app, sign in with one of these codes. Each works once. They are not shown again.
+    </p>
     <ul className="recovery-codes">
       {codes.map(code => (
         <li key={code}>
@@ -26,7 +28,7 @@ export const RecoveryCodes = ({ codes, onDone }: { codes: readonly string[]; onD
     </div>
     <Buttons>
       <Button kind="primary" onClick={onDone}>
-        I have stored them
+        I stored them
       </Button>
     </Buttons>
   </div>

@@ -17,14 +17,14 @@ export const SessionsCard = (): ReactElement => {
   return (
     <Card
       title="Sessions"
-      lead="Where you are signed in. What you do not know, you end."
+      lead="Where you are signed in. End any session that you do not recognize."
       actions={
         <Button
           disabled={!hasOthers}
           isBusy={endOthers.isPending}
-          onClick={() => endOthers.mutate(undefined, { onSuccess: () => say('All other sessions have ended.') })}
+          onClick={() => endOthers.mutate(undefined, { onSuccess: () => say('All other sessions were ended.') })}
         >
-          End all others
+          End all other sessions
         </Button>
       }
     >
@@ -40,11 +40,11 @@ export const SessionsCard = (): ReactElement => {
                 head: 'Device',
                 cell: ({ device, isThis }) => (
                   <span className="row">
-                    {device} {isThis && <Badge tone="info">This one</Badge>}
+                    {device} {isThis && <Badge>This session</Badge>}
                   </span>
                 ),
               },
-              { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+              { head: 'IP address', cell: ({ address }) => <code>{address}</code> },
               { head: 'Signed in', cell: ({ createdAt }) => <Time at={createdAt} /> },
               { head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
               {
@@ -54,8 +54,8 @@ export const SessionsCard = (): ReactElement => {
                   isThis ? null : (
                     <Button
                       isSmall
-                      aria-label={`End the session of ${device}`}
-                      onClick={() => end.mutate({ params: { id } }, { onSuccess: () => say('The session has ended.') })}
+                      aria-label={`End the session on ${device}`}
+                      onClick={() => end.mutate({ params: { id } }, { onSuccess: () => say('The session was ended.') })}
                     >
                       End
                     </Button>

@@ -25,7 +25,7 @@ const ScanForm = ({ begun, onDone }: { begun: Begun; onDone: (codes: string[]) =
       onDone(recoveryCodes);
     }}
   >
-    <p>Scan this with an authenticator app, or type the secret into it. Then enter the code that it shows.</p>
+    <p>Scan this code with an authenticator app, or type the secret into it. Then enter the code that the app shows.</p>
     <img
       className="qr"
       src={`data:image/svg+xml,${encodeURIComponent(begun.qr)}`}
@@ -38,7 +38,7 @@ const ScanForm = ({ begun, onDone }: { begun: Begun; onDone: (codes: string[]) =
     </p>
     <Field label="Code" name="code" inputMode="numeric" autoComplete="one-time-code" hint="Six digits." required />
     <FormError />
-    <Submit>Turn it on</Submit>
+    <Submit>Turn on</Submit>
   </Form>
 );
 
@@ -55,13 +55,13 @@ export const TotpCard = (): ReactElement => {
     setBegun(null);
     setCodes(made);
     void client.invalidateQueries({ queryKey: sessionKey });
-    say('Here are your recovery codes.');
+    say('Your recovery codes are shown.');
   };
   const error = begin.error ?? renew.error;
   return (
     <Card
-      title="Authenticator"
-      lead="Asked for after your password: a code that changes every 30 seconds."
+      title="Authenticator app"
+      lead="After your password, you enter a code that changes every 30 seconds."
       actions={person.hasTotp ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}
     >
       {error && <ErrorBox error={error} />}
@@ -72,22 +72,22 @@ export const TotpCard = (): ReactElement => {
               isBusy={renew.isPending}
               onClick={() => renew.mutate(undefined, { onSuccess: answer => show(answer.recoveryCodes) })}
             >
-              Make new recovery codes
+              Create new recovery codes
             </Button>
-            <Button onClick={() => setRemoving(true)}>Turn it off</Button>
+            <Button onClick={() => setRemoving(true)}>Turn off</Button>
           </>
         ) : (
           <Button isBusy={begin.isPending} onClick={() => begin.mutate(undefined, { onSuccess: setBegun })}>
-            Set up an authenticator
+            Set up an authenticator app
           </Button>
         )}
       </Buttons>
       {person.hasTotp && (
         <p className={person.recoveryCodesLeft < 3 ? undefined : 'muted'}>
-          {person.recoveryCodesLeft} recovery codes are left.
+          {person.recoveryCodesLeft} recovery {person.recoveryCodesLeft === 1 ? 'code is' : 'codes are'} left.
         </p>
       )}
-      <Dialog isOpen={begun !== null} onClose={() => setBegun(null)} title="Set up an authenticator">
+      <Dialog isOpen={begun !== null} onClose={() => setBegun(null)} title="Set up an authenticator app">
         {begun && <ScanForm begun={begun} onDone={show} />}
       </Dialog>
       <Dialog isOpen={codes !== null} onClose={() => setCodes(null)} title="Recovery codes">
@@ -96,11 +96,12 @@ export const TotpCard = (): ReactElement => {
       <Confirm
         isOpen={isRemoving}
         onClose={() => setRemoving(false)}
-        title="Turn the authenticator off?"
-        verb="Turn it off"
+        title="Turn off the authenticator app?"
+        verb="Turn off"
+        refusal="Keep it on"
         act={() => remove.mutateAsync(undefined)}
       >
-        <p>Its recovery codes stop working, too.</p>
+        <p>Its recovery codes stop working too.</p>
       </Confirm>
     </Card>
   );

@@ -27,7 +27,7 @@ const Profile = (): ReactElement => {
         onSubmit={async values => {
           await call('PATCH /me', { body: { name: values.text('name') } });
           await client.invalidateQueries({ queryKey: sessionKey });
-          say('Your name is saved.');
+          say('Your name was saved.');
         }}
       >
         <Field label="Name" name="name" defaultValue={person.name} autoComplete="name" maxLength={100} required />
@@ -42,19 +42,19 @@ const Password = (): ReactElement => {
   const { person } = useSession();
   const client = useQueryClient();
   return (
-    <Card title="Password" lead="A change signs out your other sessions.">
+    <Card title="Password" lead="Changing it signs you out of your other sessions.">
       <Form
         onSubmit={async (values, form) => {
           await call('POST /me/password', { body: { password: samePassword(values) } });
           form.reset();
           await client.invalidateQueries();
-          say('Your password is changed.');
+          say('Your password was changed.');
         }}
       >
         <input type="text" name="username" autoComplete="username" value={person.email} readOnly hidden />
         <NewPassword />
         <FormError />
-        <Submit kind="plain">{person.hasPassword ? 'Change the password' : 'Set a password'}</Submit>
+        <Submit kind="plain">{person.hasPassword ? 'Change password' : 'Set password'}</Submit>
       </Form>
     </Card>
   );
@@ -68,7 +68,7 @@ export default function Account(): ReactElement {
       {isWeak && (
         <Notice tone="care">
           <p>
-            <strong>Your password is all that protects this account.</strong> Add a passkey, or an authenticator.
+            <strong>Only your password protects this account.</strong> Add a passkey or an authenticator app.
           </p>
         </Notice>
       )}

@@ -42,11 +42,11 @@ export default function Invitation(): ReactElement {
             <Field label="Your name" name="name" autoComplete="name" maxLength={100} required />
             <NewPassword />
             <FormError />
-            <Submit>Join</Submit>
+            <Submit>Join the team</Submit>
           </Form>
         )}
       </Answer>
-      {check.isError && <p>An invitation works once and for a limited time. Ask who invited you for a new one.</p>}
+      {check.isError && <p>An invitation works once and expires. Ask the person who invited you for a new one.</p>}
     </OutsidePage>
   );
 }

@@ -20,12 +20,12 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
     onClose();
   };
   return (
-    <Dialog isOpen={isOpen} onClose={close} title={made ? 'The invitation' : 'Invite somebody'}>
+    <Dialog isOpen={isOpen} onClose={close} title={made ? 'Invitation link' : 'Invite a person'}>
       {made ? (
         <>
           <SecretOnce secret={made.link} what="link">
-            Send this link to {made.email} yourself: Florin sends no mail. It is shown once, works once, and until{' '}
-            <Time at={made.expiresAt} />.
+            Send this link to {made.email}. Florin does not send email. The link is shown once, works once, and expires
+            on <Time at={made.expiresAt} />.
           </SecretOnce>
           <Buttons>
             <Button kind="primary" onClick={close}>
@@ -45,13 +45,13 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
             label="Email"
             name="email"
             type="email"
-            hint="They sign in with it. An earlier invitation to the same address ends."
+            hint="They sign in with it. A new invitation replaces an earlier one to the same address."
             required
           />
           <RoleChoices />
           <FormError />
           <Buttons>
-            <Submit>Make the link</Submit>
+            <Submit>Create invitation link</Submit>
             <Button onClick={close}>Cancel</Button>
           </Buttons>
         </Form>
