@@ -49,7 +49,7 @@ const newAccount = async (rows: number): Promise<string> => {
         accountId: id,
         environment: null,
         actor: operatorActor,
-        action: 'test.happened',
+        action: 'webhook.tested',
         subject: `thing ${i}`,
         detail: { number: i, text: 'ä "quoted" \u2028' },
         address: null,
@@ -85,7 +85,7 @@ test('it is read a page at a time, and by what was done', async () => {
   const numbers: unknown[] = [];
   let before: string | undefined;
   do {
-    const query = { action: 'test.happened', limit: 2, ...(before === undefined ? {} : { before }) };
+    const query = { action: 'webhook.tested', limit: 2, ...(before === undefined ? {} : { before }) };
     const page = await owner.do('GET /audit', { query });
     numbers.push(...page.data.map(row => row.detail.number));
     before = page.next ?? undefined;
@@ -114,7 +114,13 @@ test('the database itself refuses to change it', async () => {
 test('rows that are written at the same time are one chain', async () => {
   const id = await newAccount(0);
   const { admin } = dashboard.scene;
-  const entry = { accountId: id, environment: null, actor: operatorActor, action: 'test.raced', subject: null };
+  const entry = {
+    accountId: id,
+    environment: null,
+    actor: operatorActor,
+    action: 'webhook.tested',
+    subject: null,
+  } as const;
   await Promise.all(
     Array.from({ length: 20 }, (_, number) =>
       admin.db.transaction(tx => recordAudit(admin, tx, { ...entry, detail: { number }, address: null })),

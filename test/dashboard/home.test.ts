@@ -32,7 +32,7 @@ test('an account in which nothing happened has days of nothing', async () => {
     volumes: [],
     conversion: { created: Array(7).fill(0), completed: Array(7).fill(0) },
     speed: { detectP50: null, detectP95: null, completeP50: null, completeP95: null, sample: 0 },
-    webhooks: { endpoints: [], callbacks: { succeeded: 0, failed: 0, waiting: 0, parked: 0 } },
+    webhooks: { endpoints: [], callbacks: { succeeded: 0, retrying: 0, waiting: 0, parked: 0, failedAttempts: 0 } },
     openNow: 0,
     attention: [],
   });
@@ -73,6 +73,19 @@ test('sums and counts are exact before, between and after folding, to the last u
   expect(speed.sample).toBe(4);
   expect(speed.detectP50).toBeGreaterThanOrEqual(0);
   expect(speed.completeP95!).toBeGreaterThanOrEqual(speed.completeP50!);
+  expect(speed.completeP50!).toBeGreaterThanOrEqual(speed.detectP50!);
+  expect(speed.completeP95!).toBeGreaterThanOrEqual(speed.detectP95!);
+});
+
+test('no payment is completed before it is detected, however late it was detected', async () => {
+  // Only the age of the blocks grows: who measured completion from the detection on would call it the faster one.
+  await db.script(`set session_replication_role = replica; update blocks set timestamp = timestamp - interval '1 hour';
+    set session_replication_role = origin`);
+  const { speed } = await home();
+  expect(speed.sample).toBe(4);
+  expect(speed.detectP50!).toBeGreaterThan(3_600_000 - 60_000);
+  expect(speed.completeP50!).toBeGreaterThanOrEqual(speed.detectP50!);
+  expect(speed.completeP95!).toBeGreaterThanOrEqual(speed.detectP95!);
 });
 
 test('a reversal takes its sum back, and a second completion brings it again', async () => {

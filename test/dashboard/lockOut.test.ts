@@ -190,5 +190,7 @@ test('failures that lock are in the audit log, the few before them are not', asy
   await guessWrong(person.email, place, 4);
   expect(await auditOf(person)).toEqual([]);
   await guessWrong(person.email, place, 3);
-  await expect.poll(() => auditOf(person)).toEqual([JSON.stringify({ failures: 5, what: 'password' })]);
+  await expect
+    .poll(() => auditOf(person))
+    .toEqual([JSON.stringify({ email: person.email, failures: 5, what: 'password' })]);
 });

@@ -126,9 +126,32 @@ test('health of webhooks counts what came of deliveries, and an answer opens the
       url: `${receiver.url}/all`,
       status: 'enabled',
       succeeded: 1,
-      failed: 0,
+      retrying: 0,
       waiting: 0,
       parked: 0,
+      failedAttempts: 0,
     },
   ]);
+});
+
+test('failed attempts are counted as attempts, also once the delivery has succeeded or is sent again', async () => {
+  receiver.reset();
+  receiver.answer = response => response.writeHead(500).end();
+  const { endpoint } = await owner
+    .prove()
+    .then(() => owner.do('POST /webhooks', { body: { url: `${receiver.url}/flaky`, events: ['payment.created'] } }));
+  await scene.make();
+  const health = async () => (await owner.do('GET /home')).webhooks.endpoints.find(({ id }) => id === endpoint.id)!;
+  expect(await until(health, ({ retrying }) => retrying === 1)).toMatchObject({ succeeded: 0, failedAttempts: 1 });
+  receiver.reset();
+  const { data } = await owner.do('GET /webhooks/:id/deliveries', { params: { id: endpoint.id } });
+  const params = { id: data[0]!.id };
+  for (const attempts of [2, 3]) {
+    await owner.do('POST /deliveries/:id/resend', { params });
+    await until(
+      async () => (await owner.do('GET /deliveries/:id', { params })).delivery,
+      delivery => delivery.status === 'succeeded' && delivery.attempts === attempts,
+    );
+    expect(await health()).toMatchObject({ succeeded: 1, retrying: 0, waiting: 0, parked: 0, failedAttempts: 1 });
+  }
 });

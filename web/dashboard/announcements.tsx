@@ -1,17 +1,19 @@
 import type { ReactElement } from 'react';
 import { useAnswer } from './asking.ts';
+import { Icon } from './kit/icon.tsx';
 import { Time } from './kit/time.tsx';
 import { PlaceLink } from './link.tsx';
 import { hrefIn } from './place.ts';
+import { networkName } from './wallets/networkName.ts';
 
 const everyMs = 60_000;
 
 const useAnnouncements = () => useAnswer('GET /announcements', {}, { everyMs: () => everyMs });
 
-/** Before that the page beneath is not shown, so that nothing pushes it down when it is read. */
+/** The page waits for this, so that an announcement does not push it down later. */
 export const useAreAnnouncementsKnown = (): boolean => !useAnnouncements().isPending;
 
-/** Of both environments, on every page: a change of where money goes that nobody meant has to be seen in time. */
+/** Wallet changes of both environments, on every page: a change that nobody wanted has to be seen in time. */
 export const Announcements = (): ReactElement | null => {
   const { data } = useAnnouncements();
   if (!data || data.walletChanges.length === 0) return null;
@@ -19,11 +21,12 @@ export const Announcements = (): ReactElement | null => {
     <section className="announcements" aria-label="Announcements">
       {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt }) => (
         <p key={id} className="announcement">
+          <Icon name="warning" />
           <span>
-            {requestedBy} asked to change the {environment === 'sandbox' ? 'test' : 'live'} wallet of{' '}
-            <strong>{network}</strong>. It takes effect at <Time at={takesEffectAt} />.
+            {requestedBy} requested a change of the {environment === 'sandbox' ? 'test' : 'live'} wallet for{' '}
+            <strong>{networkName(network)}</strong>. It takes effect on <Time at={takesEffectAt} />.
           </span>
-          <PlaceLink href={hrefIn(environment, '/wallets')}>Look at it</PlaceLink>
+          <PlaceLink href={hrefIn(environment, '/wallets')}>Review the change</PlaceLink>
         </p>
       ))}
     </section>

@@ -12,7 +12,7 @@ import { matchRoute, outsidePages } from './routes.ts';
 import { SessionContext, useSessionState } from './session.tsx';
 import { Shell } from './shell.tsx';
 
-/** A page that throws, or whose file is gone since a new version was installed, says so in its place. */
+/** Shows an error in place of a page that throws, or whose file is gone after an update. */
 class Guard extends Component<{ children: ReactNode }, { error: Error | null }> {
   override state: { error: Error | null } = { error: null };
   static getDerivedStateFromError(error: Error): { error: Error } {
@@ -32,8 +32,8 @@ const Redirect = ({ href }: { href: string }): null => {
 
 const NotHere = (): ReactElement => (
   <Page title="Not found">
-    <Empty title="There is no such page" action={<ButtonLink to="/">Go home</ButtonLink>}>
-      It may have moved, or your role does not show it.
+    <Empty title="This page does not exist" action={<ButtonLink to="/">Go home</ButtonLink>}>
+      It may have moved, or your role has no access to it.
     </Empty>
   </Page>
 );

@@ -22,7 +22,7 @@ const asCallError = (error: unknown): unknown => {
     return failed('This device already has a passkey for your account.');
   if (name === 'NotAllowedError') return failed(`The passkey request was canceled or timed out.${trustHint()}`);
   if (name === 'SecurityError') return failed('Passkeys do not work at this address. They need HTTPS and a host name.');
-  return failed('The passkey could not be used. Try again, or sign in another way.');
+  return failed('The passkey did not work. Try again, or sign in another way.');
 };
 
 /** Answers what the authenticator signed, for the server to verify. */

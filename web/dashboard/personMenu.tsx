@@ -10,13 +10,13 @@ import { roleNames } from './roleNames.ts';
 import { useSession } from './session.tsx';
 import { keepTheme, keptTheme, type Theme, themes } from './theme.ts';
 
-const themeNames: Readonly<Record<Theme, string>> = { system: 'As the device', light: 'Light', dark: 'Dark' };
+const themeNames: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 
 const ThemeSwitch = (): ReactElement => {
   const [theme, setTheme] = useState(keptTheme);
   return (
     <label className="theme-switch">
-      Colours
+      Theme
       <select
         value={theme}
         onChange={event => {
@@ -41,7 +41,7 @@ export const PersonMenu = (): ReactElement => {
   const client = useQueryClient();
   const box = useRef<HTMLDetailsElement>(null);
   const close = (): void => box.current?.removeAttribute('open');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: wherever one has gone, the menu has done its work.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
   useEffect(close, [path]);
   useEffect(() => {
     const onPress = (event: Event): void => {
@@ -59,7 +59,7 @@ export const PersonMenu = (): ReactElement => {
     try {
       await call('POST /sign-out');
     } catch {
-      return say('Florin did not answer: you are still signed in. Try again.', 'bad');
+      return say('Florin did not answer. You are still signed in. Try again.', 'bad');
     }
     client.clear();
     forgetLists();

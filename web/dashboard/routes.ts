@@ -11,9 +11,9 @@ export type Route = {
   /** Below the environment: `/payments/:id`. */
   readonly path: string;
   readonly Page: PageOf;
-  /** Who may not do this does not see the page. */
+  /** People whose role lacks this action do not see the page. */
   readonly action: Action | null;
-  /** In the sidebar; null for pages that others lead to. */
+  /** Its place in the sidebar; null for pages that other pages link to. */
   readonly menu: {
     readonly label: string;
     readonly icon: IconName;

@@ -27,7 +27,7 @@ export const useSession = (): SignedIn => {
 /** Whether this person's role allows it. The server refuses by itself; this only hides. */
 export const useMay = (action: Action): boolean => useSession().actions.includes(action);
 
-/** After signing in, or after a change of one's own account. */
+/** After signing in, or after a change of the person's own account. */
 export const useKeepSession = (): ((session: SignedIn) => void) => {
   const client = useQueryClient();
   return session => client.setQueryData(sessionKey, session);

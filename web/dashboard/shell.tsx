@@ -12,11 +12,11 @@ import { useSession } from './session.tsx';
 
 const groups = [
   ['money', 'Money'],
-  ['build', 'Build'],
+  ['build', 'Developers'],
   ['account', 'Account'],
 ] as const;
 
-/** `/payments` is where one is on `/payments/pay_1`, too. */
+/** `/payments` is also current on `/payments/pay_1`. */
 const isHere = (route: Route, path: string): boolean =>
   route.path === '/' ? path === '/' : path === route.path || path.startsWith(`${route.path}/`);
 
@@ -70,14 +70,14 @@ const EnvironmentSwitch = ({ environment, path }: { environment: Environment; pa
   </nav>
 );
 
-/** The coloured frame tells at every moment whether the money is real. */
+/** The coloured frame always shows whether the money is real. */
 export const Shell = ({ environment, children }: { environment: Environment; children: ReactNode }): ReactElement => {
   const { path } = usePlace();
   const { account } = useSession();
   const areAnnouncementsKnown = useAreAnnouncementsKnown();
   const [isMenuOpen, openMenu] = useState(false);
   useEffect(() => keepEnvironment(environment), [environment]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: wherever one has gone, the menu has done its work.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
   useEffect(() => openMenu(false), [path, environment]);
   return (
     <div className="shell" data-environment={environment}>

@@ -1,3 +1,5 @@
+import type { WebhookHealth } from './webhookHealth.ts';
+
 /** Home, payments, settlement. The environment is a query parameter of each, `?environment=sandbox|production`. */
 
 /** The payment object of the public API. */
@@ -41,9 +43,9 @@ export type Home = {
   /** How many payments were created on each day, and how many of those are completed now. */
   conversion: { created: number[]; completed: number[] };
   /**
-   * Milliseconds; null if there are no payments to measure. `detect`: from the timestamp of the block with the first
-   * funds to the `payment.detected` event. `complete`: from then to completion. Measured on the newest 500 completed
-   * payments created in the range; `sample` is the number of those that could be measured.
+   * Milliseconds since the time of the block that brought the first funds; null where there is none yet. `detect`: until
+   * Florin reported them. `complete`: until the payment was completed. Both are of the same payments: the newest 500 that
+   * were created in the range and completed, as far as they can be timed. `sample` is their number.
    */
   speed: {
     detectP50: number | null;
@@ -53,24 +55,18 @@ export type Home = {
     sample: number;
   };
   /**
-   * Deliveries of the last seven days. `failed`: at least one attempt failed and another is scheduled. Each count stops
-   * at 1,000. Callbacks are counted among the environment's newest 1,000 deliveries.
+   * Deliveries of events of the last seven days. At most the newest 1,000 of each state are counted; callbacks are counted
+   * among the account's newest 1,000 deliveries.
    */
   webhooks: {
-    endpoints: {
-      id: string;
-      url: string;
-      status: string;
-      succeeded: number;
-      failed: number;
-      waiting: number;
-      parked: number;
-    }[];
-    callbacks: { succeeded: number; failed: number; waiting: number; parked: number };
+    endpoints: ({ id: string; url: string; status: string } & WebhookHealth)[];
+    callbacks: WebhookHealth;
   };
   networks: {
     slug: string;
     name: string;
+    /** What stands behind the network in this environment. */
+    backing: 'mainnet' | 'testnet' | 'devchain';
     status: string;
     latestBlock: number | null;
     lagSeconds: number | null;

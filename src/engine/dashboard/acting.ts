@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/dashboard/auditActions.ts';
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Context } from '../context.ts';
@@ -13,7 +14,7 @@ export const recordAction = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   { scope, actor, address }: Acting,
-  done: { action: string; subject: string | null; detail: Record<string, unknown> },
+  done: { action: AuditAction; subject: string | null; detail: Record<string, unknown> },
 ): Promise<void> =>
   recordAudit(context, tx, {
     accountId: scope.accountId,

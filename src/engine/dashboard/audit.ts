@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/dashboard/auditActions.ts';
 import type { Environment } from '../../core/environment.ts';
 import { type AuditLogRow, insertAuditRow, lockAuditHead } from '../../storage/dashboard/auditLog.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -15,9 +16,8 @@ export type AuditEntry = {
   readonly accountId: string;
   readonly environment: Environment | null;
   readonly actor: Actor;
-  /** A stable identifier: `key.created`, `wallet.change_requested`. */
-  readonly action: string;
-  /** The id or network that was acted on. */
+  readonly action: AuditAction;
+  /** What it was done to: an id or a network. */
   readonly subject: string | null;
   /** Must contain no secret. */
   readonly detail: Record<string, unknown>;

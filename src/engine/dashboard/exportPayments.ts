@@ -73,6 +73,6 @@ export async function* csvOfPayments(context: Context, scope: Scope, filter: Pay
 
 /** Before the first byte: who took how much of what is known as soon as it is possible. */
 export const recordExport = (context: Context, scope: Scope, filter: PaymentSearch, by: By): Promise<void> => {
-  const done = { action: 'payments.exported', subject: null, detail: { ...filter } };
+  const done = { action: 'payments.exported' as const, subject: null, detail: { ...filter } };
   return context.db.transaction(tx => recordAudit(context, tx, entryBy(by, scope.environment, done)));
 };

@@ -147,7 +147,7 @@ export const storePasskey = async (
     throw new FlorinError('conflict', 'This passkey is already registered.');
   });
   const actor = personActor(person);
-  const entry = { accountId, environment: null, actor, action: 'person.passkey_added', subject: id };
+  const entry = { accountId, environment: null, actor, action: 'person.passkey_added' as const, subject: id };
   await recordAudit(context, tx, { ...entry, detail: { name }, address });
   return stored;
 };
@@ -177,6 +177,6 @@ export const removePasskey = (context: Context, person: SignedInPerson, id: stri
     const name = await deletePasskey(tx, accountId, personId, id);
     if (name === null) throw new FlorinError('not_found', 'You have no passkey with this id.');
     const actor = personActor(person);
-    const entry = { accountId, environment: null, actor, action: 'person.passkey_removed', subject: id };
+    const entry = { accountId, environment: null, actor, action: 'person.passkey_removed' as const, subject: id };
     await recordAudit(context, tx, { ...entry, detail: { name }, address });
   });

@@ -52,6 +52,7 @@ const networksOf = async (context: Context, { environment }: Scope): Promise<Hom
   (await context.networks.list(environment)).map(({ network, status, latestBlock, lagSeconds, checkedAt }) => ({
     slug: network.slug,
     name: network.name,
+    backing: network.backing,
     status,
     latestBlock: latestBlock === null ? null : Number(latestBlock),
     lagSeconds,

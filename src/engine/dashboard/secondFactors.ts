@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/dashboard/auditActions.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { lockPerson, type PersonRow } from '../../storage/dashboard/people.ts';
 import {
@@ -75,7 +76,7 @@ const recordChange = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   person: SignedInPerson,
-  action: string,
+  action: AuditAction,
   address: string,
 ) =>
   recordAudit(context, tx, {

@@ -1,3 +1,4 @@
+import { provenSeconds } from '../../core/dashboard/proofRules.ts';
 import { type Action, mayDo, type Role } from '../../core/dashboard/roles.ts';
 import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
@@ -36,7 +37,6 @@ export type Visit = { readonly address: string; readonly device: string };
 
 const idleSeconds = 1_800;
 export const sessionSeconds = 12 * 3600;
-const provenSeconds = 300;
 /** A session's last use is written at most this often. */
 const staleSeconds = 60;
 
@@ -129,7 +129,7 @@ export const endReplacedSession = (
 ): Promise<void> =>
   context.db.transaction(async tx => {
     if (!(await endSession(tx, person.accountId, person.personId, person.sessionId, 'signed_out'))) return;
-    const done = { action: 'session.replaced', subject: person.sessionId, detail: {} };
+    const done = { action: 'session.replaced' as const, subject: person.sessionId, detail: {} };
     await recordAudit(context, tx, entryBy({ person, address }, null, done));
   });
 
@@ -140,6 +140,6 @@ export const endOtherSessions = (
 ): Promise<void> =>
   context.db.transaction(async tx => {
     const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId, 'ended');
-    const done = { action: 'session.others_ended', subject: person.personId, detail: { sessions: ended } };
+    const done = { action: 'session.others_ended' as const, subject: person.personId, detail: { sessions: ended } };
     await recordAudit(context, tx, entryBy({ person, address }, null, done));
   });

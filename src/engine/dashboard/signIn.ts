@@ -73,7 +73,7 @@ const recordFailure = (
       actor: systemActor,
       action: 'person.locked_out',
       subject: person.id,
-      detail: { failures: attempt.failures, what },
+      detail: { email: person.email, failures: attempt.failures, what },
       address: origin.address,
     }),
   );

@@ -90,7 +90,7 @@ export const recordSweep = (
     });
     if (isNew) {
       const detail = { ...token, txHash, payments: ids.size, amount: formatAmount(amount, decimals) };
-      const done = { action: 'settlement.swept', subject: id, detail };
+      const done = { action: 'settlement.swept' as const, subject: id, detail };
       await recordAudit(context, tx, entryBy(by, scope.environment, done));
     }
     return sweepObject((await findSweep(tx, scope, caip2, txHash))!);

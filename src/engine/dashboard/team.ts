@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/dashboard/auditActions.ts';
 import { mayDo, type Role } from '../../core/dashboard/roles.ts';
 import { FlorinError } from '../../core/errors.ts';
 import {
@@ -41,7 +42,7 @@ const recordChange = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
   person: SignedInPerson,
-  { address, ...done }: { action: string; subject: string; detail: Record<string, unknown>; address: string },
+  { address, ...done }: { action: AuditAction; subject: string; detail: Record<string, unknown>; address: string },
 ): Promise<void> => recordAudit(context, tx, entryBy({ person, address }, null, done));
 
 /** Locks the manager's own row and reads the current role, which may have changed during the request. */

@@ -78,7 +78,7 @@ export const testEndpointAs = async (
   type: EventType,
 ): Promise<TestResult> => {
   const row = await findEndpoint(context, acting.scope, id);
-  const tested = { action: 'webhook.tested', subject: id, detail: { type, url: row.url } };
+  const tested = { action: 'webhook.tested' as const, subject: id, detail: { type, url: row.url } };
   await context.db.transaction(tx => recordAction(context, tx, acting, tested));
   return ping(context, acting.scope, row, type);
 };

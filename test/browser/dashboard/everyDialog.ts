@@ -39,7 +39,7 @@ export const fillForDialogs = async ({ scene, keys }: TestDashboard, owner: Dash
 
 /** By the page they are on, in an order in which the proof of the first is good for all. */
 export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly<Record<string, Dialogs>> => ({
-  '/test/settings': { 'Confirm that it is you': press('Reveal the secret') },
+  '/test/settings': { 'Confirm that it is you': press('Reveal secret') },
   '/test/keys': {
     'Create a key': press('Create a key'),
     'Rotate the key': press('Rotate Shop'),
@@ -47,19 +47,19 @@ export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly
     'Your new key': async page => {
       await press('Create a key')(page);
       await page.getByRole('textbox', { name: 'Name' }).fill('Shown once');
-      await press('Create the key')(page);
+      await press('Create key')(page);
       await prove(page);
     },
   },
   '/test/webhooks': {
     'Add an endpoint': async page => {
       await press('Add an endpoint')(page);
-      await page.getByLabel('Only some').check();
+      await page.getByLabel('Selected events').check();
     },
     'Your new endpoint': async page => {
       await press('Add an endpoint')(page);
-      await page.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:9/other');
-      await press('Create and send a test')(page);
+      await page.getByRole('textbox', { name: 'Endpoint URL' }).fill('http://127.0.0.1:9/other');
+      await press('Add and send a test event')(page);
     },
   },
   [`/test/webhooks/${endpointId}`]: {
@@ -69,23 +69,23 @@ export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly
     'Rotate the secret?': press('Rotate'),
   },
   '/live/wallets': {
-    'Set the wallet of Polygon': async page => {
-      await press('Set the wallet of Polygon')(page);
-      await page.getByLabel('An extended public key').check();
+    'Set the Polygon wallet': async page => {
+      await press('Set the Polygon wallet')(page);
+      await page.getByLabel('Extended public key (xpub)').check();
     },
-    'Set the wallet of Ethereum': async page => {
-      await press('Set the wallet of Ethereum')(page);
+    'Set the Ethereum wallet': async page => {
+      await press('Set the Ethereum wallet')(page);
       await treasury(page).fill(treasuries[0]!);
-      await press('Look at it first')(page);
-      await page.getByLabel('I have found this in a wallet of my own').waitFor();
+      await press('Preview')(page);
+      await page.getByLabel('I found this in my own wallet').waitFor();
     },
-    'Is this your own wallet?': press('Verify the wallet of Base'),
+    'Is this your own wallet?': press('Verify the Base wallet'),
     'Stop this change?': press('Stop this change'),
   },
   '/test/team': {
-    'Invite somebody': press('Invite somebody'),
-    'The invitation': async page => {
-      await press('Invite somebody')(page);
+    'Invite a person': press('Invite a person'),
+    'Invitation link': async page => {
+      await press('Invite a person')(page);
       await page.getByLabel('Email').fill('grace@shop.example');
       await press('Create invitation')(page);
     },

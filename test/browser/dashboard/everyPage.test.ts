@@ -134,7 +134,7 @@ test('a chosen theme stays, whatever the device says', async () => {
   const background = (): Promise<unknown> => page.evaluate('getComputedStyle(document.body).backgroundColor');
   const light = await background();
   await page.locator('.person-menu summary').click();
-  await page.getByLabel('Colours').selectOption('dark');
+  await page.getByLabel('Theme').selectOption('dark');
   const dark = await background();
   expect(dark).not.toBe(light);
   await page.reload();

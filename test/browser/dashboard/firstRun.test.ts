@@ -81,7 +81,7 @@ test(
     await expectCommand(page, 'Command to pay', new RegExp(`^npx florin pay ${made.json.id}$`));
     await page.goBack();
     await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('img', { name: 'Completed volume of USDC on base per day: 25.00 in all' }).waitFor();
+    await page.getByRole('img', { name: 'Completed volume of USDC on Base per day: 25.00 in total' }).waitFor();
     expectNoFaults(watched);
 
     // The link has done its work.

@@ -10,7 +10,7 @@ const statusWith = async (key: string): Promise<number> =>
   (await pages.dashboard.scene.client.call('GET', '/v1/payments', { key })).status;
 const shownKey = async (page: Page): Promise<string> =>
   (await page.getByRole('dialog').locator('.secret-value code').textContent())!;
-const stored = (page: Page) => page.getByRole('button', { name: 'I have stored it' }).click();
+const stored = (page: Page) => page.getByRole('button', { name: 'I stored it' }).click();
 
 test('a key is created with proof, works, is rotated with an overlap, and is refused once revoked', async () => {
   const developer = await pages.dashboard.as('developer');
@@ -19,7 +19,7 @@ test('a key is created with proof, works, is rotated with an overlap, and is ref
 
   await page.getByRole('button', { name: 'Create a key' }).first().click();
   await page.getByLabel('Name').fill('Shop server');
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await prove(page);
   const first = await shownKey(page);
   expect(first).toMatch(/^sk_test_/);
@@ -30,8 +30,8 @@ test('a key is created with proof, works, is rotated with an overlap, and is ref
 
   // Proven a moment ago, so nobody asks again.
   await page.getByRole('button', { name: 'Rotate Shop server' }).click();
-  await page.getByLabel('For an hour').check();
-  await page.getByRole('button', { name: 'Make the new key' }).click();
+  await page.getByLabel('1 hour').check();
+  await page.getByRole('button', { name: 'Create new key' }).click();
   const second = await shownKey(page);
   expect(second).not.toBe(first);
   expect([await statusWith(first), await statusWith(second)]).toEqual([200, 200]);
@@ -51,7 +51,7 @@ test('a key is created with proof, works, is rotated with an overlap, and is ref
     .click();
   const asking = page.getByRole('dialog', { name: 'Revoke this key?' });
   expect(await asking.textContent()).toContain('within a second');
-  await asking.getByRole('button', { name: 'Revoke the key' }).click();
+  await asking.getByRole('button', { name: 'Revoke key' }).click();
   await asking.waitFor({ state: 'hidden' });
   await eventually(async () => expect(await statusWith(second)).toBe(401));
 
@@ -68,17 +68,17 @@ test('a key with no overlap ends its predecessor at once, and what the server re
   const watched = await pages.open('/test/keys', developer);
   const { page } = watched;
   await page.getByRole('button', { name: 'Rotate Leaked' }).click();
-  await page.getByLabel('Not at all').check();
-  await page.getByRole('button', { name: 'Make the new key' }).click();
+  await page.getByLabel('It stops at once').check();
+  await page.getByRole('button', { name: 'Create new key' }).click();
   expect(await statusWith(await shownKey(page))).toBe(200);
   await eventually(async () => expect(await statusWith(key)).toBe(401));
   await stored(page);
 
   await page.getByRole('button', { name: 'Create a key' }).first().click();
   await page.getByLabel('Name').fill('From nowhere');
-  await page.getByLabel('Only from these addresses').fill('not an address');
-  await page.getByRole('button', { name: 'Create the key' }).click();
-  const field = page.getByLabel('Only from these addresses');
+  await page.getByLabel('Allowed IP addresses').fill('not an address');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const field = page.getByLabel('Allowed IP addresses');
   await eventually(async () => expect(await field.getAttribute('aria-invalid')).toBe('true'));
   expect(await page.evaluate('document.activeElement.name')).toBe('ipAllow');
   await watched.close();
@@ -86,7 +86,7 @@ test('a key with no overlap ends its predecessor at once, and what the server re
 
 test('who may not see keys has no such page', async () => {
   const watched = await pages.open('/test/keys', await pages.dashboard.as('finance'));
-  await watched.page.getByText('There is no such page').waitFor();
+  await watched.page.getByText('This page does not exist').waitFor();
   expect(await watched.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
   await watched.close();
 });

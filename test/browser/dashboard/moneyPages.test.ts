@@ -126,7 +126,7 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   const { page } = watched;
   await wallet.install(page);
   await page.reload();
-  await page.getByRole('button', { name: 'Sweep USDC on ethereum' }).click();
+  await page.getByRole('button', { name: 'Sweep USDC on Ethereum' }).click();
   const known = [...wallet.known];
   wallet.known.clear();
   await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
@@ -134,7 +134,7 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   for (const chainId of known) wallet.known.add(chainId);
   wallet.refused.add('eth_sendTransaction');
   await page.getByRole('button', { name: 'Sign with Test wallet' }).click();
-  await page.getByText('It was refused in the wallet. Nothing was sent.').waitFor();
+  await page.getByText('The transaction was rejected in the wallet. Nothing was sent.').waitFor();
   wallet.refused.clear();
   // What was sent and could not be written down is written down next time, and not sent twice.
   await page.route('**/settlement/sweeps*', route => route.fulfill({ status: 500, body: '' }), { times: 1 });

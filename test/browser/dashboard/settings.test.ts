@@ -15,18 +15,18 @@ test('settings are saved where they are right, and said to be wrong where they a
   const watched = await pages.open('/test/settings', admin);
   const { page } = watched;
   const payments = page.getByRole('form', { name: 'Payments' });
-  await payments.getByLabel('Tolerance in percent').fill('7');
+  await payments.getByLabel('Tolerance (percent)').fill('7');
   await payments.getByRole('button', { name: 'Save' }).click();
   await payments.locator('.field-error').waitFor();
-  await payments.getByLabel('Tolerance in percent').fill('0.5');
-  await payments.getByLabel('Let a person decide').check();
+  await payments.getByLabel('Tolerance (percent)').fill('0.5');
+  await payments.getByLabel('Review it by hand').check();
   await payments.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
   const sandbox = await admin.do('GET /settings', { environment: 'sandbox' });
   expect(sandbox).toMatchObject({ tolerancePercent: '0.50', latePolicy: 'manual' });
   expect(await admin.do('GET /settings', { environment: 'production' })).toMatchObject({ latePolicy: 'accept' });
 
-  await page.getByRole('button', { name: 'Reveal the secret' }).click();
+  await page.getByRole('button', { name: 'Reveal secret' }).click();
   await prove(page);
   await page.getByText(/^whsec_[A-Za-z0-9+/]{40,}/).waitFor();
   await watched.close();
@@ -37,7 +37,7 @@ test('a viewer sees the settings and changes nothing', async () => {
   await watched.page.getByLabel('Account name').waitFor();
   expect(await watched.page.getByLabel('Account name').isDisabled()).toBe(true);
   expect(await watched.page.getByRole('button', { name: 'Save' }).count()).toBe(0);
-  expect(await watched.page.getByRole('button', { name: 'Reveal the secret' }).count()).toBe(0);
+  expect(await watched.page.getByRole('button', { name: 'Reveal secret' }).count()).toBe(0);
   await watched.close();
 });
 
@@ -45,7 +45,7 @@ test('a brand is seen before it is saved, and by payers once it is', async () =>
   const admin = await pages.dashboard.as('admin');
   const watched = await pages.open('/test/branding', admin);
   const { page } = watched;
-  const name = page.getByLabel('Name that payers see');
+  const name = page.getByLabel('Display name');
   await name.fill('Tea\u200b');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('.field-error').waitFor();
@@ -54,7 +54,7 @@ test('a brand is seen before it is saved, and by payers once it is', async () =>
   expect(await name.getAttribute('aria-invalid')).toBe('true');
   expect(watched.problems.splice(0)).toEqual([expect.stringMatching(/status of 4/)]);
   await name.fill('Tea & Co');
-  await page.getByLabel('A colour of our own').check();
+  await page.getByLabel('Use your own colour').check();
   await page.getByLabel('Colour', { exact: true }).fill('#c02060');
   const logo = page.getByLabel('Logo');
   await logo.setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') });

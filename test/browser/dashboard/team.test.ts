@@ -10,14 +10,14 @@ const pages = useDashboardPages();
 test('somebody is invited by a link, joins in another browser, and gets another role', async () => {
   const owner = await pages.dashboard.as('owner');
   const mine = await pages.open('/test/team', owner);
-  await mine.page.getByRole('button', { name: 'Invite somebody' }).click();
+  await mine.page.getByRole('button', { name: 'Invite a person' }).click();
   await mine.page.getByLabel('Email').fill('grace@shop.example');
   await mine.page.getByLabel('Support', { exact: true }).check();
   await mine.page.getByRole('button', { name: 'Create invitation' }).click();
   await prove(mine.page);
   const link = (await mine.page.locator('.secret-value code').textContent())!;
   await mine.page.getByRole('button', { name: 'Done' }).click();
-  await mine.page.getByRole('button', { name: 'Withdraw the invitation of grace@shop.example' }).waitFor();
+  await mine.page.getByRole('button', { name: 'Withdraw the invitation for grace@shop.example' }).waitFor();
 
   const theirs = await pages.open('/sign-in', null);
   await theirs.page.goto(link);
@@ -31,7 +31,7 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   await mine.page.reload();
   await mine.page.getByRole('button', { name: 'Change the role of Grace Hopper' }).click();
   await mine.page.getByLabel('Developer', { exact: true }).check();
-  await mine.page.getByRole('button', { name: 'Change the role', exact: true }).click();
+  await mine.page.getByRole('button', { name: 'Change role', exact: true }).click();
   await eventually(async () => {
     const row = mine.page.getByRole('row', { name: /Grace Hopper/ });
     expect(await row.textContent()).toContain('Developer');
@@ -46,12 +46,12 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   await theirs.close();
 
   await mine.page.getByRole('link', { name: 'Audit log' }).click();
-  await mine.page.getByText('changed the role of grace@shop.example from support to developer').waitFor();
-  await mine.page.getByText('invited grace@shop.example as support').waitFor();
-  await mine.page.getByLabel('What').selectOption('invitation.created');
+  await mine.page.getByText('changed the role of grace@shop.example from Support to Developer.').waitFor();
+  await mine.page.getByText('invited grace@shop.example to the team as Support.').waitFor();
+  await mine.page.getByLabel('Action').selectOption('invitation.created');
   await mine.page.getByText('changed the role of grace@shop.example').waitFor({ state: 'hidden' });
-  await mine.page.getByText('invited grace@shop.example as support').click();
-  expect(await mine.page.getByRole('region', { name: 'Detail' }).textContent()).toContain('"role": "support"');
+  await mine.page.getByText('invited grace@shop.example to the team as Support.').click();
+  expect(await mine.page.getByRole('region', { name: 'Details' }).textContent()).toContain('"role": "support"');
   expectNoFaults(mine);
   await mine.close();
 });
@@ -60,7 +60,7 @@ test('an admin makes no owners and does not touch them; the last owner stays', a
   const admin = await pages.open('/test/team', await pages.dashboard.as('admin'));
   await admin.page.getByRole('table', { name: 'Members' }).waitFor();
   expect(await admin.page.getByRole('button', { name: /Remove Owner/ }).count()).toBe(0);
-  await admin.page.getByRole('button', { name: 'Invite somebody' }).click();
+  await admin.page.getByRole('button', { name: 'Invite a person' }).click();
   expect(await admin.page.getByRole('radio').count()).toBe(roles.length - 1);
   await admin.close();
 
@@ -69,7 +69,7 @@ test('an admin makes no owners and does not touch them; the last owner stays', a
   const watched = await pages.open('/test/team', owner);
   await watched.page.getByRole('button', { name: 'Change the role of Owner 1' }).click();
   await watched.page.getByLabel('Viewer', { exact: true }).check();
-  await watched.page.getByRole('button', { name: 'Change the role', exact: true }).click();
+  await watched.page.getByRole('button', { name: 'Change role', exact: true }).click();
   await watched.page.getByText('An account must have an owner.').waitFor();
   await watched.close();
 });
@@ -82,9 +82,9 @@ test('older rows of the audit log come when they are asked for', async () => {
   const rows = watched.page.getByText('changed their name to');
   await rows.first().waitFor();
   expect(await rows.count()).toBe(50);
-  await watched.page.getByRole('button', { name: 'Show older rows' }).click();
-  await watched.page.getByText(/changed their name to Owner number 0$/).waitFor();
+  await watched.page.getByRole('button', { name: 'Show older entries' }).click();
+  await watched.page.getByText(/changed their name to “Owner number 0”\.$/).waitFor();
   expect(await rows.count()).toBe(55);
-  expect(await watched.page.getByRole('button', { name: 'Show older rows' }).count()).toBe(0);
+  expect(await watched.page.getByRole('button', { name: 'Show older entries' }).count()).toBe(0);
   await watched.close();
 });

@@ -6,7 +6,7 @@ import { Buttons } from '../kit/dialog.tsx';
 const fileOf = (codes: readonly string[]): string =>
   `data:text/plain;charset=utf-8,${encodeURIComponent(`Florin recovery codes. Each works once.\n\n${codes.join('\n')}\n`)}`;
 
-/** Shown once. Each signs in once in place of the authenticator. */
+/** Shown once. Each code works once in place of the authenticator app. */
 export const RecoveryCodes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }): ReactElement => (
   <div className="stack printed">
     <p>

@@ -1,66 +1,158 @@
+import { type AuditAction, auditActions } from '../../../src/core/dashboard/auditActions.ts';
+import type { Role } from '../../../src/core/dashboard/roles.ts';
 import type { AuditRow } from '../../../src/core/dashboard/teamApi.ts';
+import { roleNames } from '../roleNames.ts';
+import { networkName } from '../wallets/networkName.ts';
 
 type Detail = Readonly<Record<string, unknown>>;
+/** `label` names the action in the filter. `text` follows the actor's name and completes the sentence. */
+type Words = { readonly label: string; readonly text: (detail: Detail, subject: string) => string };
+
 const word = (detail: Detail, name: string): string => {
   const value = detail[name];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 };
-const named = (detail: Detail, name: string): string => (word(detail, name) ? ` “${word(detail, name)}”` : '');
+const quoted = (detail: Detail, name: string): string => (word(detail, name) ? ` “${word(detail, name)}”` : '');
+const role = (detail: Detail, name: string): string => roleNames[word(detail, name) as Role] ?? word(detail, name);
 
-/** What was done, after the name of who did it. */
-const sentences: Readonly<Record<string, (detail: Detail, subject: string) => string>> = {
-  'key.created': detail => `created the key${named(detail, 'name')}`,
-  'key.rotated': detail => `rotated the key${named(detail, 'name')}`,
-  'key.revoked': detail => `revoked the key${named(detail, 'name')}`,
-  'webhook.created': detail => `added the endpoint ${word(detail, 'url')}`,
-  'webhook.changed': (_, subject) => `changed the endpoint ${subject}`,
-  'webhook.deleted': detail => `deleted the endpoint ${word(detail, 'url')}`,
-  'webhook.replayed': (_, subject) => `replayed events to the endpoint ${subject}`,
-  'secret.revealed': (detail, subject) =>
-    subject === 'callbackUrl'
-      ? 'revealed the callback secret'
-      : `revealed the secret of ${word(detail, 'url') || subject}`,
-  'secret.rotated': (detail, subject) => `rotated the secret of ${word(detail, 'url') || subject}`,
-  'delivery.resent': (_, subject) => `resent the delivery ${subject}`,
-  'wallet.set': (_, subject) => `set the wallet of ${subject}`,
-  'wallet.change_requested': (_, subject) => `asked to change the wallet of ${subject}`,
-  'wallet.change_stopped': (_, subject) => `stopped a change of the wallet of ${subject}`,
-  'wallet.verified': (_, subject) => `verified the wallet of ${subject}`,
-  'settings.changed': detail => `changed settings: ${Object.keys(detail).join(', ')}`,
-  'settlement.swept': (_, subject) => `recorded the sweep ${subject}`,
-  'payments.exported': () => 'exported payments as CSV',
-  'payment.created': (_, subject) => `created the payment ${subject}`,
-  'payment.canceled': (_, subject) => `canceled the payment ${subject}`,
-  'payment.simulated': (_, subject) => `simulated what happens to ${subject}`,
-  'payment.resolved': (_, subject) => `accepted what was paid of ${subject}`,
-  'invitation.created': detail => `invited ${word(detail, 'email')} as ${word(detail, 'role')}`,
-  'invitation.withdrawn': detail => `withdrew the invitation of ${word(detail, 'email')}`,
-  'person.joined': detail => `joined the team${word(detail, 'role') ? ` as ${word(detail, 'role')}` : ''}`,
-  'person.removed': detail => `removed ${word(detail, 'email')} from the team`,
-  'person.role_changed': detail =>
-    `changed the role of ${word(detail, 'email')} from ${word(detail, 'from')} to ${word(detail, 'to')}`,
-  'person.renamed': detail => `changed their name to ${word(detail, 'to')}`,
-  'person.signed_in': () => 'signed in',
-  'person.proved': () => 'confirmed a sensitive step',
-  'person.locked_out': () => 'was locked out after too many wrong tries',
-  'person.password_changed': () => 'changed their password',
-  'person.passkey_added': () => 'added a passkey',
-  'person.passkey_removed': () => 'removed a passkey',
-  'person.totp_added': () => 'turned on codes from an authenticator',
-  'person.totp_removed': () => 'turned off codes from an authenticator',
-  'person.recovery_codes_renewed': () => 'made new recovery codes',
-  'session.signed_out': () => 'signed out',
-  'session.ended': () => 'ended a session',
-  'session.replaced': () => 'signed in anew in place of a session',
-  'session.others_ended': () => 'ended all other sessions',
-  'setup_link.created': () => 'made a setup link',
+const settingNames: Readonly<Record<string, string>> = {
+  accountName: 'account name',
+  tolerancePercent: 'tolerance',
+  latePolicy: 'late payments',
+  lateWindowDays: 'late payment window',
+  checkoutOrigins: 'sites that may embed the checkout',
+  supportContact: 'support contact',
+  displayName: 'brand name',
+  accentColor: 'brand colour',
+  logo: 'logo',
+};
+const changedSettings = (detail: Detail): string =>
+  Object.keys(detail)
+    .map(name => settingNames[name] ?? name)
+    .join(', ');
+
+const words: Readonly<Record<AuditAction, Words>> = {
+  'account.created': { label: 'Account created', text: detail => `created the account${quoted(detail, 'name')}` },
+  'delivery.resent': {
+    label: 'Webhook delivery resent',
+    text: (_, subject) => `resent the webhook delivery ${subject}`,
+  },
+  'invitation.created': {
+    label: 'Person invited',
+    text: detail => `invited ${word(detail, 'email')} to the team as ${role(detail, 'role')}`,
+  },
+  'invitation.withdrawn': {
+    label: 'Invitation withdrawn',
+    text: detail => `withdrew the invitation for ${word(detail, 'email')}`,
+  },
+  'key.created': { label: 'API key created', text: detail => `created the API key${quoted(detail, 'name')}` },
+  'key.revoked': { label: 'API key revoked', text: detail => `revoked the API key${quoted(detail, 'name')}` },
+  'key.rotated': { label: 'API key rotated', text: detail => `rotated the API key${quoted(detail, 'name')}` },
+  'payment.canceled': { label: 'Payment canceled', text: (_, subject) => `canceled the payment ${subject}` },
+  'payment.created': { label: 'Payment created', text: (_, subject) => `created the payment ${subject}` },
+  'payment.resolved': {
+    label: 'Payment accepted as received',
+    text: (_, subject) => `accepted the amount received for the payment ${subject}`,
+  },
+  'payment.simulated': {
+    label: 'Payment simulated',
+    text: (detail, subject) => `simulated an outcome${quoted(detail, 'outcome')} of the payment ${subject}`,
+  },
+  'payments.exported': { label: 'Payments exported', text: () => 'exported payments as a CSV file' },
+  'person.joined': {
+    label: 'Person joined',
+    text: detail => `joined the team${word(detail, 'role') ? ` as ${role(detail, 'role')}` : ''}`,
+  },
+  'person.locked_out': {
+    label: 'Person locked out',
+    text: (detail, subject) => {
+      const failures = word(detail, 'failures');
+      return `locked out ${word(detail, 'email') || subject} after ${failures || 'too many'} failed attempts`;
+    },
+  },
+  'person.passkey_added': { label: 'Passkey added', text: detail => `added the passkey${quoted(detail, 'name')}` },
+  'person.passkey_removed': {
+    label: 'Passkey removed',
+    text: detail => `removed the passkey${quoted(detail, 'name')}`,
+  },
+  'person.password_changed': { label: 'Password changed', text: () => 'changed their password' },
+  'person.proved': { label: 'Identity confirmed', text: () => 'confirmed their identity for a sensitive action' },
+  'person.recovery_codes_renewed': { label: 'Recovery codes renewed', text: () => 'created new recovery codes' },
+  'person.removed': { label: 'Person removed', text: detail => `removed ${word(detail, 'email')} from the team` },
+  'person.renamed': { label: 'Person renamed', text: detail => `changed their name to${quoted(detail, 'to')}` },
+  'person.role_changed': {
+    label: 'Role changed',
+    text: detail =>
+      `changed the role of ${word(detail, 'email')} from ${role(detail, 'from')} to ${role(detail, 'to')}`,
+  },
+  'person.signed_in': { label: 'Signed in', text: () => 'signed in' },
+  'person.totp_added': { label: 'Authenticator app turned on', text: () => 'turned on the authenticator app' },
+  'person.totp_removed': { label: 'Authenticator app turned off', text: () => 'turned off the authenticator app' },
+  'secret.revealed': {
+    label: 'Signing secret revealed',
+    text: (detail, subject) =>
+      subject === 'callbackUrl'
+        ? 'revealed the signing secret of callbacks'
+        : `revealed the signing secret of ${word(detail, 'url') || subject}`,
+  },
+  'secret.rotated': {
+    label: 'Signing secret rotated',
+    text: (detail, subject) => `rotated the signing secret of ${word(detail, 'url') || subject}`,
+  },
+  'session.ended': { label: 'Session ended', text: () => 'ended one of their sessions' },
+  'session.others_ended': { label: 'Other sessions ended', text: () => 'ended all their other sessions' },
+  'session.replaced': {
+    label: 'Session replaced',
+    text: () => 'signed in again, which ended the earlier session in that browser',
+  },
+  'session.signed_out': { label: 'Signed out', text: () => 'signed out' },
+  'settings.changed': { label: 'Settings changed', text: detail => `changed settings: ${changedSettings(detail)}` },
+  'settlement.swept': {
+    label: 'Sweep sent',
+    text: detail =>
+      `sent a sweep of ${word(detail, 'amount')} ${word(detail, 'currency')} on ${networkName(word(detail, 'network'))}`,
+  },
+  'setup_link.created': { label: 'Set-up link created', text: () => 'created a set-up link' },
+  'wallet.change_requested': {
+    label: 'Wallet change requested',
+    text: (_, subject) => `requested a change of the ${networkName(subject)} wallet`,
+  },
+  'wallet.change_stopped': {
+    label: 'Wallet change stopped',
+    text: (_, subject) => `stopped a change of the ${networkName(subject)} wallet`,
+  },
+  'wallet.set': { label: 'Wallet set', text: (_, subject) => `set the ${networkName(subject)} wallet` },
+  'wallet.verified': { label: 'Wallet verified', text: (_, subject) => `verified the ${networkName(subject)} wallet` },
+  'webhook.changed': {
+    label: 'Webhook endpoint changed',
+    text: (_, subject) => `changed the webhook endpoint ${subject}`,
+  },
+  'webhook.created': {
+    label: 'Webhook endpoint added',
+    text: detail => `added the webhook endpoint ${word(detail, 'url')}`,
+  },
+  'webhook.deleted': {
+    label: 'Webhook endpoint deleted',
+    text: detail => `deleted the webhook endpoint ${word(detail, 'url')}`,
+  },
+  'webhook.replayed': {
+    label: 'Webhook events replayed',
+    text: (_, subject) => `replayed events to the webhook endpoint ${subject}`,
+  },
+  'webhook.tested': {
+    label: 'Test event sent',
+    text: (detail, subject) => `sent the test event ${word(detail, 'type')} to ${word(detail, 'url') || subject}`,
+  },
 };
 
-export const auditActions = Object.keys(sentences).sort();
+export const auditChoices: readonly { readonly value: AuditAction; readonly label: string }[] = auditActions
+  .map(value => ({ value, label: words[value].label }))
+  .sort((a, b) => a.label.localeCompare(b.label, 'en'));
 
-/** A word that this app does not know yet is shown as it is. */
+const isKnown = (action: string): action is AuditAction => action in words;
+
+/** The rest of the sentence after the actor's name. An action of a later version is shown by its own word. */
 export const auditText = ({ action, subject, detail }: AuditRow): string => {
-  const say = sentences[action];
-  if (say) return say(detail, subject ?? 'something').trim();
-  return `${action.replaceAll('.', ' ').replaceAll('_', ' ')}${subject === null ? '' : ` ${subject}`}`;
+  if (isKnown(action)) return `${words[action].text(detail, subject ?? 'something')}.`;
+  return `did “${action}”${subject === null ? '' : ` to ${subject}`}.`;
 };

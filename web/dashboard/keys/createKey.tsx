@@ -15,7 +15,7 @@ const expiries = [
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
   { value: '365', label: 'In a year' },
-  { value: 'date', label: 'On a date of your own' },
+  { value: 'date', label: 'On a date you choose' },
 ] as const;
 
 /** A chosen date ends with its day on the person's own clock. */
@@ -39,7 +39,7 @@ const KeyForm = ({
   const [expiry, setExpiry] = useState('');
   const submit = async (values: Values): Promise<void> => {
     const scopes = values.all('scopes') as Permission[];
-    if (scopes.length === 0) throw new Error('Choose at least one thing that the key may do.');
+    if (scopes.length === 0) throw new Error('Choose at least one permission.');
     const addresses = wordsIn(values.text('ipAllow'));
     const body = {
       name: values.text('name'),
@@ -51,14 +51,8 @@ const KeyForm = ({
   };
   return (
     <Form onSubmit={submit} label="New key">
-      <Field
-        label="Name"
-        name="name"
-        hint="To know it by: the server or the person that uses it."
-        maxLength={100}
-        required
-      />
-      <Choices legend="What it may do">
+      <Field label="Name" name="name" hint="For example the server that uses it." maxLength={100} required />
+      <Choices legend="Permissions">
         {permissions.map(each => (
           <Checkbox
             key={each}
@@ -75,12 +69,12 @@ const KeyForm = ({
         ))}
       </Choices>
       <TextArea
-        label="Only from these addresses (optional)"
+        label="Allowed IP addresses (optional)"
         name="ipAllow"
         rows={2}
         spellCheck={false}
         placeholder="203.0.113.7, 2001:db8::/48"
-        hint="IP addresses or ranges. From anywhere else the key is refused. Empty: from everywhere."
+        hint="Addresses or ranges. The key is refused from anywhere else. Leave empty to allow every address."
       />
       <Select
         label="Expires"
@@ -88,12 +82,12 @@ const KeyForm = ({
         options={expiries}
         value={expiry}
         onChange={event => setExpiry(event.target.value)}
-        hint="An expired key is refused. It cannot be made valid again."
+        hint="An expired key cannot be made valid again."
       />
       {expiry === 'date' && <Field label="Last day" name="expiresAt" type="date" required />}
       <FormError />
       <Buttons>
-        <Submit>Create the key</Submit>
+        <Submit>Create key</Submit>
         <Button onClick={onClose}>Cancel</Button>
       </Buttons>
     </Form>

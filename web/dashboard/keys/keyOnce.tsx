@@ -42,7 +42,7 @@ export const KeyOnce = ({ made, onDone }: { made: ApiKey & { key: string }; onDo
   return (
     <>
       <SecretOnce secret={made.key} what="key">
-        This is the only time the key is shown: Florin keeps a hash of it. Store it where only your server reads it.
+        This key is shown only once. Florin stores a hash of it. Keep the key where only your server can read it.
       </SecretOnce>
       <div className="stack">
         <h3>Try it</h3>
@@ -50,7 +50,7 @@ export const KeyOnce = ({ made, onDone }: { made: ApiKey & { key: string }; onDo
       </div>
       <Buttons>
         <Button kind="primary" onClick={onDone}>
-          I have stored it
+          I stored it
         </Button>
       </Buttons>
     </>

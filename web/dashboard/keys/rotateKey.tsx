@@ -9,10 +9,14 @@ import { KeyOnce } from './keyOnce.tsx';
 
 type Overlap = '0' | '1h' | '24h' | '7d';
 const overlaps: readonly RadioOption<Overlap>[] = [
-  { value: '0', label: 'Not at all', hint: 'The old key is refused within a second. For a key that has leaked.' },
-  { value: '1h', label: 'For an hour', hint: 'Enough to restart one server with the new key.' },
-  { value: '24h', label: 'For 24 hours', hint: 'Enough for a deployment without haste.' },
-  { value: '7d', label: 'For 7 days', hint: 'For many servers, or for people in another company.' },
+  {
+    value: '0',
+    label: 'It stops at once',
+    hint: 'The old key is refused within a second. Choose this if it was leaked.',
+  },
+  { value: '1h', label: '1 hour', hint: 'Enough to restart one server with the new key.' },
+  { value: '24h', label: '24 hours', hint: 'Enough for a normal deployment.' },
+  { value: '7d', label: '7 days', hint: 'For many servers, or if another company uses the key.' },
 ];
 
 const RotateForm = ({
@@ -32,13 +36,13 @@ const RotateForm = ({
   return (
     <Form onSubmit={submit} label="Rotate the key">
       <p>
-        You get a new key with the same name, permissions and address list as <strong>{apiKey.name}</strong>. Both work
-        side by side for the time you choose; then the old one is refused.
+        You get a new key with the same name, permissions and allowed IP addresses as <strong>{apiKey.name}</strong>.
+        Both keys work for the time you choose. Then the old key is refused.
       </p>
-      <RadioChoices legend="How long the old key still works" name="overlap" options={overlaps} chosen="24h" />
+      <RadioChoices legend="How long the old key keeps working" name="overlap" options={overlaps} chosen="24h" />
       <FormError />
       <Buttons>
-        <Submit>Make the new key</Submit>
+        <Submit>Create new key</Submit>
         <Button onClick={onClose}>Cancel</Button>
       </Buttons>
     </Form>

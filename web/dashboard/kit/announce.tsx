@@ -1,4 +1,5 @@
 import { type ReactElement, useSyncExternalStore } from 'react';
+import { Icon } from './icon.tsx';
 
 export type Toast = { readonly id: number; readonly text: string; readonly tone: 'good' | 'bad' };
 const shownMs = 6_000;
@@ -11,7 +12,7 @@ const set = (next: readonly Toast[]): void => {
   for (const listener of listeners) listener();
 };
 
-/** Says it on the screen and aloud. What must not be missed belongs on the page instead. */
+/** Shows a short message and has it read aloud. Anything that must not be missed belongs on the page instead. */
 export const say = (text: string, tone: Toast['tone'] = 'good'): void => {
   lastId += 1;
   const id = lastId;
@@ -30,6 +31,7 @@ export const Toasts = (): ReactElement => {
     <div className="toasts" aria-live="polite" role="status">
       {shown.map(({ id, text, tone }) => (
         <p key={id} className={`toast toast-${tone}`}>
+          <Icon name={tone === 'good' ? 'check' : 'warning'} />
           {text}
         </p>
       ))}

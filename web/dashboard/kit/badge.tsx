@@ -19,6 +19,7 @@ const tones: Readonly<Record<string, Tone>> = {
   rotating: 'info',
   sent: 'info',
   waiting: 'info',
+  scheduled: 'info',
   retrying: 'care',
   degraded: 'care',
   underpaid: 'care',
@@ -30,6 +31,7 @@ const tones: Readonly<Record<string, Tone>> = {
   halted: 'bad',
   unavailable: 'bad',
   revoked: 'bad',
+  disabled: 'care',
 };
 
 const spoken = (word: string): string => {
@@ -37,7 +39,7 @@ const spoken = (word: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** A state by its own word; those that nobody has to act on are grey. */
+/** A state by its own word. States that need no action are grey. */
 export const StatusBadge = ({ status }: { status: string }): ReactElement => (
   <Badge tone={tones[status] ?? 'calm'}>{spoken(status)}</Badge>
 );

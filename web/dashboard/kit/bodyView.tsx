@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { Button } from './button.tsx';
 import { CodeBlock } from './codeBlock.tsx';
 
-/** Null where it is no JSON: then there is nothing but the text itself. */
+/** Null where the text is not JSON. */
 const prettyOf = (text: string): string | null => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -11,7 +11,7 @@ const prettyOf = (text: string): string | null => {
   }
 };
 
-/** A body as it went over the wire, and in a form that is easier to read. Printing anew may round long numbers. */
+/** A body as it was sent, and formatted. Formatting may round long numbers. */
 export const BodyView = ({ text, label }: { text: string; label: string }): ReactElement => {
   const [isRaw, setRaw] = useState(false);
   const pretty = prettyOf(text);
@@ -19,7 +19,7 @@ export const BodyView = ({ text, label }: { text: string; label: string }): Reac
     <div className="body-view">
       {pretty !== null && (
         <fieldset className="row">
-          <legend className="quiet">{`How to show the ${label.toLowerCase()}`}</legend>
+          <legend className="quiet">{`Format of the ${label.toLowerCase()}`}</legend>
           <Button isSmall aria-pressed={!isRaw} onClick={() => setRaw(false)}>
             Pretty
           </Button>
@@ -29,7 +29,7 @@ export const BodyView = ({ text, label }: { text: string; label: string }): Reac
         </fieldset>
       )}
       {text === '' ? (
-        <p className="muted">It was empty.</p>
+        <p className="muted">Empty</p>
       ) : (
         <CodeBlock code={isRaw || pretty === null ? text : pretty} label={label} />
       )}

@@ -8,7 +8,7 @@ type Look = { kind?: ButtonKind; icon?: IconName; isSmall?: boolean };
 const classes = ({ kind = 'plain', isSmall = false }: Look): string =>
   `button button-${kind}${isSmall ? ' button-small' : ''}`;
 
-/** While it is busy it keeps its place, its width and its focus; a second click does nothing. */
+/** While busy it keeps its size and focus, and ignores clicks. */
 export const Button = ({
   kind,
   icon,

@@ -1,22 +1,16 @@
 import { type ReactElement, useId } from 'react';
+import { axisTicks } from './axisTicks.ts';
+import type { CurrencyTone } from './currencyTone.ts';
 
 export type Series = {
   readonly name: string;
   readonly values: readonly number[];
-  readonly tone: 1 | 2 | 3 | 4 | 'calm';
+  readonly tone: CurrencyTone | 'good' | 'calm';
 };
 
 const height = 100;
 const gap = 0.16;
 
-/** The next round number, so that the axis can be read: 1, 2 or 5 times a power of ten. */
-export const niceTop = (largest: number): number => {
-  if (!(largest > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(largest));
-  return [1, 2, 5, 10].map(step => step * power).find(step => step >= largest)!;
-};
-
-const axisFormat = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 export const dayText = (day: string): string => dayFormat.format(Date.parse(day));
 
@@ -37,7 +31,7 @@ const Bars = ({ days, series, top }: { days: readonly string[]; series: Series; 
   </g>
 );
 
-/** As wide as a day and as high as the chart, so that pointing anywhere at a day tells its numbers. */
+/** As wide as a day and as high as the chart: pointing anywhere at a day shows its numbers. */
 const Hints = ({
   days,
   series,
@@ -114,30 +108,33 @@ const DataTable = ({
   </details>
 );
 
-/** Bars of days, later series in front of earlier ones. Numbers are rounded to be drawn, never to be read. */
+/** One bar per day; later series stand in front of earlier ones. Numbers are rounded only where they are drawn. */
 export const BarChart = ({
   label,
   days,
   series,
   textOf = value => String(value),
+  isCount = false,
 }: {
-  /** Says what is drawn and how it turned out, for who cannot see it. */
+  /** What the chart shows, with its result, for people who cannot see it. */
   label: string;
   days: readonly string[];
   series: readonly Series[];
   textOf?: (value: number, series: number, day: number) => string;
+  isCount?: boolean;
 }): ReactElement => {
   const id = useId();
-  const top = niceTop(Math.max(0, ...series.flatMap(({ values }) => values)));
+  const ticks = axisTicks(Math.max(0, ...series.flatMap(({ values }) => values)), isCount);
+  const top = ticks[0]!.value;
   const [first, last] = [days[0], days.at(-1)];
   return (
     <figure className="chart">
       {series.length > 1 && <Legend series={series} />}
       <div className="chart-plot">
         <div className="chart-axis" aria-hidden="true">
-          <span>{axisFormat.format(top)}</span>
-          <span>{axisFormat.format(top / 2)}</span>
-          <span>0</span>
+          {ticks.map(({ text }) => (
+            <span key={text}>{text}</span>
+          ))}
         </div>
         <svg
           viewBox={`0 0 ${Math.max(1, days.length)} ${height}`}
@@ -148,7 +145,7 @@ export const BarChart = ({
           <title id={id}>{label}</title>
           <path
             className="chart-grid"
-            d={`M0 0H${days.length}M0 ${height / 2}H${days.length}M0 ${height}H${days.length}`}
+            d={ticks.map(({ value }) => `M0 ${height - (value / top) * height}H${days.length}`).join('')}
           />
           {series.map(each => (
             <Bars key={each.name} days={days} series={each} top={top} />

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { Buttons, Dialog } from './dialog.tsx';
 import { Form, FormError, Submit } from './form.tsx';
 
-/** Asks before something that cannot be taken back. The button says what it does. */
+/** Asks before an action that cannot be undone. The button names the action. */
 export const Confirm = ({
   isOpen,
   onClose,
@@ -18,7 +18,7 @@ export const Confirm = ({
   onClose: () => void;
   title: string;
   verb: string;
-  /** The other button, where there is nothing to keep. */
+  /** The label of the other button. */
   refusal?: string;
   kind?: 'danger' | 'primary';
   children: ReactNode;

@@ -10,7 +10,7 @@ export const CopyButton = ({ text, what }: { text: string; what: string }): Reac
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      say(`This browser did not let the page copy. Select the ${what} and copy it yourself.`, 'bad');
+      say(`The browser blocked copying. Select the ${what} and copy it by hand.`, 'bad');
       return;
     }
     say(`Copied: ${what}.`);

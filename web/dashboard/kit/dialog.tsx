@@ -1,7 +1,7 @@
 import { type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.tsx';
 
-/** By itself the browser would choose the button that closes it. */
+/** The browser itself would focus the close button. */
 const firstField = '.dialog-body :is(input, select, textarea):not([hidden])';
 
 /**
@@ -61,7 +61,7 @@ export const Dialog = ({
   );
 };
 
-/** The row of buttons at the end of a form or dialog: the main one first for who reads, last for who looks. */
+/** The buttons at the end of a form or dialog. The main button comes first in reading order and last on the screen. */
 export const Buttons = ({ children }: { children: ReactNode }): ReactElement => (
   <div className="buttons">{children}</div>
 );

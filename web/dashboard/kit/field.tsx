@@ -11,7 +11,7 @@ import { useFieldError } from './form.tsx';
 type Around = { label: ReactNode; hint?: ReactNode; error?: string | null; isLabelHidden?: boolean };
 type Tied = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined };
 
-/** Label above, hint and error below, tied to the control for who cannot see them. */
+/** Label above, hint and error below, linked to the control for screen readers. */
 const Labelled = ({
   label,
   hint,
@@ -116,7 +116,7 @@ export type RadioOption<Value extends string> = {
   readonly hint?: ReactNode;
 };
 
-/** One question with one answer out of a few. Whoever gives `onChoose` keeps the answer and gives it as `chosen`. */
+/** One choice out of a few. With `onChoose`, the caller keeps the choice and passes it as `chosen`. */
 export const RadioChoices = <Value extends string>({
   legend,
   name,

@@ -1,7 +1,8 @@
 import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import { hasNavigated } from '../place.ts';
+import { Icon, type IconName } from './icon.tsx';
 
-/** A page's heading gets the focus when somebody comes from another page: that is how it is read aloud. */
+/** A page's heading gets the focus when a person comes from another page, so that screen readers read it. */
 export const Page = ({
   title,
   tabTitle = `${title} · Florin`,
@@ -96,11 +97,21 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: string, valu
   </dl>
 );
 
-/** A sentence that a person should read before going on. */
-export const Notice = ({
-  tone = 'info',
-  children,
-}: {
-  tone?: 'info' | 'care' | 'good';
-  children: ReactNode;
-}): ReactElement => <div className={`notice notice-${tone}`}>{children}</div>;
+type NoticeTone = 'info' | 'care' | 'good' | 'bad';
+const noticeIcons: Readonly<Record<NoticeTone, IconName | null>> = {
+  info: null,
+  care: 'warning',
+  good: 'check',
+  bad: 'warning',
+};
+
+/** Something to read before going on. Only good news has a tick. */
+export const Notice = ({ tone = 'info', children }: { tone?: NoticeTone; children: ReactNode }): ReactElement => {
+  const icon = noticeIcons[tone];
+  return (
+    <div className={`notice notice-${tone}`}>
+      {icon && <Icon name={icon} />}
+      <div className="notice-body">{children}</div>
+    </div>
+  );
+};

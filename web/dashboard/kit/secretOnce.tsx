@@ -1,11 +1,11 @@
 import type { ReactElement, ReactNode } from 'react';
 import { CopyButton } from './copyButton.tsx';
 
-/** Shown now and never again. It is in the memory of the page alone, and leaves with it. */
+/** Shown now and never again: it is kept only in the page's memory. */
 export const SecretOnce = ({
   secret,
   what,
-  children = 'This is shown once. Store it now, where only your server reads it.',
+  children = 'This is shown only once. Store it now where only your server can read it.',
 }: {
   secret: string;
   what: string;

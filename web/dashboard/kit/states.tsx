@@ -4,7 +4,7 @@ import type { CallError } from '../client.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** Nothing here yet, and what to do about it. */
+/** What to show where there is nothing yet, and what to do next. */
 export const Empty = ({
   title,
   children,
@@ -21,7 +21,7 @@ export const Empty = ({
   </div>
 );
 
-/** Holds the place of what comes: as many lines of the same height. */
+/** Keeps the space of an answer that is loading. */
 export const Loading = ({ lines = 5, label = 'Loading' }: { lines?: number; label?: string }): ReactElement => (
   <div className="loading" role="status">
     <span className="quiet">{label}</span>
@@ -51,7 +51,7 @@ export const ErrorBox = ({ error, onRetry }: { error: CallError; onRetry?: () =>
   </div>
 );
 
-/** What a page shows of a read: its place while it comes, the error with a way to ask again, or the answer. */
+/** Shows an answer, its loading state, or its error with a button to try again. */
 export const Answer = <T,>({
   of,
   lines = 5,

@@ -1,4 +1,5 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { provenSeconds } from '../../../src/core/dashboard/proofRules.ts';
 import type { Person } from '../../../src/core/dashboard/sessionApi.ts';
 import { answerProofWith, call } from '../client.ts';
 import { proveByPasskey } from '../passkeys.ts';
@@ -7,7 +8,9 @@ import { Buttons, Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
 import { Form, FormError, Submit } from './form.tsx';
 
-/** Opened by a call that the server wants a fresh proof for. Who closes it has not given one. */
+const provenMinutes = provenSeconds / 60;
+
+/** Opens when the server wants a fresh proof for a call. Closing it gives none. */
 export const StepUp = ({ person }: { person: Person }): ReactElement => {
   const [isOpen, setOpen] = useState(false);
   const waiting = useRef<((isProven: boolean) => void)[]>([]);
@@ -27,7 +30,7 @@ export const StepUp = ({ person }: { person: Person }): ReactElement => {
   }, []);
   return (
     <Dialog isOpen={isOpen} onClose={() => finish(false)} title="Confirm that it is you">
-      <p>This action is sensitive. After you confirm, Florin does not ask again for five minutes.</p>
+      <p>{`This action is sensitive. Once confirmed, you are not asked again for ${provenMinutes} minutes.`}</p>
       {person.passkeys > 0 && (
         <Form
           onSubmit={async () => {

@@ -4,18 +4,18 @@ export type Column<Row> = {
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
   readonly align?: 'end';
-  /** A column of buttons: its head is for who cannot see it. */
+  /** A column of buttons: its head is only for screen readers. */
   readonly isActions?: boolean;
 };
 
-/** At narrow width each row becomes a card, with the heads beside its cells. */
+/** On narrow screens each row becomes a card, with the heads beside its cells. */
 export const Table = <Row,>({
   caption,
   columns,
   rows,
   keyOf,
 }: {
-  /** Read aloud, not shown: the heading above says it to who sees it. */
+  /** Only for screen readers: the heading above is visible. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];

@@ -90,13 +90,14 @@ const switchTo = async (provider: Provider, { chainId, chainName }: Transaction)
 export const sendTransaction = async (provider: Provider, transaction: Transaction): Promise<string> => {
   try {
     const [from] = (await ask(provider, 'eth_requestAccounts')) as string[];
-    if (!from) throw new WalletStop('Your wallet showed no account.');
+    if (!from) throw new WalletStop('Your wallet did not share an account.');
     await switchTo(provider, transaction);
     const { chainId, chainName: _, ...rest } = transaction;
     return String(await ask(provider, 'eth_sendTransaction', { ...rest, from, chainId: hexOf(chainId) }));
   } catch (error) {
     if (error instanceof WalletStop) throw error;
-    if (codeOf(error) === userRefused) throw new WalletStop('It was refused in the wallet. Nothing was sent.');
-    throw new WalletStop('The wallet could not send it. It may lack coin for the fee.');
+    if (codeOf(error) === userRefused)
+      throw new WalletStop('The transaction was rejected in the wallet. Nothing was sent.');
+    throw new WalletStop('The wallet could not send the transaction. It may not have enough coins for the fee.');
   }
 };

@@ -6,6 +6,7 @@ import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Answer } from '../kit/states.tsx';
+import { networkName } from '../wallets/networkName.ts';
 
 export const NewPaymentForm = ({
   networks,
@@ -37,7 +38,7 @@ export const NewPaymentForm = ({
         name="network"
         value={slug}
         onChange={event => setSlug(event.target.value)}
-        options={networks.map(({ slug: value, name: label }) => ({ value, label }))}
+        options={networks.map(({ slug }) => ({ value: slug, label: networkName(slug) }))}
       />
       <div className="field-row">
         <Field label="Amount" name="amount" inputMode="decimal" defaultValue="25.00" required />

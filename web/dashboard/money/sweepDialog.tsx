@@ -10,6 +10,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { Money } from '../kit/money.tsx';
 import { Facts, Notice } from '../kit/page.tsx';
 import { ErrorBox, Loading } from '../kit/states.tsx';
+import { networkName } from '../wallets/networkName.ts';
 import { type BrowserWallet, sendTransaction, useBrowserWallets } from './browserWallets.ts';
 
 type Batch = SweepPlan['transactions'][number];
@@ -17,13 +18,14 @@ type Batch = SweepPlan['transactions'][number];
 const transactionOf = ({ chainId, to, data, value }: Batch) => ({ chainId, to, data, value });
 
 /**
- * One batch after the other: each hash is written down before the next is asked for. One that was sent and could not be
- * written down is written down first when it is tried again, and never sent twice.
+ * Batches go one after the other: each hash is recorded before the next batch is sent. A batch that was sent and not recorded
+ * is recorded first on the next try, and never sent twice.
  */
 const useSweep = (row: UnsweptRow) => {
   const record = useAct('POST /settlement/sweeps', { refresh: ['GET /settlement'] });
   const networks = useAnswer('GET /networks');
-  const chainName = networks.data?.data.find(({ slug }) => slug === row.network)?.name ?? row.network;
+  // The wallet needs the chain that really stands behind the network.
+  const chainName = networks.data?.data.find(({ slug }) => slug === row.network)?.name ?? networkName(row.network);
   const [sent, setSent] = useState<readonly string[]>([]);
   const [recorded, setRecorded] = useState(0);
   const [isBusy, setBusy] = useState(false);
@@ -40,7 +42,7 @@ const useSweep = (row: UnsweptRow) => {
         const { network, currency } = row;
         await record.mutateAsync({ body: { network, currency, txHash, payments: batch.payments } });
         setRecorded(at + 1);
-        say('Sent. It is shown as landed once its block is confirmed.');
+        say('Sent. The sweep is marked as landed once its block is confirmed.');
       }
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -62,7 +64,9 @@ const Wallets = ({
   const wallets = useBrowserWallets();
   if (wallets.length === 0)
     return (
-      <p className="muted">No wallet is in this browser. Install one, or send the transactions below another way.</p>
+      <p className="muted">
+        This browser has no wallet. Install one, or send the transactions below with another wallet.
+      </p>
     );
   return (
     <ul className="wallet-list">
@@ -90,12 +94,11 @@ const Planned = ({ row, plan, onClose }: { row: UnsweptRow; plan: SweepPlan; onC
           ['Amount', <Money key="amount" amount={plan.amount} currency={plan.currency} />],
           ['Payments', String(payments)],
           ['Transactions', `${sent.length} of ${batches.length} sent`],
-          ['Goes to', <Copyable key="treasury" text={row.treasury} what="treasury address" />],
+          ['Treasury', <Copyable key="treasury" text={row.treasury} what="treasury address" />],
         ]}
       />
       <p className="muted">
-        Whoever signs pays the fee and nothing else: each address pays the treasury alone, whoever sends the
-        transaction.
+        The wallet that signs pays only the network fee. The money can only go to the treasury, whichever wallet signs.
       </p>
       {error && <ErrorBox error={error} />}
       {isDone ? (
@@ -126,11 +129,11 @@ export const SweepDialog = ({ row, onClose }: { row: UnsweptRow; onClose: () => 
   const { network, currency, treasury } = row;
   useEffect(() => mutate({ body: { network, currency, treasury } }), [mutate, network, currency, treasury]);
   return (
-    <Dialog isOpen onClose={onClose} title={`Sweep ${currency} on ${network}`} isWide>
+    <Dialog isOpen onClose={onClose} title={`Sweep ${currency} on ${networkName(network)}`} isWide>
       {plan.error && <ErrorBox error={plan.error} onRetry={() => mutate({ body: { network, currency, treasury } })} />}
       {plan.data && plan.data.transactions.length === 0 && (
         <Notice>
-          <p>There is nothing to sweep any more.</p>
+          <p>There is nothing left to sweep.</p>
         </Notice>
       )}
       {plan.data && plan.data.transactions.length > 0 && <Planned row={row} plan={plan.data} onClose={onClose} />}

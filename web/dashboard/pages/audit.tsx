@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { AuditRow } from '../../../src/core/dashboard/teamApi.ts';
 import { useAnswer } from '../asking.ts';
-import { auditActions, auditText } from '../audit/auditText.ts';
+import { auditChoices, auditText } from '../audit/auditText.ts';
 import { type CallError, call } from '../client.ts';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
@@ -58,13 +58,13 @@ const AuditItem = ({ row }: { row: AuditRow }): ReactElement => (
       <div className="stack">
         <Facts
           facts={[
-            ['Row', row.id],
+            ['Number', row.id],
             ['Action', <code key="action">{row.action}</code>],
             ['Subject', row.subject === null ? '—' : <code key="subject">{row.subject}</code>],
-            ['From address', row.address ?? '—'],
+            ['IP address', row.address ?? '—'],
           ]}
         />
-        <CodeBlock code={JSON.stringify(row.detail, null, 2)} label="Detail" />
+        <CodeBlock code={JSON.stringify(row.detail, null, 2)} label="Details" />
       </div>
     </details>
   </li>
@@ -77,20 +77,17 @@ const Filters = ({ filter }: { filter: Filter }): ReactElement => {
   return (
     <div className="filters-row">
       <Select
-        label="What"
+        label="Action"
         value={filter.action}
         onChange={event => set('action', event.target.value)}
-        options={[
-          { value: '', label: 'Everything' },
-          ...auditActions.map(action => ({ value: action, label: action })),
-        ]}
+        options={[{ value: '', label: 'All actions' }, ...auditChoices]}
       />
       <Select
-        label="Who"
+        label="Person"
         value={filter.actor}
         onChange={event => set('actor', event.target.value)}
         options={[
-          { value: '', label: 'Everybody' },
+          { value: '', label: 'Everyone' },
           ...(team.data?.members ?? []).map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />
@@ -104,7 +101,9 @@ const Rows = ({ filter }: { filter: Filter }): ReactElement => {
   if (rows === undefined)
     return audit.isError ? <ErrorBox error={audit.error} onRetry={audit.refetch} /> : <Loading lines={10} />;
   if (rows.length === 0)
-    return <Empty title="Nothing of this kind">What people and Florin itself change is written down here.</Empty>;
+    return (
+      <Empty title="No entries">The log records changes by people, by the command line and by Florin itself.</Empty>
+    );
   return (
     <>
       <ol className="ruled">
@@ -116,7 +115,7 @@ const Rows = ({ filter }: { filter: Filter }): ReactElement => {
       {audit.hasNextPage && (
         <div className="row">
           <Button isBusy={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
-            Show older rows
+            Show older entries
           </Button>
         </div>
       )}
@@ -130,7 +129,7 @@ export default function Audit(): ReactElement {
   return (
     <Page
       title="Audit log"
-      lead="Who changed what, of test and live, newest first. Each row is chained to the one before; florin doctor tells if one was altered."
+      lead="Who changed what in test and live, newest first. The entries form a hash chain: the command “florin doctor” detects any later change."
     >
       <Card>
         <Filters filter={filter} />

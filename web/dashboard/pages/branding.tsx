@@ -18,10 +18,10 @@ const firstColor = '#2450c8';
 const ColorField = ({ color, change }: { color: string | null; change: Change }): ReactElement => (
   <>
     <Checkbox
-      label="A colour of our own"
+      label="Use your own colour"
       checked={color !== null}
       onChange={event => change({ accentColor: event.target.checked ? firstColor : null })}
-      hint="Shown in the nearest shade that can be read, in light and in dark."
+      hint="The checkout uses the nearest shade that is easy to read, in light and in dark mode."
     />
     {color !== null && (
       <Field
@@ -66,7 +66,7 @@ const LogoField = ({ logo, change }: { logo: string | null; change: Change }): R
         onChange={event => void take(event.currentTarget)}
       />
       <p className="field-hint" id={`${id}-hint`}>
-        A square PNG, JPEG or WebP of at most 64 KiB.
+        A square PNG, JPEG or WebP picture, at most 64 KiB.
       </p>
       {wrong && (
         <p className="field-error" id={`${id}-error`} role="alert">
@@ -76,7 +76,7 @@ const LogoField = ({ logo, change }: { logo: string | null; change: Change }): R
       {logo !== null && (
         <div>
           <Button isSmall onClick={() => change({ logo: null })}>
-            Remove the logo
+            Remove logo
           </Button>
         </div>
       )}
@@ -96,18 +96,18 @@ const BrandingForm = ({ settings }: { settings: Settings }): ReactElement => {
           label="Brand"
           onSubmit={async () => {
             await save.mutateAsync({ body: { branding } });
-            say('Saved. New visits of the checkout show it.');
+            say('Saved. The checkout shows it from now on.');
           }}
         >
           <fieldset className="form" disabled={!mayManage}>
             <Field
-              label="Name that payers see"
+              label="Display name"
               name="displayName"
               value={branding.displayName ?? ''}
               onChange={event => change({ displayName: event.target.value || null })}
               placeholder={settings.accountName}
               maxLength={200}
-              hint="Empty: the account’s name."
+              hint="Payers see it on the checkout. Leave empty to use the account name."
             />
             <ColorField color={branding.accentColor} change={change} />
             <LogoField logo={branding.logo} change={change} />
@@ -116,12 +116,12 @@ const BrandingForm = ({ settings }: { settings: Settings }): ReactElement => {
           {mayManage && (
             <Buttons>
               <Submit>Save</Submit>
-              <Button onClick={() => setBranding(settings.branding)}>Undo</Button>
+              <Button onClick={() => setBranding(settings.branding)}>Discard changes</Button>
             </Buttons>
           )}
         </Form>
       </Card>
-      <Card title="Preview" lead="As payers see it, before anything is saved.">
+      <Card title="Preview" lead="How payers see the checkout. Nothing is saved yet.">
         <CheckoutPreview branding={branding} accountName={settings.accountName} />
       </Card>
     </div>
@@ -131,7 +131,7 @@ const BrandingForm = ({ settings }: { settings: Settings }): ReactElement => {
 export default function Branding(): ReactElement {
   const settings = useAnswer('GET /settings');
   return (
-    <Page title="Branding" lead="How the checkout looks to payers. Test and live each have their own.">
+    <Page title="Branding" lead="How the checkout looks to payers. Test and live have separate branding.">
       <Answer of={settings} lines={8}>
         {shown => <BrandingForm settings={shown} />}
       </Answer>

@@ -34,13 +34,13 @@ const AttemptItem = ({ attempt, isLatest }: { attempt: Attempt; isLatest: boolea
       </summary>
       <div className="stack">
         {attempt.error && <p>{attempt.error}</p>}
-        <h3>Headers sent</h3>
+        <h3>Request headers</h3>
         <CodeBlock code={headerText(attempt.requestHeaders)} label={`Headers of attempt ${attempt.number}`} />
-        <h3>What your server answered</h3>
+        <h3>Response</h3>
         {attempt.responseBody === null ? (
-          <p className="muted">There was no answer to keep.</p>
+          <p className="muted">There was no response.</p>
         ) : (
-          <BodyView text={attempt.responseBody} label={`Answer to attempt ${attempt.number}`} />
+          <BodyView text={attempt.responseBody} label={`Response to attempt ${attempt.number}`} />
         )}
       </div>
     </details>
@@ -51,13 +51,13 @@ const DeliveryFacts = ({ delivery }: { delivery: DeliveryRow }): ReactElement =>
   <Facts
     facts={[
       ['Status', <StatusBadge key="status" status={delivery.status} />],
-      ...(delivery.parkedReason ? ([['Given up because', delivery.parkedReason]] as const) : []),
+      ...(delivery.parkedReason ? ([['Reason', delivery.parkedReason]] as const) : []),
       ...(delivery.nextAttemptAt && delivery.status === 'scheduled'
         ? ([['Next attempt', <Time key="next" at={delivery.nextAttemptAt} />]] as const)
         : []),
-      ['Address', <code key="url">{delivery.url}</code>],
+      ['URL', <code key="url">{delivery.url}</code>],
       [
-        'Sent for',
+        'Sent to',
         delivery.endpointId === null ? (
           'The payment’s callbackUrl'
         ) : (
@@ -76,8 +76,8 @@ const DeliveryFacts = ({ delivery }: { delivery: DeliveryRow }): ReactElement =>
           </Link>
         ),
       ],
-      ['Event', <Copyable key="event" text={delivery.eventId} what="event id" />],
-      ['Made', <Time key="made" at={delivery.createdAt} />],
+      ['Event', <Copyable key="event" text={delivery.eventId} what="event ID" />],
+      ['Created', <Time key="made" at={delivery.createdAt} />],
     ]}
   />
 );
@@ -87,7 +87,7 @@ const Resend = ({ id }: { id: string }): ReactElement => {
     refresh: ['GET /deliveries/:id', 'GET /webhooks/:id/deliveries'],
   });
   const outcome = {
-    onSuccess: () => say('It is sent again now.'),
+    onSuccess: () => say('The event is being sent again.'),
     onError: ({ message }: Error) => say(message, 'bad'),
   };
   return (
@@ -119,10 +119,12 @@ export default function Delivery({ params }: { params: Readonly<Record<string, s
             </Card>
             <Card
               title="Attempts"
-              lead={delivery.attempts > attempts.length && `The latest ${attempts.length} of ${delivery.attempts}.`}
+              lead={
+                delivery.attempts > attempts.length && `Showing the latest ${attempts.length} of ${delivery.attempts}.`
+              }
             >
               {attempts.length === 0 ? (
-                <Empty title="Not tried yet">It is sent in a moment, or as soon as its turn comes.</Empty>
+                <Empty title="No attempts yet">The first attempt starts in a moment.</Empty>
               ) : (
                 <ol className="ruled">
                   {attempts.map((attempt, index) => (
@@ -131,8 +133,8 @@ export default function Delivery({ params }: { params: Readonly<Record<string, s
                 </ol>
               )}
             </Card>
-            <Card title="What was sent" lead="The same bytes on every attempt.">
-              <BodyView text={body} label="Body sent" />
+            <Card title="Request body" lead="Every attempt sends the same body.">
+              <BodyView text={body} label="Request body" />
             </Card>
           </>
         )}

@@ -8,11 +8,11 @@ import { PlaceLink } from '../link.tsx';
 import { hrefIn } from '../place.ts';
 
 /** Where a step is done; HTTPS and networks are the operator's, on the machine itself. */
-const places: Partial<Record<GoLiveAnswer['steps'][number]['key'], string>> = {
-  wallet: '/wallets',
-  webhook: '/webhooks',
-  secondFactor: '/account',
-  liveKey: '/keys',
+const links: Partial<Record<GoLiveAnswer['steps'][number]['key'], { to: string; label: string }>> = {
+  wallet: { to: '/wallets', label: 'Set up a wallet' },
+  webhook: { to: '/webhooks', label: 'Add an endpoint' },
+  secondFactor: { to: '/account', label: 'Secure your account' },
+  liveKey: { to: '/keys', label: 'Create a key' },
 };
 
 const refreshMs = 5_000;
@@ -20,33 +20,32 @@ const refreshMs = 5_000;
 export default function GoLive(): ReactElement {
   const goLive = useAnswer('GET /go-live', {}, { everyMs: () => refreshMs });
   return (
-    <Page title="Go live" lead="Complete these steps before you accept real payments. Florin checks each one.">
+    <Page title="Go live" lead="Complete these steps before you take live payments. Florin checks each of them.">
       <Answer of={goLive} lines={8}>
         {({ steps, ready }) => (
           <>
             {ready && (
               <Notice tone="good">
                 <p>
-                  <strong>You can go live.</strong> Use the live key and the live address on your server.
+                  <strong>You are ready to go live.</strong> Configure your server with the live API key and the live
+                  API address.
                 </p>
               </Notice>
             )}
-            <Card title={`${steps.filter(({ done }) => done).length} of ${steps.length} done`}>
+            <Card title={`${steps.filter(({ done }) => done).length} of ${steps.length} steps done`}>
               <ul className="checklist">
                 {steps.map(({ key, done, title, help }) => (
                   <li key={key} className={done ? 'is-done' : undefined}>
-                    <span className="checklist-mark">
-                      <Icon name="check" />
-                    </span>
+                    <span className="checklist-mark">{done && <Icon name="check" />}</span>
                     <div>
                       <h3>
                         {title} <span className="quiet">{done ? '(done)' : '(not done)'}</span>
                       </h3>
                       <p className="muted">{help}</p>
                     </div>
-                    {!done && places[key] && (
-                      <PlaceLink className="button button-plain" href={hrefIn('production', places[key])}>
-                        Set up
+                    {!done && links[key] && (
+                      <PlaceLink className="button button-plain" href={hrefIn('production', links[key].to)}>
+                        {links[key].label}
                       </PlaceLink>
                     )}
                   </li>

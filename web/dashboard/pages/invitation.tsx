@@ -43,7 +43,7 @@ export default function Invitation(): ReactElement {
             <Field label="Your name" name="name" autoComplete="name" maxLength={100} required />
             <NewSignIn />
             <FormError />
-            <Submit>Join</Submit>
+            <Submit>Join the team</Submit>
           </Form>
         )}
       </Answer>

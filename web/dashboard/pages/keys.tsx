@@ -19,7 +19,7 @@ import { useMay } from '../session.tsx';
 type Asked = { what: 'create' } | { what: 'rotate' | 'revoke'; apiKey: ApiKey };
 
 const mayText = (scopes: ApiKey['scopes']): string =>
-  scopes.length === permissions.length ? 'Everything' : scopes.map(each => permissionText[each].label).join(', ');
+  scopes.length === permissions.length ? 'All permissions' : scopes.map(each => permissionText[each].label).join(', ');
 
 const columnsFor = (mayManage: boolean, ask: (asked: Asked) => void): Column<ApiKey>[] => [
   {
@@ -32,7 +32,7 @@ const columnsFor = (mayManage: boolean, ask: (asked: Asked) => void): Column<Api
     ),
   },
   {
-    head: 'May',
+    head: 'Permissions',
     cell: ({ scopes, ipAllow }) => (
       <span className="two-lines">
         <span title={scopes.join(', ')}>{mayText(scopes)}</span>
@@ -77,12 +77,12 @@ const RevokeKey = ({ apiKey, onClose }: { apiKey: ApiKey | null; onClose: () => 
       isOpen={apiKey !== null}
       onClose={onClose}
       title="Revoke this key?"
-      verb="Revoke the key"
+      verb="Revoke key"
       act={() => revoke.mutateAsync({ params: { id: apiKey!.id } })}
     >
       <p>
-        <strong>{apiKey?.name}</strong> <code>{apiKey?.hint}</code> is refused everywhere within a second, and can never
-        be used again. Whatever still uses it stops working. To change a key without a gap, rotate it instead.
+        <strong>{apiKey?.name}</strong> <code>{apiKey?.hint}</code> is refused within a second and can never be used
+        again. Every server that still uses it stops working. To replace a key without downtime, rotate it instead.
       </p>
       <p>
         {apiKey?.lastUsedAt ? (
@@ -110,7 +110,7 @@ const KeyList = ({ keys, ask }: { keys: readonly ApiKey[]; ask: (asked: Asked) =
         <Table caption="Keys" columns={columnsFor(mayManage, ask)} rows={shown} keyOf={({ id }) => id} />
       ) : (
         <Empty
-          title={keys.length === 0 ? 'No keys yet' : 'No key works any more'}
+          title={keys.length === 0 ? 'No keys yet' : 'No active keys'}
           action={
             mayManage && (
               <Button kind="primary" icon="plus" onClick={() => ask({ what: 'create' })}>
@@ -119,7 +119,7 @@ const KeyList = ({ keys, ask }: { keys: readonly ApiKey[]; ask: (asked: Asked) =
             )
           }
         >
-          Your server sends a key with each call of the API. It belongs to a server, never to a web page or an app.
+          Your server sends a key with each API request. Never put a key into a web page or an app.
         </Empty>
       )}
       {over > 0 && (
@@ -143,8 +143,8 @@ export default function Keys(): ReactElement {
       title="API keys"
       lead={
         isLive
-          ? 'Live keys move real money. They begin with sk_live_ and work at the live address alone.'
-          : 'Test keys begin with sk_test_ and work at the test address alone.'
+          ? 'Live keys handle real money. They begin with sk_live_ and work only with the live API.'
+          : 'Test keys begin with sk_test_ and work only with the test API.'
       }
       actions={
         useMay('keys.manage') && (

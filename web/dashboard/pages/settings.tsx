@@ -11,12 +11,15 @@ import { AccountSection, CheckoutSection, PaymentSection } from '../settings/set
 const count = new Intl.NumberFormat('en-US');
 
 const Plan = ({ settings: { plan, limits } }: { settings: SettingsAnswer }): ReactElement => (
-  <Card title="Plan and limits" lead="Limits are per account and environment: more keys do not buy more requests.">
+  <Card
+    title="Plan and limits"
+    lead="Limits apply to the whole account, separately for test and live. More keys do not raise them."
+  >
     <Facts
       facts={[
         ['Plan', plan.charAt(0).toUpperCase() + plan.slice(1)],
-        ['Requests', `${count.format(limits.perMinute)} a minute`],
-        ['Burst', `${count.format(limits.burst)} more for a moment`],
+        ['Requests', `${count.format(limits.perMinute)} per minute`],
+        ['Burst', `${count.format(limits.burst)} additional requests at once`],
       ]}
     />
   </Card>
@@ -27,7 +30,7 @@ export default function Settings(): ReactElement {
   const mayReveal = useMay('secrets.reveal');
   const word = useEnvironment() === 'sandbox' ? 'test' : 'live';
   return (
-    <Page title="Settings" lead={`Of ${word} payments. Test and live have settings of their own.`}>
+    <Page title="Settings" lead={`Settings for ${word} payments. Test and live have separate settings.`}>
       <Answer of={settings} lines={12}>
         {shown => (
           <>

@@ -9,34 +9,38 @@ import { Card, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
+import { feeText } from '../money/feeText.ts';
 import { SweepDialog } from '../money/sweepDialog.tsx';
 import { useMay } from '../session.tsx';
+import { networkName } from '../wallets/networkName.ts';
 
 const refreshMs = 10_000;
-const countText = (count: number): string => groupedAmount(String(count));
 
-const gasText = ({ gas }: UnsweptRow): string => {
-  if (gas === null) return 'Not known';
-  return gas.costNative === null
-    ? `${groupedAmount(gas.units)} gas`
-    : `${groupedAmount(gas.costNative)} ${gas.nativeCurrency}`;
-};
+type Held = Pick<UnsweptRow, 'amount' | 'currency' | 'network' | 'payments'>;
+
+/** Amount, payments and network share a cell, so that the tables fit a tablet. */
+const HeldCell = ({ amount, currency, network, payments }: Held): ReactElement => (
+  <span className="two-lines">
+    <Money amount={amount} currency={currency} />
+    <span className="muted">
+      {groupedAmount(String(payments))} {payments === 1 ? 'payment' : 'payments'} on {networkName(network)}
+    </span>
+  </span>
+);
 
 const unsweptColumns = (onSweep: ((row: UnsweptRow) => void) | null): readonly Column<UnsweptRow>[] => [
-  { head: 'Amount', cell: ({ amount, currency }) => <Money amount={amount} currency={currency} /> },
-  { head: 'Network', cell: ({ network }) => network },
-  { head: 'Payments', cell: ({ payments }) => countText(payments), align: 'end' },
-  { head: 'Goes to', cell: ({ treasury }) => <Copyable text={treasury} what="treasury address" isShort /> },
-  { head: 'Fee, about', cell: gasText, align: 'end' },
+  { head: 'Amount', cell: HeldCell },
+  { head: 'Treasury', cell: ({ treasury }) => <Copyable text={treasury} what="treasury address" isShort /> },
+  { head: 'Estimated fee', cell: feeText, align: 'end' },
   {
-    head: 'Sweep',
+    head: 'Actions',
     isActions: true,
     cell: row =>
       onSweep && (
         <Button
           isSmall
           kind="primary"
-          aria-label={`Sweep ${row.currency} on ${row.network}`}
+          aria-label={`Sweep ${row.currency} on ${networkName(row.network)}`}
           onClick={() => onSweep(row)}
         >
           Sweep
@@ -46,16 +50,21 @@ const unsweptColumns = (onSweep: ((row: UnsweptRow) => void) | null): readonly C
 ];
 
 const sweepColumns: readonly Column<SweepRow>[] = [
-  { head: 'Amount', cell: ({ amount, currency }) => <Money amount={amount} currency={currency} /> },
+  { head: 'Amount', cell: HeldCell },
   { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { head: 'Network', cell: ({ network }) => network },
-  { head: 'Payments', cell: ({ payments }) => countText(payments), align: 'end' },
   {
     head: 'Transaction',
     cell: ({ txHash }) => (txHash === null ? '—' : <Copyable text={txHash} what="transaction" isShort />),
   },
-  { head: 'By', cell: ({ by }) => by ?? 'Seen on the chain' },
-  { head: 'Sent', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    head: 'Sent',
+    cell: ({ createdAt, by }) => (
+      <span className="two-lines">
+        <Time at={createdAt} />
+        <span className="muted">{by === null ? 'Found on the network' : `By ${by}`}</span>
+      </span>
+    ),
+  },
   { head: 'Landed', cell: ({ landedAt }) => <Time at={landedAt} /> },
 ];
 
@@ -66,17 +75,17 @@ export default function Settlement(): ReactElement {
   return (
     <Page
       title="Settlement"
-      lead="Each payment has an address of its own. A sweep moves what has arrived there to your treasury, signed by your own wallet."
+      lead="Each payment has its own address. A sweep moves the money from these addresses to your treasury. You sign it with your own wallet."
     >
       <Answer of={settlement} lines={10}>
         {({ unswept, sweeps }) => (
           <>
-            <Card title="Not swept yet" lead="Confirmed money alone.">
+            <Card title="Ready to sweep" lead="Confirmed money that is not in your treasury yet.">
               {unswept.length === 0 ? (
-                <Empty title="Nothing waits">What payments bring is shown here once it is confirmed.</Empty>
+                <Empty title="Nothing to sweep">Money appears here once it is confirmed.</Empty>
               ) : (
                 <Table
-                  caption="Not swept yet"
+                  caption="Ready to sweep"
                   rows={unswept}
                   keyOf={({ network, currency, treasury }) => `${network} ${currency} ${treasury}`}
                   columns={unsweptColumns(maySweep ? setSwept : null)}

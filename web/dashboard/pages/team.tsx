@@ -74,7 +74,7 @@ const Invitations = ({ invitations }: { invitations: readonly Invitation[] }): R
   const columns: Column<Invitation>[] = [
     { head: 'Email', cell: ({ email }) => email },
     { head: 'Role', cell: ({ role }) => roleNames[role] },
-    { head: 'Works until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { head: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
       head: 'Actions',
       isActions: true,
@@ -82,7 +82,7 @@ const Invitations = ({ invitations }: { invitations: readonly Invitation[] }): R
         mayManage ? (
           <Button
             isSmall
-            aria-label={`Withdraw the invitation of ${email}`}
+            aria-label={`Withdraw the invitation for ${email}`}
             onClick={() => withdraw.mutate({ params: { id } }, outcome)}
           >
             Withdraw
@@ -91,7 +91,7 @@ const Invitations = ({ invitations }: { invitations: readonly Invitation[] }): R
     },
   ];
   return (
-    <Card title="Invitations" lead="A lost link cannot be shown again: invite the same address anew.">
+    <Card title="Invitations" lead="A link is shown only once. If it is lost, invite the same address again.">
       <Table caption="Invitations" columns={columns} rows={invitations} keyOf={({ id }) => id} />
     </Card>
   );
@@ -108,11 +108,11 @@ export default function Team(): ReactElement {
   return (
     <Page
       title="Team"
-      lead="The same people and roles for test and live."
+      lead="Members have the same role for test and live."
       actions={
         mayManage && (
           <Button kind="primary" icon="plus" onClick={() => invite(true)}>
-            Invite somebody
+            Invite a person
           </Button>
         )
       }

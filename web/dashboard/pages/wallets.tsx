@@ -21,16 +21,16 @@ const UnsetNetworks = ({ rows, onSet }: { rows: readonly Unset[]; onSet: (networ
   const mayManage = useMay('wallets.manage');
   return (
     <Card
-      title="Without a wallet"
-      lead="Payments on these networks are refused until a wallet is set. The first one is in force at once."
+      title="No wallet yet"
+      lead="Payments on these networks are refused until you set a wallet. The first wallet takes effect at once."
     >
       <ul className="ruled">
         {rows.map(({ network, pending }) => (
           <li key={network} className="spread">
             <span>{networkName(network)}</span>
             {mayManage && pending === null && (
-              <Button isSmall aria-label={`Set the wallet of ${networkName(network)}`} onClick={() => onSet(network)}>
-                Set
+              <Button isSmall aria-label={`Set the ${networkName(network)} wallet`} onClick={() => onSet(network)}>
+                Set wallet
               </Button>
             )}
             {pending && <PendingChange change={pending} />}
@@ -50,8 +50,8 @@ export default function Wallets(): ReactElement {
       title="Wallets"
       lead={
         isLive
-          ? 'Where the money of new payments goes. A change needs proof that it is you, waits 24 hours, and is announced to the whole team.'
-          : 'Where the test money of new payments goes. With live money a change needs proof, waits 24 hours, and is announced to the whole team.'
+          ? 'Where new payments are paid out. A change needs you to confirm your identity, takes effect after 24 hours, and is announced to the whole team.'
+          : 'Where new test payments are paid out. In live mode a change takes effect after 24 hours and is announced to the whole team.'
       }
     >
       <Answer of={wallets} lines={10}>

@@ -11,27 +11,27 @@ import { Link } from '../link.tsx';
 import { useMay } from '../session.tsx';
 import { CreateEndpoint } from '../webhooks/createEndpoint.tsx';
 import { eventsText } from '../webhooks/eventText.ts';
+import { healthCount } from '../webhooks/healthCount.ts';
 import { VerifyCode } from '../webhooks/verifyCode.tsx';
 
 type Counts = Home['webhooks']['endpoints'][number];
-/** Further than this nobody counts. */
-const mostCounted = 1_000;
-const countText = (count: number): string => (count >= mostCounted ? '1,000 or more' : String(count));
 
 const Health = ({ counts }: { counts: Counts | undefined }): ReactElement => {
   if (!counts) return <span className="muted">—</span>;
-  const { succeeded, failed, waiting, parked } = counts;
-  if (succeeded + failed + waiting + parked === 0) return <span className="muted">Nothing sent</span>;
-  const tone = parked > 0 ? 'bad' : failed > 0 ? 'care' : 'good';
-  const word = parked > 0 ? 'Losing events' : failed > 0 ? 'Some attempts fail' : 'Well';
+  const { succeeded, retrying, waiting, parked } = counts;
+  if (succeeded + retrying + waiting + parked === 0) return <span className="muted">No deliveries</span>;
+  const tone = parked > 0 ? 'bad' : retrying > 0 ? 'care' : 'good';
+  const word = parked > 0 ? 'Deliveries given up' : retrying > 0 ? 'Retrying' : 'Healthy';
   return (
     <span className="two-lines">
       <span>
         <Badge tone={tone}>{word}</Badge>
       </span>
       <span className="muted">
-        {countText(succeeded)} delivered{waiting > 0 && `, ${countText(waiting)} waiting`}
-        {parked > 0 && `, ${countText(parked)} given up`}
+        {healthCount(counts, 'succeeded')} delivered
+        {waiting > 0 && `, ${healthCount(counts, 'waiting')} waiting`}
+        {retrying > 0 && `, ${healthCount(counts, 'retrying')} retrying`}
+        {parked > 0 && `, ${healthCount(counts, 'parked')} given up`}
       </span>
     </span>
   );
@@ -67,7 +67,7 @@ const columnsWith = (counts: readonly Counts[] | undefined): Column<Endpoint>[] 
 
 export default function Webhooks(): ReactElement {
   const endpoints = useAnswer('GET /webhooks');
-  // Health is always that of seven days; the one day is of the figures that are not shown here.
+  // Health always covers seven days. The range only affects figures that are not shown here.
   const home = useAnswer('GET /home', { query: { days: 1 } });
   const [isCreating, create] = useState(false);
   const mayManage = useMay('webhooks.manage');
@@ -79,7 +79,7 @@ export default function Webhooks(): ReactElement {
   return (
     <Page
       title="Webhooks"
-      lead="Florin tells your server what becomes of a payment by a signed POST for each event."
+      lead="Florin sends each event of a payment to your server as a signed POST request."
       actions={button}
     >
       <Card>
@@ -87,7 +87,8 @@ export default function Webhooks(): ReactElement {
           {({ data }) =>
             data.length === 0 ? (
               <Empty title="No endpoints yet" action={button}>
-                An endpoint is an address of your server that gets the events of all payments, or some kinds of them.
+                An endpoint is a URL of your server. It receives the events of all payments, or only the event types you
+                choose.
               </Empty>
             ) : (
               <Table

@@ -11,14 +11,14 @@ export const CallbackSecret = (): ReactElement => {
   return (
     <Card
       title="Callback secret"
-      lead="Signs the events that go to a payment’s callbackUrl. Each look needs proof and is written into the audit log."
+      lead="Signs the events that are sent to a payment’s callbackUrl. Revealing it is recorded in the audit log."
       actions={
         secret === null ? (
           <Button
             isBusy={reveal.isPending}
             onClick={() => reveal.mutate(undefined, { onSuccess: answer => setSecret(answer.secret) })}
           >
-            Reveal the secret
+            Reveal secret
           </Button>
         ) : (
           <Button onClick={() => setSecret(null)}>Hide</Button>
@@ -29,7 +29,7 @@ export const CallbackSecret = (): ReactElement => {
         <code className="muted">whsec_••••••••••••••••••••••••</code>
       ) : (
         <SecretOnce secret={secret} what="secret">
-          Keep it where only your server reads it.
+          Keep it where only your server can read it.
         </SecretOnce>
       )}
       {reveal.isError && <ErrorBox error={reveal.error} />}

@@ -15,7 +15,7 @@ const sizeOf = (dataUrl: string): Promise<{ width: number; height: number }> =>
   new Promise((resolve, reject) => {
     const image = new Image();
     image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
-    image.onerror = () => reject(new Error('This file is no picture that browsers can show.'));
+    image.onerror = () => reject(new Error('Browsers cannot show this file as a picture.'));
     image.src = dataUrl;
   });
 
@@ -23,12 +23,10 @@ const sizeOf = (dataUrl: string): Promise<{ width: number; height: number }> =>
 export const readLogo = async (file: File): Promise<string> => {
   if (!(logoTypes as readonly string[]).includes(file.type)) throw new Error('Choose a PNG, JPEG or WebP picture.');
   if (file.size > mostBytes)
-    throw new Error(`The picture has ${Math.ceil(file.size / 1024)} KiB. At most 64 KiB are possible.`);
+    throw new Error(`The picture has ${Math.ceil(file.size / 1024)} KiB. The limit is 64 KiB.`);
   const dataUrl = await readDataUrl(file);
   const { width, height } = await sizeOf(dataUrl);
   if (Math.max(width, height) > mostPixels)
-    throw new Error(
-      `The picture has ${width} × ${height} pixels. At most ${mostPixels} in each direction are possible.`,
-    );
+    throw new Error(`The picture has ${width} × ${height} pixels. The limit is ${mostPixels} × ${mostPixels}.`);
   return dataUrl;
 };

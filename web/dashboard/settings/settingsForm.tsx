@@ -11,7 +11,7 @@ import { useMay } from '../session.tsx';
 
 type Change = BodyOf<'PATCH /settings'>;
 
-/** A card that saves by itself. Who may not change settings sees them and cannot type. */
+/** A card with its own Save button. People who may not change settings see them read-only. */
 const Section = ({
   title,
   lead,
@@ -51,7 +51,7 @@ const Section = ({
 export const AccountSection = ({ settings }: { settings: Settings }): ReactElement => (
   <Section
     title="Account"
-    lead="The name is shown to payers unless branding has another one. It is the same for test and live."
+    lead="Payers see this name unless Branding sets another one. It is the same for test and live."
     changeOf={values => ({ accountName: values.text('accountName') })}
   >
     <Field label="Account name" name="accountName" defaultValue={settings.accountName} maxLength={200} required />
@@ -63,20 +63,20 @@ const wholeNumber = (values: Values, name: string): number => Number(values.text
 const latePolicies: readonly RadioOption<Settings['latePolicy']>[] = [
   {
     value: 'accept',
-    label: 'Accept it',
-    hint: 'Within the window below the payment is completed and marked as late. After it, a person decides.',
+    label: 'Accept it automatically',
+    hint: 'Within the window below, the payment is completed and marked as late. After that, a person decides.',
   },
   {
     value: 'manual',
-    label: 'Let a person decide',
-    hint: 'The payment stays expired and is marked as late, until somebody accepts the money.',
+    label: 'Review it by hand',
+    hint: 'The payment stays expired and is marked as late until somebody accepts it.',
   },
 ];
 
 export const PaymentSection = ({ settings }: { settings: Settings }): ReactElement => (
   <Section
     title="Payments"
-    lead="Each payment keeps the terms that it was created with. A change touches new payments only."
+    lead="A change applies to new payments only. Each payment keeps the settings it was created with."
     changeOf={values => ({
       tolerancePercent: values.text('tolerancePercent'),
       latePolicy: values.text('latePolicy') as Settings['latePolicy'],
@@ -84,28 +84,28 @@ export const PaymentSection = ({ settings }: { settings: Settings }): ReactEleme
     })}
   >
     <Field
-      label="Tolerance in percent"
+      label="Tolerance (percent)"
       name="tolerancePercent"
       inputMode="decimal"
       defaultValue={settings.tolerancePercent}
-      hint="How much less than the amount still counts as paid, from 0 to 5. With 1, a payment of 100 is complete at 99."
+      hint="How much less than the amount still counts as paid, from 0 to 5. With 1, a payment of 100 is completed at 99."
       required
     />
     <RadioChoices
-      legend="Money that arrives after a payment has expired"
+      legend="Money that arrives after a payment expired"
       name="latePolicy"
       options={latePolicies}
       chosen={settings.latePolicy}
     />
     <Field
-      label="Window in days"
+      label="Late payment window (days)"
       name="lateWindowDays"
       type="number"
       min={0}
       max={3650}
       step={1}
       defaultValue={settings.lateWindowDays}
-      hint="For how long after its end a payment accepts late money by itself. Money is noticed for ever."
+      hint="How long after expiry a late payment is accepted automatically. Later money is still detected and shown."
       required
     />
   </Section>
@@ -123,13 +123,13 @@ export const CheckoutSection = ({ settings }: { settings: Settings }): ReactElem
     })}
   >
     <TextArea
-      label="Sites that may show the checkout inside their own pages"
+      label="Sites that may embed the checkout"
       name="checkoutOrigins"
       rows={3}
       spellCheck={false}
       defaultValue={settings.checkoutOrigins.join('\n')}
       placeholder="https://shop.example"
-      hint="One origin a line, at most 20. Empty: no site may put it into a frame. A link to the checkout always works."
+      hint="One origin per line, at most 20. Leave empty to allow none. Links to the checkout always work."
     />
     <Field
       label="Support contact"
@@ -137,7 +137,7 @@ export const CheckoutSection = ({ settings }: { settings: Settings }): ReactElem
       defaultValue={settings.supportContact ?? ''}
       maxLength={300}
       placeholder="help@shop.example"
-      hint="An e-mail address or a https page. Payers see it where money is stuck. Empty: none."
+      hint="An email address or an https page. Payers see it when a payment has a problem. Optional."
     />
   </Section>
 );

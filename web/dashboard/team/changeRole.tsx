@@ -20,15 +20,15 @@ export const ChangeRole = ({ member, onClose }: { member: Member | null; onClose
           onSubmit={async values => {
             const role = values.text('role') as Role;
             await change.mutateAsync({ params: { id: member.id }, body: { role } });
-            say(`${member.name} is ${roleNames[role]} now.`);
+            say(`${member.name} now has the role ${roleNames[role]}.`);
             onClose();
           }}
         >
           <RoleChoices chosen={member.role} />
-          <p className="muted">Their sessions end, and they sign in again with the new role.</p>
+          <p className="muted">Their sessions end. They sign in again with the new role.</p>
           <FormError />
           <Buttons>
-            <Submit>Change the role</Submit>
+            <Submit>Change role</Submit>
             <Button onClick={onClose}>Cancel</Button>
           </Buttons>
         </Form>
@@ -52,8 +52,8 @@ export const RemoveMember = ({ member, onClose }: { member: Member | null; onClo
       }}
     >
       <p>
-        Their sessions end at once and they cannot sign in any more. Keys that they created go on working: revoke those
-        that they know. What they did stays in the audit log.
+        Their sessions end at once and they can no longer sign in. API keys that they created keep working: revoke the
+        ones they know. Their actions stay in the audit log.
       </p>
     </Confirm>
   );

@@ -20,7 +20,7 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
     onClose();
   };
   return (
-    <Dialog isOpen={isOpen} onClose={close} title={made ? 'The invitation' : 'Invite somebody'}>
+    <Dialog isOpen={isOpen} onClose={close} title={made ? 'Invitation link' : 'Invite a person'}>
       {made ? (
         <>
           <SecretOnce secret={made.link} what="link">

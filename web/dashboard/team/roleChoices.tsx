@@ -5,15 +5,15 @@ import { roleNames } from '../roleNames.ts';
 import { useMay } from '../session.tsx';
 
 const roleText: Readonly<Record<Role, string>> = {
-  owner: 'Everything, owners included.',
-  admin: 'Everything but owners.',
-  developer: 'Keys, webhooks, secrets and payments. No wallets, no team.',
-  finance: 'Payments, settlement and the audit log. No keys, no webhooks.',
-  support: 'Looks up, cancels and accepts payments, resends webhooks.',
-  viewer: 'Looks, and changes nothing.',
+  owner: 'Everything, including owners.',
+  admin: 'Everything except owners.',
+  developer: 'API keys, webhooks, secrets and payments. No wallets, no team.',
+  finance: 'Payments, settlement and the audit log. No API keys, no webhooks.',
+  support: 'Finds, cancels and accepts payments. Resends webhooks.',
+  viewer: 'Read-only access.',
 };
 
-/** Owners are made by owners alone. */
+/** Only owners can make somebody an owner. */
 export const RoleChoices = ({ chosen = 'viewer' }: { chosen?: Role }): ReactElement => {
   const mayMakeOwners = useMay('team.owners');
   const options = roles

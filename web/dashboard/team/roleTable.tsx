@@ -9,9 +9,9 @@ const actions = Object.keys(actionRoles) as Action[];
 
 /** The table that the server refuses by. Narrow, each action names the roles that may do it. */
 export const RoleTable = (): ReactElement => (
-  <Card title="What each role may do">
+  <Card title="Permissions of each role">
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys. */}
-    <section className="wide-scroll" tabIndex={0} aria-label="Roles and what they may do">
+    <section className="wide-scroll" tabIndex={0} aria-label="Permissions of each role">
       <table className="role-table">
         <thead>
           <tr>

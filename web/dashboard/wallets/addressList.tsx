@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { Copyable } from '../kit/copyButton.tsx';
 
-/** To be held against one's own wallet, so they are shown whole. */
+/** People compare these with their own wallet, so they are not shortened. */
 export const AddressList = ({ addresses }: { addresses: readonly string[] }): ReactElement => (
   <ol className="address-list">
     {addresses.map((address, index) => (

@@ -18,7 +18,7 @@ const givenOf = (network: string, values: Values): Given => {
   if (secret !== null)
     throw new CallError(null, {
       code: 'secret_given',
-      message: `This looks like a ${secret}. Florin never needs one, and nothing was sent. Whoever has it has your money.`,
+      message: `This looks like a ${secret}. Florin never needs it, and nothing was sent. Anyone who has it can take your money.`,
       param: kind,
     });
   return kind === 'xpub' ? { network, xpub: text } : { network, treasury: text };
@@ -28,17 +28,17 @@ type Kind = 'treasury' | 'xpub';
 const kinds: readonly RadioOption<Kind>[] = [
   {
     value: 'treasury',
-    label: 'A treasury address',
-    hint: 'Each payment gets a forwarder of its own, which can pay your address and nothing else. You sweep many at once.',
+    label: 'Treasury address',
+    hint: 'Each payment gets its own forwarder contract, which can only pay this address. You sweep many payments at once.',
   },
   {
     value: 'xpub',
-    label: 'An extended public key',
-    hint: 'Each payment gets the next address of your own wallet. The money is yours as it arrives; nothing has to be swept.',
+    label: 'Extended public key (xpub)',
+    hint: 'Each payment gets the next address of your own wallet. Money arrives in your wallet directly, without sweeps.',
   },
 ];
 
-/** What was given is read and shown before it can be set. */
+/** The address is checked and previewed before it can be set. */
 export const GiveWallet = ({
   network,
   onPreview,
@@ -58,7 +58,7 @@ export const GiveWallet = ({
         onPreview(given, await look.mutateAsync({ body: given }));
       }}
     >
-      <RadioChoices legend="Where the money goes" name="kind" options={kinds} chosen={kind} onChoose={setKind} />
+      <RadioChoices legend="Payout address" name="kind" options={kinds} chosen={kind} onChoose={setKind} />
       {kind === 'treasury' ? (
         <TextArea label="Treasury address" name="treasury" rows={2} placeholder="0x…" spellCheck={false} required />
       ) : (
@@ -68,14 +68,14 @@ export const GiveWallet = ({
           rows={3}
           placeholder="xpub…"
           spellCheck={false}
-          hint="It lets Florin derive addresses, never spend from them."
+          hint="Florin can derive addresses from it. It cannot spend from them."
           required
         />
       )}
-      <p className="muted">Never give a seed or a private key, to anybody. Florin has no field for one.</p>
+      <p className="muted">Never share a seed phrase or a private key. Florin does not ask for one.</p>
       <FormError />
       <Buttons>
-        <Submit>Look at it first</Submit>
+        <Submit>Preview</Submit>
         <Button onClick={onClose}>Cancel</Button>
       </Buttons>
     </Form>

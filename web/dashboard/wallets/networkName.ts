@@ -1,4 +1,6 @@
-const names: Readonly<Record<string, string>> = {
+import type { Slug } from '../../../src/core/registry/backings.ts';
+
+const names: Readonly<Record<Slug, string>> = {
   ethereum: 'Ethereum',
   polygon: 'Polygon',
   base: 'Base',
@@ -8,4 +10,5 @@ const names: Readonly<Record<string, string>> = {
   avalanche: 'Avalanche C-Chain',
 };
 
-export const networkName = (slug: string): string => names[slug] ?? slug;
+/** A network has one name on every page and in both environments, whatever chain stands behind it in test mode. */
+export const networkName = (slug: string): string => (names as Readonly<Record<string, string>>)[slug] ?? slug;

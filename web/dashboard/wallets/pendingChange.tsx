@@ -14,7 +14,7 @@ const everyMs = 30_000;
 
 const timeLeft = (atMs: number, nowMs: number): string => {
   const minutes = Math.ceil((atMs - nowMs) / 60_000);
-  if (minutes <= 0) return 'Any moment now';
+  if (minutes <= 0) return 'Due now';
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   return hours > 0 ? `${hours} h ${rest} min left` : `${rest} min left`;
 };
@@ -35,12 +35,12 @@ export const PendingChange = ({ change }: { change: WalletChange }): ReactElemen
   return (
     <Notice tone="care">
       <p>
-        <TimeLeft at={change.takesEffectAt} /> until new payments go to{' '}
-        {change.kind === 'xpub' ? 'another extended public key' : 'another treasury'}:
+        <TimeLeft at={change.takesEffectAt} /> until new payments go to this new{' '}
+        {change.kind === 'xpub' ? 'extended public key' : 'treasury address'}:
       </p>
-      <Copyable text={change.destination} what="destination of the change" />
+      <Copyable text={change.destination} what="new address" />
       <p>
-        Asked for by {change.requestedBy} on <Time at={change.requestedAt} />. It takes effect on{' '}
+        Requested by {change.requestedBy} on <Time at={change.requestedAt} />. It takes effect on{' '}
         <Time at={change.takesEffectAt} />.
       </p>
       {mayManage && (
@@ -54,16 +54,16 @@ export const PendingChange = ({ change }: { change: WalletChange }): ReactElemen
         isOpen={isAsking}
         onClose={() => ask(false)}
         title="Stop this change?"
-        verb="Stop it"
-        refusal="Let it go on"
+        verb="Stop the change"
+        refusal="Keep the change"
         act={async () => {
           await stop.mutateAsync({ params: { id: change.id } });
           say('The change was stopped.');
         }}
       >
         <p>
-          The wallet of {networkName(change.network)} stays as it is. If {change.requestedBy} did not ask for this
-          change, somebody else was signed in as them: remove them from the team until it is clear.
+          The {networkName(change.network)} wallet stays as it is. If {change.requestedBy} did not request this change,
+          somebody else has access to their account. Remove them from the team until you know more.
         </p>
       </Confirm>
     </Notice>

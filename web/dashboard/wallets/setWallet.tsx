@@ -16,12 +16,15 @@ export type AskedWallet = { network: string; isChange: boolean };
 const Compare = ({ preview }: { preview: Preview }): ReactElement =>
   preview.kind === 'xpub' ? (
     <div className="stack">
-      <p>The first receiving addresses of this key. Open your own wallet and hold them against its list:</p>
+      <p>These are the first receiving addresses of this key. Open your own wallet and compare them with its list:</p>
       <AddressList addresses={preview.sampleAddresses} />
     </div>
   ) : (
     <div className="stack">
-      <p>All money of this network is paid to this address. Hold it against your own wallet, letter by letter:</p>
+      <p>
+        All payments on this network are paid out to this address. Compare it with your own wallet, character by
+        character:
+      </p>
       <Copyable text={preview.destination} what="treasury address" />
     </div>
   );
@@ -30,17 +33,17 @@ const Consequences = ({ isChange, waitsHours }: { isChange: boolean; waitsHours:
   if (!isChange)
     return (
       <Notice>
-        <p>It is the first wallet of this network and is used for new payments at once.</p>
+        <p>This is the first wallet for this network. New payments use it at once.</p>
       </Notice>
     );
   return (
     <Notice tone="care">
       <p>
         {waitsHours > 0
-          ? `The change waits ${waitsHours} hours. Until then it is announced on every page, and can be stopped.`
-          : 'The change takes effect at once here. With live money it waits 24 hours.'}
+          ? `The change takes effect after ${waitsHours} hours. Until then every page announces it, and it can be stopped.`
+          : 'In test mode the change takes effect at once. In live mode it takes 24 hours.'}
       </p>
-      <p>It touches new payments only. Addresses of payments that exist keep paying where they paid.</p>
+      <p>It applies to new payments only. Existing payments keep their payout address.</p>
     </Notice>
   );
 };
@@ -68,7 +71,7 @@ const ConfirmWallet = ({
         const { wallet, pending } = await set.mutateAsync({ body: given });
         if (values.has('isFound') && wallet !== null && pending === null)
           await verify.mutateAsync({ params: { network }, body: { version: wallet.version } });
-        say(pending === null ? 'The wallet is set.' : 'The change waits, and everybody sees it.');
+        say(pending === null ? 'The wallet is set.' : 'The change is scheduled. Every page announces it.');
         onDone();
       }}
     >
@@ -76,13 +79,15 @@ const ConfirmWallet = ({
       <Consequences isChange={isChange} waitsHours={preview.waitsHours} />
       <Checkbox
         name="isFound"
-        label="I have found this in a wallet of my own"
-        hint={waits ? 'You are asked again once it is in force.' : 'The wallet then counts as verified.'}
+        label="I found this in my own wallet"
+        hint={
+          waits ? 'You confirm it again once the change has taken effect.' : 'The wallet is then marked as verified.'
+        }
         required={waits}
       />
       <FormError />
       <Buttons>
-        <Submit>{waits ? 'Ask for the change' : 'Use this wallet'}</Submit>
+        <Submit>{waits ? 'Request the change' : 'Use this wallet'}</Submit>
         <Button onClick={onBack}>Back</Button>
       </Buttons>
     </Form>
@@ -100,7 +105,7 @@ export const SetWallet = ({ asked, onClose }: { asked: AskedWallet | null; onClo
     <Dialog
       isOpen={asked !== null}
       onClose={close}
-      title={asked?.isChange ? `Change the wallet of ${name}` : `Set the wallet of ${name}`}
+      title={asked?.isChange ? `Change the ${name} wallet` : `Set the ${name} wallet`}
     >
       {asked && seen && <ConfirmWallet asked={asked} seen={seen} onBack={() => setSeen(null)} onDone={close} />}
       {asked && !seen && (

@@ -23,7 +23,7 @@ const VerifyWallet = ({ wallet, isOpen, onClose }: Asking): ReactElement => {
       isOpen={isOpen}
       onClose={onClose}
       title="Is this your own wallet?"
-      verb="I have found it in my wallet"
+      verb="I found it in my wallet"
       refusal="Not now"
       kind="primary"
       act={async () => {
@@ -31,7 +31,7 @@ const VerifyWallet = ({ wallet, isOpen, onClose }: Asking): ReactElement => {
         say('The wallet is verified.');
       }}
     >
-      <p>Open your own wallet and hold what it shows against this, letter by letter:</p>
+      <p>Open your own wallet and compare, character by character:</p>
       {wallet.kind === 'xpub' ? (
         <AddressList addresses={wallet.sampleAddresses} />
       ) : (
@@ -60,7 +60,7 @@ const WalletFacts = ({ wallet }: { wallet: Wallet }): ReactElement => {
             <Time key="yes" at={wallet.verifiedAt} />
           ),
         ],
-        ['In force since', <Time key="since" at={wallet.createdAt} />],
+        ['In use since', <Time key="since" at={wallet.createdAt} />],
         ...(isKey
           ? ([['First addresses', <AddressList key="addresses" addresses={wallet.sampleAddresses} />]] as const)
           : []),
@@ -80,12 +80,12 @@ export const WalletCard = ({ wallet, onChange }: { wallet: Wallet; onChange: () 
         mayManage && (
           <>
             {wallet.verifiedAt === null && (
-              <Button aria-label={`Verify the wallet of ${name}`} onClick={() => verify(true)}>
+              <Button aria-label={`Verify the ${name} wallet`} onClick={() => verify(true)}>
                 Verify
               </Button>
             )}
             {wallet.pending === null && (
-              <Button aria-label={`Change the wallet of ${name}`} onClick={onChange}>
+              <Button aria-label={`Change the ${name} wallet`} onClick={onChange}>
                 Change
               </Button>
             )}

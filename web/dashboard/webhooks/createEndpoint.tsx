@@ -26,24 +26,24 @@ const EndpointForm = ({ onMade, onClose }: { onMade: (made: Made) => void; onClo
   return (
     <Form onSubmit={submit} label="New endpoint">
       <Field
-        label="Address"
+        label="Endpoint URL"
         name="url"
         type="url"
         placeholder="https://shop.example/webhooks/florin"
         hint={
           isLive
-            ? 'A public https address. Florin never calls private networks.'
-            : 'A public https address; with Florin on your own machine also http://127.0.0.1.'
+            ? 'A public https URL. Florin never calls private networks.'
+            : 'A public https URL. If Florin runs on your own machine, http://127.0.0.1 also works.'
         }
         maxLength={2048}
         required
       />
       <Field label="Description (optional)" name="description" maxLength={500} />
       <EventPicker />
-      <p className="muted">A test event is sent at once. The endpoint is made whatever comes of it.</p>
+      <p className="muted">A test event is sent at once. The endpoint is added even if the test fails.</p>
       <FormError />
       <Buttons>
-        <Submit>Create and send a test</Submit>
+        <Submit>Add and send a test event</Submit>
         <Button onClick={onClose}>Cancel</Button>
       </Buttons>
     </Form>
@@ -62,12 +62,12 @@ export const CreateEndpoint = ({ isOpen, onClose }: { isOpen: boolean; onClose: 
         <>
           <ShownResult result={made.ping} what="The test event" />
           <SecretOnce secret={made.secret} what="secret">
-            Your server verifies events with this secret. You can see it again on the endpoint’s page; each look is
-            written into the audit log.
+            Your server verifies events with this secret. You can reveal it again on the endpoint’s page. Each time is
+            recorded in the audit log.
           </SecretOnce>
           <Buttons>
             <ButtonLink kind="primary" to={`/webhooks/${made.endpoint.id}`}>
-              Go to the endpoint
+              Open the endpoint
             </ButtonLink>
             <Button onClick={close}>Close</Button>
           </Buttons>

@@ -13,7 +13,7 @@ import { Link } from '../link.tsx';
 import { useMay } from '../session.tsx';
 
 const statuses = [
-  { value: '', label: 'All' },
+  { value: '', label: 'All statuses' },
   { value: 'scheduled', label: 'Scheduled' },
   { value: 'succeeded', label: 'Succeeded' },
   { value: 'parked', label: 'Parked' },
@@ -35,7 +35,7 @@ const Resend = ({ delivery }: { delivery: Delivery }): ReactElement => {
         resend.mutate(
           { params: { id: delivery.id } },
           {
-            onSuccess: () => say('It is sent again now.'),
+            onSuccess: () => say('The event is being sent again.'),
             onError: ({ message }) => say(message, 'bad'),
           },
         )
@@ -59,7 +59,7 @@ const columnsFor = (mayResend: boolean): Column<Delivery>[] => [
         </Link>
       ),
   },
-  { head: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { head: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
   {
     head: 'Status',
@@ -70,7 +70,7 @@ const columnsFor = (mayResend: boolean): Column<Delivery>[] => [
         </span>
         {status === 'scheduled' && nextAttemptAt && (
           <span className="muted">
-            Next <Time at={nextAttemptAt} />
+            Next attempt <Time at={nextAttemptAt} />
           </span>
         )}
       </span>
@@ -81,7 +81,7 @@ const columnsFor = (mayResend: boolean): Column<Delivery>[] => [
     : []),
 ];
 
-/** From page to page by cursor; those that lead back are kept here. */
+/** Pages go by cursor. The cursors of earlier pages are kept here to go back. */
 export const DeliveryList = ({ id }: { id: string }): ReactElement => {
   const [status, setStatus] = useState<Status | ''>('');
   const [cursors, setCursors] = useState<readonly string[]>([]);
@@ -119,8 +119,8 @@ export const DeliveryList = ({ id }: { id: string }): ReactElement => {
         {({ data, pagination }) => (
           <>
             {data.length === 0 ? (
-              <Empty title={status === '' ? 'Nothing was sent yet' : `No delivery is ${status}`}>
-                Each event of a payment that this endpoint subscribes to makes a delivery. Tests are not kept.
+              <Empty title={status === '' ? 'No deliveries yet' : 'No deliveries with this status'}>
+                Each event that this endpoint subscribes to creates a delivery. Test events are not listed.
               </Empty>
             ) : (
               <Table caption="Deliveries" columns={columnsFor(mayResend)} rows={data} keyOf={each => each.id} />

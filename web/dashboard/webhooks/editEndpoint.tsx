@@ -34,12 +34,12 @@ export const EditEndpoint = ({
         }}
       >
         <Field
-          label="Address"
+          label="Endpoint URL"
           name="url"
           type="url"
           defaultValue={endpoint.url}
           maxLength={2048}
-          hint="What is waiting to be sent goes to the new address, too."
+          hint="Deliveries that are still waiting also go to the new URL."
           required
         />
         <Field

@@ -17,7 +17,7 @@ const DisabledNotice = ({ endpoint }: { endpoint: Endpoint }): ReactElement => (
   <Notice tone="care">
     <p>
       <strong>This endpoint is disabled.</strong> {endpoint.disabledReason && `Reason: ${endpoint.disabledReason}. `}
-      No events are made for it. When your server is well again, enable it and replay what it has missed.
+      It receives no events. Enable it when your server works again, then replay the events it missed.
     </p>
   </Notice>
 );
@@ -30,14 +30,14 @@ const Removing = ({ endpoint, isOpen, onClose }: { endpoint: Endpoint; isOpen: b
       isOpen={isOpen}
       onClose={onClose}
       title="Delete this endpoint?"
-      verb="Delete the endpoint"
+      verb="Delete endpoint"
       act={async () => {
         await remove.mutateAsync({ params: { id: endpoint.id } });
         navigate(hrefIn(environment, '/webhooks'));
       }}
     >
       <p>
-        <code>{endpoint.url}</code> gets no more events, and its secret is gone. The events themselves stay and can be
+        <code>{endpoint.url}</code> receives no more events, and its secret is deleted. The events are kept and can be
         replayed to another endpoint.
       </p>
     </Confirm>
@@ -62,11 +62,11 @@ const Switch = ({ endpoint }: { endpoint: Endpoint }): ReactElement => {
         isOpen={isAsking}
         onClose={() => ask(false)}
         title="Disable this endpoint?"
-        verb="Disable it"
-        refusal="Leave it enabled"
+        verb="Disable endpoint"
+        refusal="Keep it enabled"
         act={() => set('disabled')}
       >
-        <p>What waits to be sent is parked, and no new events are made for it until you enable it again.</p>
+        <p>Waiting deliveries are parked, and the endpoint receives no new events until you enable it again.</p>
       </Confirm>
     </>
   );
@@ -93,7 +93,7 @@ export const EndpointCard = ({ endpoint }: { endpoint: Endpoint }): ReactElement
       >
         <Facts
           facts={[
-            ['Address', <Copyable key="url" text={endpoint.url} what="address" />],
+            ['Endpoint URL', <Copyable key="url" text={endpoint.url} what="URL" />],
             ['Status', <StatusBadge key="status" status={endpoint.status} />],
             [
               'Events',
@@ -102,7 +102,7 @@ export const EndpointCard = ({ endpoint }: { endpoint: Endpoint }): ReactElement
                 : endpoint.events.join(', '),
             ],
             ['Description', endpoint.description ?? '—'],
-            ['Id', <Copyable key="id" text={endpoint.id} what="id" />],
+            ['ID', <Copyable key="id" text={endpoint.id} what="ID" />],
             ['Created', <Time key="created" at={endpoint.createdAt} />],
           ]}
         />

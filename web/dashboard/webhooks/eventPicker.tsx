@@ -12,12 +12,12 @@ const scopes: readonly RadioOption<Which>[] = [
         All events <code className="muted">*</code>
       </>
     ),
-    hint: 'Kinds that a later version of Florin adds are included.',
+    hint: 'Includes event types that a later version of Florin adds.',
   },
-  { value: 'some', label: 'Only some' },
+  { value: 'some', label: 'Selected events' },
 ];
 
-/** `*` also stands for kinds that a later version adds. */
+/** `*` also covers event types that a later version adds. */
 export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }): ReactElement => {
   const [which, setWhich] = useState<Which>(chosen.includes('*') ? 'all' : 'some');
   return (
@@ -25,7 +25,7 @@ export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }):
       <RadioChoices legend="Events" name="which" options={scopes} chosen={which} onChoose={setWhich} />
       {which === 'some' && (
         <fieldset className="event-list">
-          <legend className="quiet">Kinds of events</legend>
+          <legend className="quiet">Event types</legend>
           {pickableEvents.map(name => (
             <Checkbox
               key={name}
@@ -45,6 +45,6 @@ export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }):
 export const pickedEvents = (values: Values): string[] => {
   if (values.text('which') === 'all') return ['*'];
   const events = values.all('events');
-  if (events.length === 0) throw new Error('Choose at least one kind of event.');
+  if (events.length === 0) throw new Error('Choose at least one event type.');
   return events;
 };

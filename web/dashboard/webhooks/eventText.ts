@@ -1,26 +1,26 @@
 import type { EventType } from '../../../src/core/payment/states.ts';
 
-/** One line for each kind, in the words of the guide. */
+/** One line for each event type. */
 export const eventText: Readonly<Record<EventType, string>> = {
-  'payment.created': 'It was created.',
-  'payment.detected': 'The first funds were seen; nothing is final.',
+  'payment.created': 'The payment was created.',
+  'payment.detected': 'The first money was seen. It is not final yet.',
   'payment.underpaid': 'Less than the amount has arrived.',
-  'payment.confirming': 'The full amount is on chain, not yet final.',
-  'payment.completed': 'The amount is final. Deliver the goods on this one.',
+  'payment.confirming': 'The full amount arrived. It is not final yet.',
+  'payment.completed': 'The amount is final. Ship the order on this event.',
   'payment.overpaid': 'More than the amount has arrived.',
-  'payment.expired': 'The time ran out first.',
-  'payment.late': 'Funds arrived after that, or on a canceled payment.',
-  'payment.canceled': 'You called it off.',
-  'payment.reverted': 'A reorg took the funds of a payment that was not completed.',
-  'payment.reversed': 'A reorg took the funds of a completed payment. Stop the delivery if you can.',
-  'payment.stray': 'Another token, or on another network; not credited.',
-  'webhook.test': 'The test call; its data is no payment.',
+  'payment.expired': 'The payment was not paid in time.',
+  'payment.late': 'Money arrived after the payment expired or was canceled.',
+  'payment.canceled': 'You canceled the payment.',
+  'payment.reverted': 'A chain reorganization removed money of a payment that was not completed.',
+  'payment.reversed': 'A chain reorganization removed money of a completed payment. Stop the shipment if you can.',
+  'payment.stray': 'Another token arrived, or money on another network. It does not count.',
+  'webhook.test': 'A test event. Its data is not a payment.',
 };
 
 export const eventNames = Object.keys(eventText) as EventType[];
 
-/** What can be subscribed to: a test goes where it is sent. */
+/** Test events are sent on request, so nobody subscribes to them. */
 export const pickableEvents = eventNames.filter(name => name !== 'webhook.test');
 
 export const eventsText = (events: readonly string[]): string =>
-  events.includes('*') ? 'All events' : events.length === 1 ? events[0]! : `${events.length} kinds of events`;
+  events.includes('*') ? 'All events' : events.length === 1 ? events[0]! : `${events.length} event types`;

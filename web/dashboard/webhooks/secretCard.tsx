@@ -20,12 +20,12 @@ export const SecretCard = ({ id }: { id: string }): ReactElement => {
   return (
     <Card
       title="Signing secret"
-      lead="Each look at it needs proof that it is you, and is written into the audit log with your name."
+      lead="Your server verifies events with it. Revealing it is recorded in the audit log."
       actions={
         <>
           {mayReveal && !shown && (
             <Button onClick={look} isBusy={reveal.isPending}>
-              Reveal the secret
+              Reveal secret
             </Button>
           )}
           {shown && <Button onClick={() => setShown(null)}>Hide</Button>}
@@ -36,8 +36,8 @@ export const SecretCard = ({ id }: { id: string }): ReactElement => {
       {shown && (
         <SecretOnce secret={shown.secret} what="secret">
           {shown.isNew
-            ? 'This is the new secret. For 24 hours every delivery is signed with both; put the new one in place within that day.'
-            : 'Keep it where only your server reads it.'}
+            ? 'This is the new secret. For 24 hours each delivery is signed with both secrets. Update your server within that time.'
+            : 'Keep it where only your server can read it.'}
         </SecretOnce>
       )}
       {!shown && <code className="muted">whsec_••••••••••••••••••••••••</code>}
@@ -46,7 +46,7 @@ export const SecretCard = ({ id }: { id: string }): ReactElement => {
         isOpen={isRotating}
         onClose={() => askToRotate(false)}
         title="Rotate the secret?"
-        verb="Make a new secret"
+        verb="Create new secret"
         refusal="Not now"
         kind="primary"
         act={async () => {
@@ -55,8 +55,8 @@ export const SecretCard = ({ id }: { id: string }): ReactElement => {
         }}
       >
         <p>
-          You get a new secret now. For 24 hours each delivery carries two signatures, by the new and by the old secret,
-          so that either verifies. After that the old one is of no use.
+          You get a new secret now. For 24 hours each delivery has two signatures, so both secrets work. After that the
+          old secret stops working.
         </p>
       </Confirm>
     </Card>

@@ -16,25 +16,25 @@ const TestForm = ({ id }: { id: string }): ReactElement => {
   const [result, setResult] = useState<{ of: string; result: TestResult } | null>(null);
   return (
     <Form
-      label="Send a test"
+      label="Send a test event"
       onSubmit={async () => {
         setResult(null);
         setResult({ of: type, result: await test.mutateAsync({ params: { id }, body: { type } }) });
       }}
     >
-      <h3>Send a test</h3>
+      <h3>Send a test event</h3>
       <Select
-        label="Kind of event"
+        label="Event type"
         name="type"
         options={kinds}
         value={type}
         onChange={event => setType(event.target.value as typeof type)}
-        hint={`${eventText[type]} Sample data, sent once, to this endpoint alone, and not kept.`}
+        hint={`${eventText[type]} Sample data is sent once, only to this endpoint, and not stored.`}
       />
       <FormError />
       {result && <ShownResult result={result.result} what={result.of} />}
       <Buttons>
-        <Submit kind="plain">Send it</Submit>
+        <Submit kind="plain">Send test event</Submit>
       </Buttons>
     </Form>
   );
@@ -66,26 +66,26 @@ const ReplayForm = ({ id }: { id: string }): ReactElement => {
     >
       <h3>Replay events</h3>
       <Field
-        label="Since"
+        label="From"
         name="from"
         type="datetime-local"
         defaultValue={first}
-        hint="All events since then that it subscribes to are sent again, the oldest first, delivered before or not."
+        hint="All events that this endpoint subscribes to are sent again, oldest first, whether they were delivered or not."
         required
       />
-      <Field label="Until (empty: now)" name="to" type="datetime-local" />
+      <Field label="To (leave empty for now)" name="to" type="datetime-local" />
       <FormError />
       {scheduled !== null && (
-        <Notice tone="good">
+        <Notice tone={scheduled === 0 ? 'info' : 'good'}>
           <p role="status">
             {scheduled === 0
-              ? 'There were no events in that time.'
-              : `${scheduled} ${scheduled === 1 ? 'event is' : 'events are'} on the way.`}
+              ? 'There were no events in this time.'
+              : `${scheduled} ${scheduled === 1 ? 'event is' : 'events are'} being sent.`}
           </p>
         </Notice>
       )}
       <Buttons>
-        <Submit kind="plain">Replay</Submit>
+        <Submit kind="plain">Replay events</Submit>
       </Buttons>
     </Form>
   );

@@ -3,9 +3,9 @@ import type { TestResult } from '../../../src/core/dashboard/setupApi.ts';
 import { Notice } from '../kit/page.tsx';
 import { durationText } from '../kit/time.tsx';
 
-/** What came of an event that was sent at once. */
+/** The result of an event that was sent at once. */
 export const ShownResult = ({ result, what }: { result: TestResult; what: string }): ReactElement => (
-  <Notice tone={result.delivered ? 'good' : 'care'}>
+  <Notice tone={result.delivered ? 'good' : 'bad'}>
     <p role="status">
       {result.delivered ? (
         <>
@@ -16,10 +16,11 @@ export const ShownResult = ({ result, what }: { result: TestResult; what: string
         <>
           <strong>{what} was not delivered.</strong>{' '}
           {result.statusCode === null ? (
-            <>There was no answer: {result.error ?? 'no reason is known'}.</>
+            <>There was no answer: {result.error ?? 'unknown reason'}.</>
           ) : (
             <>
-              Your server answered {result.statusCode} after {durationText(result.durationMs)}. Only 2xx counts.
+              Your server answered {result.statusCode} after {durationText(result.durationMs)}. Only a 2xx answer counts
+              as delivered.
             </>
           )}
         </>

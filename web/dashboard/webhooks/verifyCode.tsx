@@ -6,8 +6,8 @@ import { verifySamples } from './verifySamples.ts';
 
 export const VerifyCode = (): ReactElement => (
   <Card
-    title="Verify what arrives"
-    lead="Anybody can post to your address. Believe an event only if its signature is right, checked over the bytes as they came. Signatures follow Standard Webhooks."
+    title="Verify signatures"
+    lead="Anyone can send a request to your endpoint. Trust an event only if its signature matches the raw request body. Signatures follow Standard Webhooks."
   >
     <Tabs
       label="Language"

@@ -1,0 +1,1 @@
+var l=new Intl.NumberFormat("en-US"),c=(t,e)=>{let{succeeded:i,waiting:o,retrying:n,parked:a}=t,d=e==="failedAttempts"?Math.max(i,o+n,a)>=1e3:e==="waiting"||e==="retrying"?o+n>=1e3:t[e]>=1e3;return`${l.format(t[e])}${d?"+":""}`};export{c as a};
