@@ -78,7 +78,7 @@ test('sums and counts are exact before, between and after folding, to the last u
 });
 
 test('no payment is completed before it is detected, however late it was detected', async () => {
-  // Only the age of the blocks grows: who measured completion from the detection on would call it the faster one.
+  // Older blocks make detection slow. Completion would look faster if it were measured from the detection on.
   await db.script(`set session_replication_role = replica; update blocks set timestamp = timestamp - interval '1 hour';
     set session_replication_role = origin`);
   const { speed } = await home();

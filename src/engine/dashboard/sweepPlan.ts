@@ -129,7 +129,9 @@ const keptEstimate = async (context: Context, scope: Scope, holding: Holding): P
 
 /** Estimated on the oldest payments and extrapolated to all. */
 const gasOf = async (context: Context, scope: Scope, holding: Holding): Promise<UnsweptRow['gas']> => {
-  const network = context.networks.all().find(({ caip2 }) => caip2 === holding.caip2);
+  const onChain = context.networks.all().filter(({ caip2 }) => caip2 === holding.caip2);
+  // All networks share the local chain, and each has its own coin.
+  const network = onChain.find(({ slug }) => slug === holding.network) ?? onChain[0];
   const kept = network ? await keptEstimate(context, scope, holding) : null;
   if (!network || !kept?.found) return null;
   const { found, payments } = kept;

@@ -54,7 +54,7 @@ test('home shows every currency with volume, those with the most payments first'
   const first = await chartNames(page);
   expect(first).toHaveLength(6);
   expect(first[0]).toBe('USDC on OP Mainnet');
-  const others = page.getByRole('table', { name: 'Other currencies' });
+  const others = page.getByRole('table', { name: 'More currencies and networks' });
   expect(await others.locator('tbody tr').count()).toBe(kinds - first.length);
   const listed = await others.locator('tbody tr td:first-child').allTextContents();
   await page.getByRole('button', { name: 'Show all charts' }).click();
@@ -68,7 +68,7 @@ test('home shows every currency with volume, those with the most payments first'
 
 test('a currency has the same colour on every network and in every list', async () => {
   const { page, close } = await pages.open('/test', owner);
-  const others = page.getByRole('table', { name: 'Other currencies' });
+  const others = page.getByRole('table', { name: 'More currencies and networks' });
   await others.waitFor();
   const fillOf = (name: string) =>
     page
@@ -116,6 +116,8 @@ test.each([768, 720, 320])('settlement fits %d px with its fees in a few digits'
     expect(text).toMatch(/^[\d.,]+ (ETH|POL)$/);
     expect(text.replace(/ .*$/, '').replaceAll(/[.,]/g, '').replace(/^0+/, '').length).toBeLessThanOrEqual(4);
   }
+  const ofPolygon = table.locator('tr', { hasText: 'on Polygon' }).locator('td[data-head="Estimated fee"]');
+  expect(await ofPolygon.textContent()).toMatch(/ POL$/);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   const right = await table.evaluate(element => element.getBoundingClientRect().right);
   expect(right).toBeLessThanOrEqual(width);
@@ -164,7 +166,7 @@ test('bad news has no tick', async () => {
   await watched.close();
 });
 
-test('the question who is there says for how long the answer is good', async () => {
+test('the proof dialog says how long a proof lasts', async () => {
   await owner.unprove();
   const { page, close } = await pages.open('/test/settings', owner);
   await page.getByRole('button', { name: 'Reveal secret' }).click();

@@ -40,9 +40,9 @@ const VolumeChart = ({ volume, days }: { volume: Volume; days: readonly string[]
 };
 
 const OtherVolumes = ({ volumes, onShow }: { volumes: readonly Volume[]; onShow: () => void }): ReactElement => (
-  <Card title="Other currencies" actions={<Button onClick={onShow}>Show all charts</Button>}>
+  <Card title="More currencies and networks" actions={<Button onClick={onShow}>Show all charts</Button>}>
     <Table
-      caption="Other currencies"
+      caption="More currencies and networks"
       rows={volumes}
       keyOf={keyOf}
       columns={[

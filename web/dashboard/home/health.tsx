@@ -67,7 +67,8 @@ export const Networks = ({ networks }: { networks: Home['networks'] }): ReactEle
         },
         {
           head: 'Behind by',
-          cell: ({ lagSeconds }) => (lagSeconds === null ? '—' : durationText(lagSeconds * 1000)),
+          cell: ({ lagSeconds }) =>
+            lagSeconds === null ? '—' : lagSeconds === 0 ? 'Up to date' : durationText(lagSeconds * 1000),
           align: 'end',
         },
         { head: 'Last checked', cell: ({ checkedAt }) => <Time at={checkedAt} none="Never" />, align: 'end' },
