@@ -42,7 +42,7 @@ const Inside = ({ place, session }: { place: Place; session: SignedIn }): ReactE
   if (place.environment === null) return <Redirect href={hrefIn(keptEnvironment(), '/')} />;
   const found = matchRoute(place.path);
   const isAllowed = found !== null && (found.route.action === null || session.actions.includes(found.route.action));
-  // Made anew for each path and environment: nothing of one page or of one environment is left on the next.
+  // A new key for each path and environment: no state of one page is left on the next.
   const key = `${place.environment}${place.path}`;
   return (
     <SessionContext value={session}>

@@ -12,7 +12,7 @@ export const Link = ({ to, ...rest }: Attributes & { to: string }): ReactElement
   <PlaceLink href={hrefIn(useEnvironment(), to)} {...rest} />
 );
 
-/** To any page of the app, without loading it anew. */
+/** To any page of the app, without a full reload. */
 export const PlaceLink = ({ href, onClick, ...rest }: Attributes & { href: string }): ReactElement => (
   <a
     href={href}

@@ -24,7 +24,7 @@ export const useSession = (): SignedIn => {
   return session;
 };
 
-/** Whether this person's role allows it. The server refuses by itself; this only hides. */
+/** Whether the person's role allows it. The server enforces it; this only hides controls. */
 export const useMay = (action: Action): boolean => useSession().actions.includes(action);
 
 /** After signing in, or after a change of the person's own account. */

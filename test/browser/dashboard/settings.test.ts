@@ -60,9 +60,9 @@ test('a brand is seen before it is saved, and by payers once it is', async () =>
   await logo.setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') });
   await page.getByText('Choose a PNG, JPEG or WebP picture.').waitFor();
   await logo.setInputFiles({ name: 'big.png', mimeType: 'image/png', buffer: Buffer.alloc(70_000) });
-  await page.getByText('At most 64 KiB are possible.').waitFor();
+  await page.getByText('The limit is 64 KiB.').waitFor();
   await logo.setInputFiles({ name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
-  await page.getByText('no picture that browsers can show').waitFor();
+  await page.getByText('cannot show this file as a picture').waitFor();
   await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png });
   await page.locator('.preview-logo').first().waitFor();
   expect(await page.locator('.preview-shop').allTextContents()).toEqual(['Tea & Co', 'Tea & Co']);

@@ -56,7 +56,7 @@ const words: Readonly<Record<AuditAction, Words>> = {
   },
   'payment.simulated': {
     label: 'Payment simulated',
-    text: (detail, subject) => `simulated an outcome${quoted(detail, 'outcome')} of the payment ${subject}`,
+    text: (detail, subject) => `simulated${quoted(detail, 'outcome') || ' an outcome'} for the payment ${subject}`,
   },
   'payments.exported': { label: 'Payments exported', text: () => 'exported payments as a CSV file' },
   'person.joined': {

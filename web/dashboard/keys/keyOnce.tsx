@@ -10,7 +10,7 @@ import { useSession } from '../session.tsx';
 
 const isLoopback = (url: string): boolean => /^https:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/.test(url);
 
-/** The certificate of a Florin on one's own machine is of its own authority, which curl has to be told. */
+/** A Florin on the local machine has its own certificate authority, which curl must be told to trust. */
 const start = (url: string): string => (isLoopback(url) ? 'curl --cacert data/tls/ca.pem' : 'curl');
 
 /** A call that this key is allowed to make. */

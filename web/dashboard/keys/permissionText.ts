@@ -1,6 +1,6 @@
 import type { Permission } from '../../../src/core/permissions.ts';
 
-/** What a key with this permission is able to do, for who has to choose. */
+/** What a key with this permission can do. */
 export const permissionText: Readonly<Record<Permission, { label: string; hint: string }>> = {
   'payments:read': { label: 'Read payments', hint: 'Look up and list payments and their totals.' },
   'payments:write': { label: 'Create payments', hint: 'Create, cancel and resolve payments. A shop needs this one.' },

@@ -19,7 +19,6 @@ const tones: Readonly<Record<string, Tone>> = {
   rotating: 'info',
   sent: 'info',
   waiting: 'info',
-  scheduled: 'info',
   retrying: 'care',
   degraded: 'care',
   underpaid: 'care',

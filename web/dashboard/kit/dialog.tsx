@@ -5,8 +5,8 @@ import { Icon } from './icon.tsx';
 const firstField = '.dialog-body :is(input, select, textarea):not([hidden])';
 
 /**
- * The browser's own: it keeps the focus inside, closes on Escape, and gives the focus back to what opened it. What is
- * inside is made anew each time it opens, so nothing typed is left behind.
+ * The browser's own: it keeps the focus inside, closes on Escape, and gives the focus back to what opened it. The
+ * content is created each time it opens, so nothing typed is left behind.
  */
 export const Dialog = ({
   isOpen,

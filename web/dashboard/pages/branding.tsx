@@ -121,7 +121,7 @@ const BrandingForm = ({ settings }: { settings: Settings }): ReactElement => {
           )}
         </Form>
       </Card>
-      <Card title="Preview" lead="How payers see the checkout. Nothing is saved yet.">
+      <Card title="Preview" lead="How payers see the checkout, including unsaved changes.">
         <CheckoutPreview branding={branding} accountName={settings.accountName} />
       </Card>
     </div>

@@ -30,7 +30,7 @@ const UnsetNetworks = ({ rows, onSet }: { rows: readonly Unset[]; onSet: (networ
             <span>{networkName(network)}</span>
             {mayManage && pending === null && (
               <Button isSmall aria-label={`Set the ${networkName(network)} wallet`} onClick={() => onSet(network)}>
-                Set wallet
+                Set
               </Button>
             )}
             {pending && <PendingChange change={pending} />}

@@ -2,7 +2,7 @@ import { type ReactElement, useEffect, useRef } from 'react';
 import { type Shades, shadesOf } from '../../../src/core/accent.ts';
 import type { Branding } from '../../../src/core/dashboard/setupApi.ts';
 
-/** Of a checkout that nobody has given a colour. */
+/** The shades of a checkout without a brand colour. */
 const plainShades: Readonly<Record<'light' | 'dark', Shades>> = {
   light: { accent: '#2450c8', onAccent: '#ffffff', soft: '#eef2fd' },
   dark: { accent: '#9dbbff', onAccent: '#0d1426', soft: '#20283a' },
