@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { addAccountCommands } from './accountCommands.ts';
@@ -15,9 +16,13 @@ import { addTrustCommand } from './trustCommand.ts';
 /** For scripts, which cannot read sentences. */
 const exitCodes = { failed: 1, wrongArguments: 2, notFound: 3 } as const;
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 const program = new Command('florin')
   .description('Self-hosted crypto payment requests.')
-  .version('0.1.0')
+  .version(version)
   .showHelpAfterError('(run it with --help to see the options)')
   .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 no such account, key, payment or chain.')
   .exitOverride();

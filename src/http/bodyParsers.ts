@@ -8,9 +8,9 @@ const isForm = /^application\/x-www-form-urlencoded(?:\s*;\s*charset="?utf-8"?)?
 const isJson = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 
 const bodyKey = Symbol('body');
-type Carrier = FastifyRequest & { [bodyKey]?: Body };
+type RequestWithBody = FastifyRequest & { [bodyKey]?: Body };
 
-export const bodyOf = (request: Carrier): Body | undefined => request[bodyKey];
+export const bodyOf = (request: RequestWithBody): Body | undefined => request[bodyKey];
 
 export const unsupported = (): FlorinError =>
   new FlorinError('unsupported_media_type', 'Send the body as application/json in UTF-8, without compression.');
@@ -20,7 +20,7 @@ export const addBodyParsers = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   const parse =
     (takesForm: boolean, spelling: RegExp, read: typeof readJsonBody) =>
-    async (request: Carrier, payload: IncomingMessage): Promise<unknown> => {
+    async (request: RequestWithBody, payload: IncomingMessage): Promise<unknown> => {
       const encoding = request.headers['content-encoding'];
       const config = request.routeOptions.config as { takesForm?: boolean; bodyBytes?: number };
       if (Boolean(config.takesForm) !== takesForm) throw unsupported();

@@ -59,7 +59,7 @@ type State = {
 };
 
 const stateKey = Symbol('state');
-type Carrier = FastifyRequest & { [stateKey]?: State };
+type FlorinRequest = FastifyRequest & { [stateKey]?: State };
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -81,7 +81,7 @@ const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => 
 };
 
 /** What goes on beside an answer: the log, and the line that is kept of its request. */
-type Notes = { readonly log: Log; readonly note: (request: Carrier, status: number) => void };
+type Notes = { readonly log: Log; readonly note: (request: FlorinRequest, status: number) => void };
 
 /** What the answer says itself goes before what is said beside it. */
 const headersOf = ({ headers }: State, answer: Reply): AnswerHeaders => {
@@ -98,7 +98,7 @@ const headersOf = ({ headers }: State, answer: Reply): AnswerHeaders => {
 const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): void => {
   const { status = 200, body, stream } = answer;
   const { raw } = reply;
-  const request: Carrier = reply.request;
+  const request: FlorinRequest = reply.request;
   const headers = headersOf(request[stateKey]!, answer);
   reply.code(status).hijack();
   try {
@@ -119,7 +119,7 @@ const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): vo
 };
 
 const sendError = (notes: Notes, reply: FastifyReply, error: FlorinError, page: Reply | null): void => {
-  const request: Carrier = reply.request;
+  const request: FlorinRequest = reply.request;
   const { headers } = request[stateKey]!;
   const retryAfterSeconds = error.retryAfterSeconds ?? (error.status === 503 ? 2 : null);
   if (retryAfterSeconds !== null) headers.push('retry-after', retryAfterSeconds);
@@ -141,11 +141,11 @@ const admit = async (
 };
 
 /** Knows the request, and answers whether it is to go on. */
-type Enter = (request: Carrier, reply: FastifyReply, route: string | null) => boolean;
+type Enter = (request: FlorinRequest, reply: FastifyReply, route: string | null) => boolean;
 
-type Doors = { readonly enter: Enter; readonly authentication: Authentication };
+type EntryChecks = { readonly enter: Enter; readonly authentication: Authentication };
 
-const register = (app: FastifyInstance, route: Route, { enter, authentication }: Doors, notes: Notes): void => {
+const register = (app: FastifyInstance, route: Route, { enter, authentication }: EntryChecks, notes: Notes): void => {
   app.route({
     method: methodsOf(route),
     url: route.path,
@@ -155,13 +155,13 @@ const register = (app: FastifyInstance, route: Route, { enter, authentication }:
       ...(route.query ? { querystring: route.query } : {}),
       ...(route.body ? { body: route.body } : {}),
     },
-    onRequest: async (request: Carrier, reply) => {
+    onRequest: async (request: FlorinRequest, reply) => {
       if (!enter(request, reply, route.path)) return;
       const state = request[stateKey]!;
       state.caller = await admit(route.access, authentication, request, state);
     },
     ...(route.query || route.bodyOptional ? { preValidation: prepareInput(route) } : {}),
-    handler: async (request: Carrier, reply) => {
+    handler: async (request: FlorinRequest, reply) => {
       const { environment, address, caller } = request[stateKey]!;
       const answer = await route.handle({
         environment,
@@ -205,7 +205,7 @@ const createNote =
 /** What is known of every request from its head. Answers the protocol that it came by as far as proxies tell it. */
 const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOptions) => {
   const clientAddress = createClientAddress(trustedProxies);
-  return (request: Carrier, route: string | null): string | null => {
+  return (request: FlorinRequest, route: string | null): string | null => {
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
     const headers: AnswerHeaders = ['x-request-id', request.id, ...headersFor(request, route)];
@@ -233,7 +233,7 @@ export const createRequestHandler = async (
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
       // No hook has run, and there is no route.
-      begin(request as Carrier, null);
+      begin(request as FlorinRequest, null);
       sendError(notes, reply as unknown as FastifyReply, answer, options.errorPage(request, answer, error));
     },
     serverFactory: handle => {
@@ -255,7 +255,7 @@ export const createRequestHandler = async (
     return !answer;
   };
   // Routes enter by themselves, since they know what they are: to ask the framework for it is dear.
-  app.addHook('onRequest', (request: Carrier, reply, done) => {
+  app.addHook('onRequest', (request: FlorinRequest, reply, done) => {
     if (!request.is404 || enter(request, reply, null)) done();
   });
   app.setErrorHandler((error, request, reply) => {
@@ -263,7 +263,7 @@ export const createRequestHandler = async (
     sendError(notes, reply, answer, options.errorPage(request, answer, error));
   });
   const refuse = refuseUnknown(options.routes);
-  app.setNotFoundHandler(async (request: Carrier) => {
+  app.setNotFoundHandler(async (request: FlorinRequest) => {
     const state = request[stateKey]!;
     await authentication.admitPublic(request, state);
     refuse(request, state.headers);

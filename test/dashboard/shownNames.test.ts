@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { mainnets, slugs } from '../../src/core/registry/backings.ts';
 import { currencyTone } from '../../web/dashboard/kit/currencyTone.ts';
+import { networkName } from '../../web/dashboard/kit/networkName.ts';
 import { feeText } from '../../web/dashboard/money/feeText.ts';
-import { networkName } from '../../web/dashboard/wallets/networkName.ts';
 import { healthCount } from '../../web/dashboard/webhooks/healthCount.ts';
 
 test('a network is called what its main network is called', () => {

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import { useAnswer } from './asking.ts';
 import { Icon } from './kit/icon.tsx';
+import { networkName } from './kit/networkName.ts';
 import { Time } from './kit/time.tsx';
-import { PlaceLink } from './link.tsx';
-import { hrefIn } from './place.ts';
-import { networkName } from './wallets/networkName.ts';
+import { AppLink } from './link.tsx';
+import { hrefIn } from './pageLocation.ts';
+import { useAnswer } from './serverCalls.ts';
 
 const everyMs = 60_000;
 
@@ -26,7 +26,7 @@ export const Announcements = (): ReactElement | null => {
             {requestedBy} requested a change of the {environment === 'sandbox' ? 'test' : 'live'} wallet for{' '}
             <strong>{networkName(network)}</strong>. It takes effect on <Time at={takesEffectAt} />.
           </span>
-          <PlaceLink href={hrefIn(environment, '/wallets')}>Review the change</PlaceLink>
+          <AppLink href={hrefIn(environment, '/wallets')}>Review the change</AppLink>
         </p>
       ))}
     </section>

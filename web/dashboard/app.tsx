@@ -7,7 +7,15 @@ import { ButtonLink } from './kit/button.tsx';
 import { Page } from './kit/page.tsx';
 import { Empty, ErrorBox, Loading } from './kit/states.tsx';
 import { StepUp } from './kit/stepUp.tsx';
-import { base, hrefIn, keptEnvironment, navigate, outsideHref, type Place, usePlace } from './place.ts';
+import {
+  base,
+  hrefIn,
+  keptEnvironment,
+  navigate,
+  outsideHref,
+  type PageLocation,
+  usePageLocation,
+} from './pageLocation.ts';
 import { matchRoute, outsidePages } from './routes.ts';
 import { SessionContext, useSessionState } from './session.tsx';
 import { Shell } from './shell.tsx';
@@ -38,7 +46,7 @@ const NotHere = (): ReactElement => (
   </Page>
 );
 
-const Inside = ({ place, session }: { place: Place; session: SignedIn }): ReactElement => {
+const Inside = ({ place, session }: { place: PageLocation; session: SignedIn }): ReactElement => {
   if (place.environment === null) return <Redirect href={hrefIn(keptEnvironment(), '/')} />;
   const found = matchRoute(place.path);
   const isAllowed = found !== null && (found.route.action === null || session.actions.includes(found.route.action));
@@ -65,7 +73,7 @@ const Outside = ({ children }: { children: ReactNode }): ReactElement => (
 );
 
 const Content = (): ReactElement => {
-  const place = usePlace();
+  const place = usePageLocation();
   const session = useSessionState();
   const OutsidePage = place.environment === null ? outsidePages[place.path] : undefined;
   if (OutsidePage)

@@ -1,8 +1,8 @@
 import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/dashboard/dashboardApi.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { isGatewayFault, noteAnswer, noteNoAnswer } from './connection.ts';
-import { environmentHere, here, navigate, outsideHref } from './place.ts';
-import { isSomebodyThere } from './presence.ts';
+import { environmentHere, here, navigate, outsideHref } from './pageLocation.ts';
+import { wasUsedRecently } from './userActivity.ts';
 
 /** An answer that is not what was asked for. Without a status, there was no answer. */
 export class CallError extends Error {
@@ -80,7 +80,7 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
   const [method, path] = name.split(' ') as [string, string];
   const hasBody = options.body !== undefined;
   // A session that nobody uses ends, however often an open page looks for news.
-  const isBackground = method === 'GET' && !isSomebodyThere();
+  const isBackground = method === 'GET' && !wasUsedRecently();
   try {
     const answer = await fetch(callPath(path, options), {
       method,

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { base } from './place.ts';
+import { base } from './pageLocation.ts';
 
 /** Whether Florin answers. After a request without an answer it is asked until it answers; what waits for it goes on. */
 

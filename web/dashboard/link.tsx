@@ -1,5 +1,5 @@
 import type { AnchorHTMLAttributes, MouseEvent, ReactElement } from 'react';
-import { hrefIn, navigate, useEnvironment } from './place.ts';
+import { hrefIn, navigate, useEnvironment } from './pageLocation.ts';
 
 type Attributes = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'>;
 
@@ -9,11 +9,11 @@ const isPlainClick = (event: MouseEvent): boolean =>
 
 /** To a page of the environment that is shown. */
 export const Link = ({ to, ...rest }: Attributes & { to: string }): ReactElement => (
-  <PlaceLink href={hrefIn(useEnvironment(), to)} {...rest} />
+  <AppLink href={hrefIn(useEnvironment(), to)} {...rest} />
 );
 
 /** To any page of the app, without a full reload. */
-export const PlaceLink = ({ href, onClick, ...rest }: Attributes & { href: string }): ReactElement => (
+export const AppLink = ({ href, onClick, ...rest }: Attributes & { href: string }): ReactElement => (
   <a
     href={href}
     onClick={event => {

@@ -3,9 +3,9 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { queries } from './asking.ts';
 import { onSignedOut } from './client.ts';
 import { forgetLists } from './money/lastList.ts';
+import { queries } from './serverCalls.ts';
 
 onSignedOut(() => {
   queries.clear();

@@ -5,7 +5,7 @@ import { say } from './kit/announce.tsx';
 import { Icon } from './kit/icon.tsx';
 import { Link } from './link.tsx';
 import { forgetLists } from './money/lastList.ts';
-import { navigate, outsideHref, usePlace } from './place.ts';
+import { navigate, outsideHref, usePageLocation } from './pageLocation.ts';
 import { roleNames } from './roleNames.ts';
 import { useSession } from './session.tsx';
 import { keepTheme, keptTheme, type Theme, themes } from './theme.ts';
@@ -37,7 +37,7 @@ const ThemeSwitch = (): ReactElement => {
 
 export const PersonMenu = (): ReactElement => {
   const { person } = useSession();
-  const { path } = usePlace();
+  const { path } = usePageLocation();
   const client = useQueryClient();
   const box = useRef<HTMLDetailsElement>(null);
   const close = (): void => box.current?.removeAttribute('open');

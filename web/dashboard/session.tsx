@@ -2,8 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import type { Action } from '../../src/core/dashboard/roles.ts';
 import type { SessionState, SignedIn } from '../../src/core/dashboard/sessionApi.ts';
-import { outagePause } from './asking.ts';
 import { type CallError, call } from './client.ts';
+import { outagePause } from './serverCalls.ts';
 
 export const sessionKey = ['GET /session'] as const;
 

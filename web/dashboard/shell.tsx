@@ -4,9 +4,9 @@ import { Announcements, useAreAnnouncementsKnown } from './announcements.tsx';
 import { Button } from './kit/button.tsx';
 import { Icon } from './kit/icon.tsx';
 import { Loading } from './kit/states.tsx';
-import { Link, PlaceLink } from './link.tsx';
+import { AppLink, Link } from './link.tsx';
+import { hrefIn, keepEnvironment, usePageLocation } from './pageLocation.ts';
 import { PersonMenu } from './personMenu.tsx';
-import { hrefIn, keepEnvironment, usePlace } from './place.ts';
 import { type Route, routes } from './routes.ts';
 import { useSession } from './session.tsx';
 
@@ -59,20 +59,16 @@ const samePage = (path: string): string => {
 const EnvironmentSwitch = ({ environment, path }: { environment: Environment; path: string }): ReactElement => (
   <nav aria-label="Test or live" className="environment-switch">
     {(['sandbox', 'production'] as const).map(each => (
-      <PlaceLink
-        key={each}
-        href={hrefIn(each, samePage(path))}
-        aria-current={each === environment ? 'true' : undefined}
-      >
+      <AppLink key={each} href={hrefIn(each, samePage(path))} aria-current={each === environment ? 'true' : undefined}>
         {each === 'sandbox' ? 'Test' : 'Live'}
-      </PlaceLink>
+      </AppLink>
     ))}
   </nav>
 );
 
 /** The coloured frame always shows whether the money is real. */
 export const Shell = ({ environment, children }: { environment: Environment; children: ReactNode }): ReactElement => {
-  const { path } = usePlace();
+  const { path } = usePageLocation();
   const { account } = useSession();
   const areAnnouncementsKnown = useAreAnnouncementsKnown();
   const [isMenuOpen, openMenu] = useState(false);

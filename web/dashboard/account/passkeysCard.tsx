@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import type { PasskeyRow } from '../../../src/core/dashboard/sessionApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { call } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
@@ -14,6 +13,7 @@ import { Answer, Empty } from '../kit/states.tsx';
 import { Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { canUsePasskeys, makePasskey } from '../passkeys.ts';
+import { useAct, useAnswer } from '../serverCalls.ts';
 
 const AddPasskey = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }): ReactElement => {
   const client = useQueryClient();

@@ -1,5 +1,4 @@
 import type { ReactElement } from 'react';
-import { useAct, useAnswer } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
@@ -7,6 +6,7 @@ import { Card } from '../kit/page.tsx';
 import { Answer, ErrorBox } from '../kit/states.tsx';
 import { Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
+import { useAct, useAnswer } from '../serverCalls.ts';
 
 export const SessionsCard = (): ReactElement => {
   const sessions = useAnswer('GET /me/sessions');

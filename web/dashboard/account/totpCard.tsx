@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import { useAct } from '../asking.ts';
 import { call } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';
@@ -13,6 +12,7 @@ import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Card } from '../kit/page.tsx';
 import { ErrorBox } from '../kit/states.tsx';
+import { useAct } from '../serverCalls.ts';
 import { sessionKey, useSession } from '../session.tsx';
 import { RecoveryCodes } from './recoveryCodes.tsx';
 

@@ -1,8 +1,8 @@
 import { type AuditAction, auditActions } from '../../../src/core/dashboard/auditActions.ts';
 import type { Role } from '../../../src/core/dashboard/roles.ts';
 import type { AuditRow } from '../../../src/core/dashboard/teamApi.ts';
+import { networkName } from '../kit/networkName.ts';
 import { roleNames } from '../roleNames.ts';
-import { networkName } from '../wallets/networkName.ts';
 
 type Detail = Readonly<Record<string, unknown>>;
 /** `label` names the action in the filter. `text` follows the actor's name and completes the sentence. */

@@ -4,10 +4,10 @@ import { Button } from '../kit/button.tsx';
 import { BarChart } from '../kit/chart.tsx';
 import { currencyTone } from '../kit/currencyTone.ts';
 import { groupedAmount, Money } from '../kit/money.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card } from '../kit/page.tsx';
 import { Empty } from '../kit/states.tsx';
 import { Table } from '../kit/table.tsx';
-import { networkName } from '../wallets/networkName.ts';
 
 export const countText = (count: number): string => groupedAmount(String(count));
 export const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);

@@ -2,11 +2,11 @@ import type { ReactElement } from 'react';
 import type { Home } from '../../../src/core/dashboard/moneyApi.ts';
 import { countedDeliveries } from '../../../src/core/dashboard/webhookHealth.ts';
 import { StatusBadge } from '../kit/badge.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card } from '../kit/page.tsx';
 import { Table } from '../kit/table.tsx';
 import { durationText, Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
-import { networkName } from '../wallets/networkName.ts';
 import { healthCount } from '../webhooks/healthCount.ts';
 import { countText } from './charts.tsx';
 

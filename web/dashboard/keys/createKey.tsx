@@ -1,11 +1,11 @@
 import { type ReactElement, useState } from 'react';
 import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
 import { type Permission, permissions } from '../../../src/core/permissions.ts';
-import { useAct } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Checkbox, Choices, Field, Select, TextArea } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
+import { useAct } from '../serverCalls.ts';
 import { KeyOnce } from './keyOnce.tsx';
 import { permissionText } from './permissionText.ts';
 

@@ -5,7 +5,7 @@ import { Button } from '../kit/button.tsx';
 import { CodeBlock } from '../kit/codeBlock.tsx';
 import { Buttons } from '../kit/dialog.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
-import { useEnvironment } from '../place.ts';
+import { useEnvironment } from '../pageLocation.ts';
 import { useSession } from '../session.tsx';
 
 const isLoopback = (url: string): boolean => /^https:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/.test(url);

@@ -1,10 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { RadioChoices, type RadioOption } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
+import { useAct } from '../serverCalls.ts';
 import { KeyOnce } from './keyOnce.tsx';
 
 type Overlap = '0' | '1h' | '24h' | '7d';

@@ -1,5 +1,5 @@
 import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
-import { hasNavigated } from '../place.ts';
+import { hasNavigated } from '../pageLocation.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** A page's heading gets the focus when a person comes from another page, so that screen readers read it. */

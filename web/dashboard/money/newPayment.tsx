@@ -1,12 +1,12 @@
 import { type ReactElement, useState } from 'react';
 import type { PayableNetwork, PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Answer } from '../kit/states.tsx';
-import { networkName } from '../wallets/networkName.ts';
+import { useAct, useAnswer } from '../serverCalls.ts';
 
 export const NewPaymentForm = ({
   networks,

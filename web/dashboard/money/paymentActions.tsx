@@ -1,11 +1,11 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { Money } from '../kit/money.tsx';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import type { ShownPayment } from './shownPayment.ts';
 

@@ -5,7 +5,7 @@ import { paymentStatuses } from '../../../src/core/payment/states.ts';
 import { Button } from '../kit/button.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, Submit } from '../kit/form.tsx';
-import { replaceQuery, usePlace } from '../place.ts';
+import { replaceQuery, usePageLocation } from '../pageLocation.ts';
 import { issues } from './paymentBadges.tsx';
 
 export type Filters = NonNullable<QueryOf<'GET /payments'>>;
@@ -31,7 +31,7 @@ export const filtersIn = (query: URLSearchParams): { filters: Filters; offset: n
 };
 
 export const useSetFilter = (): ((name: string, value: string) => void) => {
-  const { query } = usePlace();
+  const { query } = usePageLocation();
   return (name, value) => {
     const next = new URLSearchParams(query);
     if (value === '') next.delete(name);
@@ -67,7 +67,7 @@ const Search = ({ text, onSearch }: { text: string; onSearch: (text: string) => 
 
 /** On a phone the choices are behind a button: the payments come first there. */
 export const PaymentFilters = ({ networks }: { networks: readonly PayableNetwork[] }): ReactElement => {
-  const { query } = usePlace();
+  const { query } = usePageLocation();
   const set = useSetFilter();
   const choicesId = useId();
   const [isOpen, setOpen] = useState(false);

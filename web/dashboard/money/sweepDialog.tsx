@@ -1,6 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import type { SweepPlan, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { CallError } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
@@ -8,9 +7,10 @@ import { CodeBlock } from '../kit/codeBlock.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Money } from '../kit/money.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Facts, Notice } from '../kit/page.tsx';
 import { ErrorBox, Loading } from '../kit/states.tsx';
-import { networkName } from '../wallets/networkName.ts';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { type BrowserWallet, sendTransaction, useBrowserWallets } from './browserWallets.ts';
 
 type Batch = SweepPlan['transactions'][number];

@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
 import type { TimelineEntry } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Icon, type IconName } from '../kit/icon.tsx';
 import { Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 const icons: Readonly<Record<TimelineEntry['kind'], IconName>> = {

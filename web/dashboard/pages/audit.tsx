@@ -2,7 +2,6 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { AuditRow } from '../../../src/core/dashboard/teamApi.ts';
-import { useAnswer } from '../asking.ts';
 import { auditChoices, auditText } from '../audit/auditText.ts';
 import { type CallError, call } from '../client.ts';
 import { Badge } from '../kit/badge.tsx';
@@ -12,7 +11,8 @@ import { Select } from '../kit/field.tsx';
 import { Card, Facts, Page } from '../kit/page.tsx';
 import { Empty, ErrorBox, Loading } from '../kit/states.tsx';
 import { Time } from '../kit/time.tsx';
-import { replaceQuery, useEnvironment, usePlace } from '../place.ts';
+import { replaceQuery, useEnvironment, usePageLocation } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 
 const pageSize = 50;
 type Filter = { action: string; actor: string };
@@ -124,7 +124,7 @@ const Rows = ({ filter }: { filter: Filter }): ReactElement => {
 };
 
 export default function Audit(): ReactElement {
-  const { query } = usePlace();
+  const { query } = usePageLocation();
   const filter = { action: query.get('action') ?? '', actor: query.get('actor') ?? '' };
   return (
     <Page

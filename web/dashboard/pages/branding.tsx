@@ -1,6 +1,5 @@
 import { type ReactElement, useId, useState } from 'react';
 import type { Branding as BrandingValues, Settings } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Buttons } from '../kit/dialog.tsx';
@@ -8,6 +7,7 @@ import { Checkbox, Field } from '../kit/field.tsx';
 import { Form, FormError, Submit, useFieldError } from '../kit/form.tsx';
 import { Card, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { CheckoutPreview } from '../settings/checkoutPreview.tsx';
 import { logoTypes, readLogo } from '../settings/logoFile.ts';

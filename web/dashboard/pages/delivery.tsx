@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import type { Attempt, Delivery as DeliveryRow } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import { BodyView } from '../kit/bodyView.tsx';
@@ -11,6 +10,7 @@ import { Card, Facts, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { durationText, Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 const everyMs = 2_000;

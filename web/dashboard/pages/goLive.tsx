@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
 import type { GoLive as GoLiveAnswer } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAnswer } from '../asking.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Card, Notice, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
-import { PlaceLink } from '../link.tsx';
-import { hrefIn } from '../place.ts';
+import { AppLink } from '../link.tsx';
+import { hrefIn } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 
 /** Where a step is done; HTTPS and networks are the operator's, on the machine itself. */
 const links: Partial<Record<GoLiveAnswer['steps'][number]['key'], { to: string; label: string }>> = {
@@ -44,9 +44,9 @@ export default function GoLive(): ReactElement {
                       <p className="muted">{help}</p>
                     </div>
                     {!done && links[key] && (
-                      <PlaceLink className="button button-plain" href={hrefIn('production', links[key].to)}>
+                      <AppLink className="button button-plain" href={hrefIn('production', links[key].to)}>
                         {links[key].label}
-                      </PlaceLink>
+                      </AppLink>
                     )}
                   </li>
                 ))}

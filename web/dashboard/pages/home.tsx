@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import type { Home as HomeAnswer } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAnswer } from '../asking.ts';
 import { Conversion, countText, sumOf, Volumes } from '../home/charts.tsx';
 import { Networks, Webhooks } from '../home/health.tsx';
 import { ButtonLink } from '../kit/button.tsx';
@@ -10,7 +9,8 @@ import { Card, Notice, Page } from '../kit/page.tsx';
 import { Answer, Loading } from '../kit/states.tsx';
 import { durationText } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
-import { replaceQuery, useEnvironment, usePlace } from '../place.ts';
+import { replaceQuery, useEnvironment, usePageLocation } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay, useSession } from '../session.tsx';
 
 const ranges = ['7', '30', '90'] as const;
@@ -92,7 +92,7 @@ const FirstSteps = (): ReactElement => {
 };
 
 export default function Home(): ReactElement {
-  const { query } = usePlace();
+  const { query } = usePageLocation();
   const { account, needsSecondFactor } = useSession();
   const mayBuild = useMay('keys.manage');
   const days = ranges.find(each => each === query.get('days')) ?? '30';

@@ -7,7 +7,7 @@ import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Facts, OutsidePage } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
 import { NewSignIn, newProofs } from '../newSignIn.tsx';
-import { hrefIn, navigate } from '../place.ts';
+import { hrefIn, navigate } from '../pageLocation.ts';
 import { roleNames } from '../roleNames.ts';
 import { useKeepSession } from '../session.tsx';
 

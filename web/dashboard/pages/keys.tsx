@@ -1,7 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
 import { permissions } from '../../../src/core/permissions.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { CreateKey } from '../keys/createKey.tsx';
 import { permissionText } from '../keys/permissionText.ts';
 import { RotateKey } from '../keys/rotateKey.tsx';
@@ -13,7 +12,8 @@ import { Card, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
-import { useEnvironment } from '../place.ts';
+import { useEnvironment } from '../pageLocation.ts';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 type Asked = { what: 'create' } | { what: 'rotate' | 'revoke'; apiKey: ApiKey };

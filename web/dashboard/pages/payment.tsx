@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import { useAnswer } from '../asking.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { groupedAmount, Money } from '../kit/money.tsx';
@@ -15,7 +14,8 @@ import { PaymentBadges } from '../money/paymentBadges.tsx';
 import { confirmationsText, tabTitleOf } from '../money/paymentText.ts';
 import { isOpen, openMs, restMs, type ShownPayment, shown } from '../money/shownPayment.ts';
 import { Timeline } from '../money/timeline.tsx';
-import { useEnvironment } from '../place.ts';
+import { useEnvironment } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 type Answered = AnswerOf<'GET /payments/:id'>;

@@ -1,5 +1,4 @@
 import { type ReactElement, useEffect, useState } from 'react';
-import { useAnswer } from '../asking.ts';
 import { callPath } from '../client.ts';
 import { Button } from '../kit/button.tsx';
 import { Icon } from '../kit/icon.tsx';
@@ -16,7 +15,8 @@ import { PaymentBadges } from '../money/paymentBadges.tsx';
 import { type Filters, filtersIn, PaymentFilters, pageSize, useSetFilter } from '../money/paymentFilters.tsx';
 import { nameOf } from '../money/paymentText.ts';
 import { restMs, type ShownPayment, shown } from '../money/shownPayment.ts';
-import { hrefIn, navigate, useEnvironment, usePlace } from '../place.ts';
+import { hrefIn, navigate, useEnvironment, usePageLocation } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 const columns: readonly Column<ShownPayment>[] = [
@@ -105,7 +105,7 @@ const List = ({ filters, offset }: { filters: Filters; offset: number }): ReactE
 };
 
 export default function Payments(): ReactElement {
-  const { query } = usePlace();
+  const { query } = usePageLocation();
   const environment = useEnvironment();
   const [isCreating, setCreating] = useState(false);
   const [mayCreate, mayExport] = [useMay('payments.create'), useMay('payments.export')];

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import type { Settings as SettingsAnswer } from '../../../src/core/dashboard/setupApi.ts';
-import { useAnswer } from '../asking.ts';
 import { Card, Facts, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
-import { useEnvironment } from '../place.ts';
+import { useEnvironment } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { CallbackSecret } from '../settings/callbackSecret.tsx';
 import { AccountSection, CheckoutSection, PaymentSection } from '../settings/settingsForm.tsx';

@@ -1,18 +1,18 @@
 import { type ReactElement, useState } from 'react';
 import type { SweepRow, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
-import { useAnswer } from '../asking.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { groupedAmount, Money } from '../kit/money.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { feeText } from '../money/feeText.ts';
 import { SweepDialog } from '../money/sweepDialog.tsx';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
-import { networkName } from '../wallets/networkName.ts';
 
 const refreshMs = 10_000;
 

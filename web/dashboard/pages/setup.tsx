@@ -5,9 +5,9 @@ import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { OutsidePage } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
-import { PlaceLink } from '../link.tsx';
+import { AppLink } from '../link.tsx';
 import { NewSignIn, newProofs } from '../newSignIn.tsx';
-import { hrefIn, navigate, outsideHref } from '../place.ts';
+import { hrefIn, navigate, outsideHref } from '../pageLocation.ts';
 import { useKeepSession } from '../session.tsx';
 
 /** Behind the #, which browsers send to nobody. */
@@ -56,7 +56,7 @@ export default function Setup(): ReactElement {
       {check.isError && (
         <p>
           A setup link works once, for one hour. If you have an account,{' '}
-          <PlaceLink href={outsideHref('/sign-in')}>sign in</PlaceLink>. For a new link, run{' '}
+          <AppLink href={outsideHref('/sign-in')}>sign in</AppLink>. For a new link, run{' '}
           <code>npx florin setup-link</code>.
         </p>
       )}

@@ -7,8 +7,8 @@ import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { OutsidePage } from '../kit/page.tsx';
 import { LostSession } from '../lostSession.tsx';
+import { base, navigate, usePageLocation } from '../pageLocation.ts';
 import { askPasskey, canUsePasskeys } from '../passkeys.ts';
-import { base, navigate, usePlace } from '../place.ts';
 import { useKeepSession, useSessionState } from '../session.tsx';
 
 /** Only ways back into the app: the address comes from whoever made the link. */
@@ -130,7 +130,7 @@ const NoOwner = ({ onRetry }: { onRetry: () => unknown }): ReactElement => (
 );
 
 export default function SignIn(): ReactElement {
-  const { query } = usePlace();
+  const { query } = usePageLocation();
   const session = useSessionState();
   const keepSession = useKeepSession();
   const [given, setGiven] = useState<Given | null>(null);

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { Page } from '../kit/page.tsx';
-import { PlaceLink } from '../link.tsx';
-import { hrefIn, useEnvironment } from '../place.ts';
+import { AppLink } from '../link.tsx';
+import { hrefIn, useEnvironment } from '../pageLocation.ts';
 import { KeyStep } from '../start/keyStep.tsx';
 import { PaymentStep } from '../start/paymentStep.tsx';
 import { WalletStep } from '../start/walletStep.tsx';
@@ -14,9 +14,9 @@ export default function Start(): ReactElement {
     return (
       <Page title="Get started" lead="You start in the sandbox, with test money.">
         <div>
-          <PlaceLink className="button button-primary" href={hrefIn('sandbox', '/start')}>
+          <AppLink className="button button-primary" href={hrefIn('sandbox', '/start')}>
             Go to the sandbox
-          </PlaceLink>
+          </AppLink>
         </div>
       </Page>
     );

@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import type { Invitation, Member } from '../../../src/core/dashboard/teamApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
@@ -9,6 +8,7 @@ import { Answer } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { roleNames } from '../roleNames.ts';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { useMay, useSession } from '../session.tsx';
 import { ChangeRole, RemoveMember } from '../team/changeRole.tsx';
 import { InviteDialog } from '../team/inviteDialog.tsx';

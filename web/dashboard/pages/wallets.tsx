@@ -1,13 +1,13 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { Wallet } from '../../../src/core/dashboard/setupApi.ts';
-import { useAnswer } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
-import { useEnvironment } from '../place.ts';
+import { useEnvironment } from '../pageLocation.ts';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
-import { networkName } from '../wallets/networkName.ts';
 import { PendingChange } from '../wallets/pendingChange.tsx';
 import { type AskedWallet, SetWallet } from '../wallets/setWallet.tsx';
 import { WalletCard } from '../wallets/walletCard.tsx';

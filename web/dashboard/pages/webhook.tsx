@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
-import { useAnswer } from '../asking.ts';
 import { Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
 import { Link } from '../link.tsx';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { DeliveryList } from '../webhooks/deliveryList.tsx';
 import { EndpointCard } from '../webhooks/endpointCard.tsx';

@@ -1,13 +1,13 @@
 import { type ReactElement, useState } from 'react';
 import type { Home } from '../../../src/core/dashboard/moneyApi.ts';
 import type { Endpoint } from '../../../src/core/dashboard/setupApi.ts';
-import { useAnswer } from '../asking.ts';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Card, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Link } from '../link.tsx';
+import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { CreateEndpoint } from '../webhooks/createEndpoint.tsx';
 import { eventsText } from '../webhooks/eventText.ts';

@@ -1,9 +1,9 @@
 import { type ReactElement, useState } from 'react';
-import { useAct } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Card } from '../kit/page.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
 import { ErrorBox } from '../kit/states.tsx';
+import { useAct } from '../serverCalls.ts';
 
 export const CallbackSecret = (): ReactElement => {
   const [secret, setSecret] = useState<string | null>(null);

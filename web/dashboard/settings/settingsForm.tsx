@@ -1,12 +1,12 @@
 import type { ReactElement, ReactNode } from 'react';
 import type { BodyOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { Settings } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Buttons } from '../kit/dialog.tsx';
 import { Field, RadioChoices, type RadioOption, TextArea } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
 import { Card } from '../kit/page.tsx';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 type Change = BodyOf<'PATCH /settings'>;

@@ -1,10 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import { permissions } from '../../../src/core/permissions.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { CodeBlock } from '../kit/codeBlock.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
 import { ErrorBox } from '../kit/states.tsx';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { useSession } from '../session.tsx';
 import { Step } from './step.tsx';
 

@@ -1,5 +1,4 @@
 import { type ReactElement, useState } from 'react';
-import { useAct, useAnswer } from '../asking.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button, ButtonLink } from '../kit/button.tsx';
 import { CodeBlock } from '../kit/codeBlock.tsx';
@@ -9,6 +8,7 @@ import { Notice } from '../kit/page.tsx';
 import { Answer, ErrorBox } from '../kit/states.tsx';
 import { NewPaymentForm } from '../money/newPayment.tsx';
 import { openMs, type ShownPayment, shown } from '../money/shownPayment.ts';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { Step } from './step.tsx';
 
 const Following = ({ payment }: { payment: ShownPayment }): ReactElement => {

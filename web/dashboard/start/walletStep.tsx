@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
-import { useAnswer } from '../asking.ts';
 import { ButtonLink } from '../kit/button.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
+import { useAnswer } from '../serverCalls.ts';
 import { Step } from './step.tsx';
 
 export const WalletStep = (): ReactElement => {

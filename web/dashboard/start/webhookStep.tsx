@@ -1,12 +1,12 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { CodeBlock } from '../kit/codeBlock.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Notice } from '../kit/page.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
 import { Link } from '../link.tsx';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { Step } from './step.tsx';
 
 const listenCommand = 'npx florin listen --forward-to http://localhost:3000/webhooks';

@@ -1,13 +1,13 @@
 import type { ReactElement } from 'react';
 import type { Role } from '../../../src/core/dashboard/roles.ts';
 import type { Member } from '../../../src/core/dashboard/teamApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { roleNames } from '../roleNames.ts';
+import { useAct } from '../serverCalls.ts';
 import { RoleChoices } from './roleChoices.tsx';
 
 export const ChangeRole = ({ member, onClose }: { member: Member | null; onClose: () => void }): ReactElement => {

@@ -1,13 +1,13 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import type { Role } from '../../../src/core/dashboard/roles.ts';
-import { useAct } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
 import { Time } from '../kit/time.tsx';
+import { useAct } from '../serverCalls.ts';
 import { RoleChoices } from './roleChoices.tsx';
 
 type Made = AnswerOf<'POST /team/invitations'>;

@@ -1,11 +1,11 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import { useAct } from '../asking.ts';
 import { CallError } from '../client.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons } from '../kit/dialog.tsx';
 import { RadioChoices, type RadioOption, TextArea } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
+import { useAct } from '../serverCalls.ts';
 import { secretShape } from './secretShape.ts';
 
 export type Given = { network: string; treasury: string } | { network: string; xpub: string };

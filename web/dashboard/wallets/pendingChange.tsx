@@ -1,14 +1,14 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import type { WalletChange } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Notice } from '../kit/page.tsx';
 import { Time } from '../kit/time.tsx';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
-import { networkName } from './networkName.ts';
 
 const everyMs = 30_000;
 

@@ -1,15 +1,15 @@
 import { type ReactElement, useState } from 'react';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Checkbox } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Notice } from '../kit/page.tsx';
+import { useAct } from '../serverCalls.ts';
 import { AddressList } from './addressList.tsx';
 import { type Given, GiveWallet, type Preview } from './giveWallet.tsx';
-import { networkName } from './networkName.ts';
 
 export type AskedWallet = { network: string; isChange: boolean };
 

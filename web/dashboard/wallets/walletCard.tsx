@@ -1,16 +1,16 @@
 import { type ReactElement, useState } from 'react';
 import type { Wallet } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card, Facts } from '../kit/page.tsx';
 import { Time } from '../kit/time.tsx';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { AddressList } from './addressList.tsx';
-import { networkName } from './networkName.ts';
 import { PendingChange } from './pendingChange.tsx';
 
 type Asking = { wallet: Wallet; isOpen: boolean; onClose: () => void };

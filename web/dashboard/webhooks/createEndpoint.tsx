@@ -1,12 +1,12 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import { useAct } from '../asking.ts';
 import { Button, ButtonLink } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
-import { useEnvironment } from '../place.ts';
+import { useEnvironment } from '../pageLocation.ts';
+import { useAct } from '../serverCalls.ts';
 import { EventPicker, pickedEvents } from './eventPicker.tsx';
 import { ShownResult } from './testResult.tsx';
 

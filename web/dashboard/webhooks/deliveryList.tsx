@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import type { Delivery } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct, useAnswer } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
@@ -10,6 +9,7 @@ import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
+import { useAct, useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 const statuses = [

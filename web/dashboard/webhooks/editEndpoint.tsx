@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
 import type { Endpoint } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
+import { useAct } from '../serverCalls.ts';
 import { EventPicker, pickedEvents } from './eventPicker.tsx';
 
 export const EditEndpoint = ({

@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import type { Endpoint } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
@@ -8,7 +7,8 @@ import { Copyable } from '../kit/copyButton.tsx';
 import { Card, Facts, Notice } from '../kit/page.tsx';
 import { ErrorBox } from '../kit/states.tsx';
 import { Time } from '../kit/time.tsx';
-import { hrefIn, navigate, useEnvironment } from '../place.ts';
+import { hrefIn, navigate, useEnvironment } from '../pageLocation.ts';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { EditEndpoint } from './editEndpoint.tsx';
 import { eventsText } from './eventText.ts';

@@ -1,10 +1,10 @@
 import { type ReactElement, useState } from 'react';
-import { useAct } from '../asking.ts';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Card } from '../kit/page.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
 import { ErrorBox } from '../kit/states.tsx';
+import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
 /** Shown on demand, with proof, and never kept: it leaves with the page. */

@@ -1,10 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import type { TestResult } from '../../../src/core/dashboard/setupApi.ts';
-import { useAct } from '../asking.ts';
 import { Buttons } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Card, Notice } from '../kit/page.tsx';
+import { useAct } from '../serverCalls.ts';
 import { eventNames, eventText } from './eventText.ts';
 import { ShownResult } from './testResult.tsx';
 
