@@ -256,7 +256,7 @@ describe('a start that cannot be', () => {
 
   test('an unknown flag is refused', async () => {
     const { code, stderr } = await run(['start', '--prot', '1'], room);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('--prot');
   });
 });

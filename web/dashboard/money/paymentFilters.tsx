@@ -5,6 +5,7 @@ import { paymentStatuses } from '../../../src/core/payment/states.ts';
 import { Button } from '../kit/button.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, Submit } from '../kit/form.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { replaceQuery, usePageLocation } from '../pageLocation.ts';
 import { issues } from './paymentBadges.tsx';
 
@@ -104,7 +105,7 @@ export const PaymentFilters = ({ networks }: { networks: readonly PayableNetwork
         {choice(
           'network',
           'Network',
-          networks.map(({ slug, name }) => ({ value: slug, label: name })),
+          networks.map(({ slug }) => ({ value: slug, label: networkName(slug) })),
         )}
         {choice(
           'currency',

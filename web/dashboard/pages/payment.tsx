@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { groupedAmount, Money } from '../kit/money.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card, Facts, Notice, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { Table } from '../kit/table.tsx';
@@ -104,7 +105,7 @@ const PaymentFacts = ({ payment, answer }: { payment: ShownPayment; answer: Answ
           ['Amount', <Money key="amount" amount={payment.amount} currency={payment.currency} />],
           ['Received', <Money key="received" amount={payment.amountReceived} currency={payment.currency} />],
           ['Confirmed', <Money key="confirmed" amount={payment.amountConfirmed} currency={payment.currency} />],
-          ['Network', payment.network],
+          ['Network', networkName(payment.network)],
           ['Payment address', <Copyable key="address" text={payment.address} what="payment address" />],
           ...(treasury
             ? ([

@@ -3,6 +3,7 @@ import { callPath } from '../client.ts';
 import { Button } from '../kit/button.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { groupedAmount, Money } from '../kit/money.tsx';
+import { networkName } from '../kit/networkName.ts';
 import { Card, Page } from '../kit/page.tsx';
 import { Pagination } from '../kit/pagination.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
@@ -44,7 +45,7 @@ const columns: readonly Column<ShownPayment>[] = [
       </span>
     ),
   },
-  { head: 'Network', cell: ({ network }) => network },
+  { head: 'Network', cell: ({ network }) => networkName(network) },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, align: 'end' },
 ];
 
