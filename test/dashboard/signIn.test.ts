@@ -72,7 +72,7 @@ test('a cookie from before is not the one that is signed in', async () => {
   expect(client.cookie).not.toBe(planted);
   const attacker = dashboard.stranger();
   attacker.cookie = planted;
-  expect(await attacker.do('GET /session')).toEqual({ state: 'signed-out' });
+  expect(await attacker.do('GET /session')).toEqual({ state: 'signed-out', ended: 'unknown' });
 });
 
 test('each sign-in has a token of its own, and the database has none of them', async () => {

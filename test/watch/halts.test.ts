@@ -36,7 +36,7 @@ const done = async (...args: string[]) => {
 };
 const refused = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await florin(...args);
-  expect(code, stdout).toBe(1);
+  expect([1, 2], stdout).toContain(code);
   expect(stderr).not.toMatch(/\n\s+at /);
   return stderr;
 };
@@ -91,7 +91,7 @@ describe('a reorg below the blocks that are kept', () => {
     expect(text).toContain('HALTED');
     const heldBlock = kept.transactions[0].blockNumber;
     expect(await refused('rollback', localCaip2, '--to', String(row.latestNumber + 1_000))).toContain('not stored');
-    expect(await refused('rollback', localCaip2, '--to', 'x')).toContain('number of a block');
+    expect(await refused('rollback', localCaip2, '--to', 'x')).toContain('It must be a block number');
     expect(await refused('rollback', localCaip2)).toContain('--to');
     expect(await refused('rollback', 'eip155:999', '--to', '1')).toContain('eip155:999');
 

@@ -88,7 +88,7 @@ test(
     const other = await newContext(browser);
     const late = await openWatched(other);
     await late.page.goto(florin.florin.setupLink!);
-    await late.page.getByText('A setup link works once.').waitFor();
+    await late.page.getByText('A setup link works once, for one hour.').waitFor();
     await other.close();
     await context.close();
   },

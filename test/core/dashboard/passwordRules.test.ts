@@ -23,14 +23,14 @@ test('a password has 12 to 256 characters, each sign of a person counted once', 
 
 test('it is neither the e-mail address nor the name, however they are spelled', () => {
   for (const password of ['ada@shop.example', ' ADA@shop.EXAMPLE ', 'ada augusta lovelace', 'Ada Augusta Lovelace']) {
-    expect(refusal(password), password).toBe('The password must not be the e-mail address or the name.');
+    expect(refusal(password), password).toBe('The password must not be your e-mail address or your name.');
   }
   expect(refusePassword('ada@shop.example', { email: 'ADA@SHOP.EXAMPLE', name: 'Ada' })).toMatch('e-mail');
   expect(refusal('ada@shop.example too')).toBeNull();
 });
 
 test('it is not one of those that are guessed first, however it is spelled', () => {
-  const guessed = 'This password is one of the first that are guessed. Choose another.';
+  const guessed = 'This password is easy to guess. Choose another one.';
   for (const password of commonPasswords) {
     expect(refusal(password), password).toBe(guessed);
     expect(refusal(` ${password.toUpperCase()} `), password).toBe(guessed);
