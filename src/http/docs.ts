@@ -174,7 +174,7 @@ ${navigation(guides, groups)}
 <main id="main" tabindex="-1">
 <div class="intro"><h1>API reference</h1>
 <p>${description}</p>
-<p class="permission">JSON over HTTPS. The same reference as an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p>
+<p class="permission">JSON over HTTPS. There is also an <a href="/openapi.json">OpenAPI 3.1 document</a>.</p>
 ${notice}</div>
 ${guides.map(guideSection)}
 ${[...groups].map(

@@ -78,13 +78,9 @@ const definitions = (meanings: Readonly<Record<string, string | Html>>): Html =>
 
 const firstRequest = (place: DocsPlace): Html => {
   const { environment } = place;
-  const source =
-    environment === 'sandbox'
-      ? 'The first start prints a sandbox key. The dashboard creates more.'
-      : 'Create a production key in the dashboard.';
+  const source = environment === 'sandbox' ? 'From the first start, or the dashboard.' : 'From the dashboard.';
   const lines = [`# ${source}`, `export FLORIN_KEY=${keyPrefix[environment]}…`];
-  if (hasOwnAuthority(place))
-    lines.push('# The path is relative to the folder in which Florin runs.', 'export FLORIN_CA=data/tls/ca.pem');
+  if (hasOwnAuthority(place)) lines.push('# In the folder where Florin runs.', 'export FLORIN_CA=data/tls/ca.pem');
   const command = [...curlLines(place, '', '/v1/payments'), '-H "Authorization: Bearer $FLORIN_KEY"'];
   return html`${[...lines, '', commandOf(command)].join('\n')}`;
 };
