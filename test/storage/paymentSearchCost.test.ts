@@ -64,6 +64,7 @@ test('a search looks at the newest payments alone, and costs the same with three
   await grow(few, many);
   const after = await costs();
   const names = Object.keys(works).flatMap(name => [name, `${name}, generic plan`]);
-  const grown = names.filter((_, at) => after[at]! > before[at]! * 1.25 + 20);
+  // Without the bound, three times as many payments would cost 2.7 times as much. Servers plan a little differently.
+  const grown = names.filter((_, at) => after[at]! > before[at]! * 1.5 + 20);
   expect(grown, JSON.stringify({ before, after })).toEqual([]);
 }, 120_000);
