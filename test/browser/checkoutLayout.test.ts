@@ -1,3 +1,4 @@
+// @module-tag browser
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { expectAccessibleInBoth } from './axe.ts';

@@ -33,3 +33,9 @@ test('tests wait by test/support/until.ts alone', () => {
   const found = typed.filter(file => /\bvi\.wait(?:For|Until)\b/.test(file.text));
   expect(found.map(file => file.path)).toEqual(['test/support/until.ts']);
 });
+
+test('every file of test/browser has the tag that skips it where there is no browser', () => {
+  const pages = typed.filter(file => /^test\/browser\/.*\.test\.ts$/.test(file.path));
+  expect(pages.length).toBeGreaterThan(20);
+  expect(pages.filter(file => !file.text.startsWith('// @module-tag browser\n')).map(file => file.path)).toEqual([]);
+});
