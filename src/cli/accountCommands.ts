@@ -52,7 +52,7 @@ type UpdateOptions = Common & {
   supportContact?: string | boolean;
 };
 
-/** What an option was given, or nothing for its opposite; undefined where neither is there. */
+/** The value of an option, or `nothing` for its --no- form; undefined if neither was given. */
 const givenOr = <Given, Nothing>(
   option: Given | boolean | undefined,
   nothing: Nothing,

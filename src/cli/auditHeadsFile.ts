@@ -32,8 +32,8 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
 };
 
 /**
- * Remembers in the data directory where the audit logs end, and answers what is missing of what was remembered: rows cut
- * off in the database together with their end leave no trace there.
+ * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now. The
+ * database alone cannot show that rows were deleted from the end of a log.
  */
 export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, 'db'>): Promise<string[]> => {
   const path = pathOf(config);
@@ -42,7 +42,7 @@ export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, '
   return problems;
 };
 
-/** A server goes on: its log says what is missing, and so does `florin doctor`. */
+/** The server keeps running. The log and `florin doctor` report what is missing. */
 export const noticeAuditLoss = async (config: Config, admin: Pick<AdminContext, 'db'>, log: Log): Promise<void> => {
   try {
     const problems = await keepAuditHeads(config, admin);
@@ -52,7 +52,7 @@ export const noticeAuditLoss = async (config: Config, admin: Pick<AdminContext, 
   }
 };
 
-/** Looks at once, and again when the answer is called. */
+/** Checks at once, and again when the returned function is called. */
 export const openAuditHeads = async (
   config: Config,
   admin: Pick<AdminContext, 'db'>,

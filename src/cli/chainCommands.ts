@@ -16,7 +16,7 @@ const line = (row: ChainRow): string =>
     row.haltReason === null ? 'ok' : `HALTED since ${row.haltedAt!.toISOString()}: ${row.haltReason}`,
   ].join('  ');
 
-/** For an operator whose chain was halted because blocks that must not change have changed. */
+/** For a chain that Florin halted because final blocks changed. */
 export const addChainCommands = (program: Command): void => {
   const chain = program.command('chain').description('Show how far each chain is read, and resume a halted chain.');
   common(chain.command('list').description('Show how far each chain is read.')).action((options: Common) =>

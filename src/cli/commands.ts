@@ -6,11 +6,11 @@ import { type Config, loadConfig } from './config.ts';
 
 export type Common = { dataDir?: string; json?: boolean };
 
-/** One answer for people and one for programs. */
+/** Prints text, or JSON for programs. */
 export const print = (options: Common, value: object, text: string): void =>
   console.log(options.json ? JSON.stringify(value) : text);
 
-/** Runs beside a server: same data directory or DATABASE_URL, its own connection. */
+/** Runs a command beside a server, with the same data directory or DATABASE_URL and its own connection. */
 export const withAdmin = async (
   options: Common,
   work: (admin: AdminContext, config: Config) => Promise<void>,

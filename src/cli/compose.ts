@@ -26,7 +26,7 @@ import { loadMasterKey } from '../vault/masterKey.ts';
 import { createVault, type Vault } from '../vault/vault.ts';
 import { type Config, ConfigError } from './config.ts';
 
-/** Forty random bits at a time from a pool: a system call for each id would cost more than the id. */
+/** Takes 40 random bits at a time from a buffer. A system call per id would cost more than the id. */
 const createRandom40 = (): (() => number) => {
   const pool = Buffer.alloc(5 * 1024);
   let used = pool.length;
@@ -43,7 +43,7 @@ const createRandom40 = (): (() => number) => {
 
 export const createIds = (): IdSource => createIdSource(createRandom40());
 
-/** Wall time that never jumps: a stepped system clock must not move this process's idea of the database's clock. */
+/** Wall time that never jumps: a change of the system clock must not affect the estimate of the database's clock. */
 export const monotonicMs = (): number => performance.timeOrigin + performance.now();
 
 export const probeConnection = async (connection: PostgresConnection): Promise<boolean> => {
@@ -65,7 +65,7 @@ const refuseUnfit = async (db: Database): Promise<void> => {
   if (problems.length > 0) throw new ConfigError(problems);
 };
 
-/** Said before anything else is tried: which setting names the server that does not answer. */
+/** Checks the connection first, so that the error names the setting that is wrong. */
 const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Promise<void> => {
   if (!config.database) return;
   const db = openDatabase(owner, { log: silentLog, maxConnections: 1 });
@@ -82,11 +82,11 @@ const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Pro
   }
 };
 
-/** The role to grant rows to, where migrations run as another. */
+/** The role to grant access to, if migrations run as another role. */
 export const serviceRoleOf = (database: NonNullable<Config['database']>): string | null =>
   database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
 
-/** The database of a server: embedded or given, migrated and checked. */
+/** The server's database, embedded or external, after migrations and checks. */
 export const startStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
   let embedded: EmbeddedPostgres | null = null;
   let owner: ConnectionSettings;
@@ -145,7 +145,7 @@ export const openStorage = async (config: Config, log: Log): Promise<OpenStorage
   return { db, service, stop: () => db.close() };
 };
 
-/** The vault, refused when this database was built under another master key. */
+/** Opens the vault. Fails if this database was created with another master key. */
 const openVault = async (config: Config, db: Database): Promise<Vault> => {
   const masterKey = await loadMasterKey({ dataDir: config.dataDir, setting: config.masterKey ?? undefined });
   const inForce = await claimDeploymentValue(db, 'master_key_fingerprint', masterKey.fingerprint);
@@ -163,7 +163,7 @@ export const openAdmin = async (config: Config, storage: OpenStorage): Promise<A
   return { db: storage.db, clock, ids: createIds(), vault: await openVault(config, storage.db) };
 };
 
-/** Test tokens of the dev chain: the symbols and decimals of each slug's mainnet, and of what production adds to it. */
+/** Test tokens of the local chain: the tokens of each mainnet, and those that the production configuration adds. */
 export const devTokens = (production: Config['networks']['production'] = {}): DevToken[] =>
   slugs.flatMap(slug =>
     [...mainnets[slug].tokens, ...(production[slug]?.tokens ?? [])].map(({ symbol, name, decimals }) => ({
@@ -174,7 +174,7 @@ export const devTokens = (production: Config['networks']['production'] = {}): De
     })),
   );
 
-/** Without the URL of a local chain, another process has the one behind the sandbox; its tokens are the same. */
+/** Without the URL of a local chain, another process runs it. Its tokens have the same addresses. */
 export const networksOf = (config: Config, devChainRpcUrl: string | null): Network[] => {
   const { production } = config.networks;
   const { tokenAddress } = devChainDeployments(devTokens(production));
@@ -207,8 +207,8 @@ export const makeDataDir = async (config: Config): Promise<void> => {
 };
 
 /**
- * Where this deployment listens as far as its settings tell, to be called by no webhook: also the process beside this one
- * that serves what this one delivers, the proxy before it, and the local chain, whose node takes orders from anybody.
+ * The addresses where this deployment listens, as far as the settings tell. Webhooks must not call them. Includes the
+ * API process beside this one, the proxy in front of it, and the local chain, whose node accepts commands from anyone.
  */
 export const knownListeners = (
   { hosts, ports, publicUrls, dashboard }: Pick<Config, 'hosts' | 'ports' | 'publicUrls' | 'dashboard'>,

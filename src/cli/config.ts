@@ -21,38 +21,38 @@ export type Role = (typeof roles)[number];
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Everything a start needs to know, validated as a whole and frozen. Holds secrets: never log it. */
+/** The validated and frozen configuration. Contains secrets: never log it. */
 export type Config = {
-  /** Absolute. */
+  /** Absolute path. */
   readonly dataDir: string;
   /** Addresses to listen on. */
   readonly hosts: readonly string[];
   /** 0 picks a free port. */
   readonly ports: Readonly<Record<Environment, number>>;
-  /** Origins without a trailing slash; null means https://localhost and the port really bound. */
+  /** Origins without a trailing slash; null means https://localhost with the bound port. */
   readonly publicUrls: Readonly<Record<Environment, string | null>>;
-  /** Without a trailing slash; null means the environment's own address + /checkout. */
+  /** Without a trailing slash; null means /checkout at the URL of the environment. */
   readonly checkoutUrl: string | null;
-  /** An origin of its own, and a port: null where it has none. */
+  /** A separate origin and port; null if the dashboard has none. */
   readonly dashboard: { readonly url: string | null; readonly port: number | null };
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Null means the embedded server. */
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
-  /** As it was given, and known to be readable; null means the file in the data directory. */
+  /** The setting, checked for its format; null means the file in the data directory. */
   readonly masterKey: string | null;
   readonly roles: readonly Role[];
-  /** How long deliveries that succeeded are kept. */
+  /** How long successful deliveries are kept. */
   readonly deliveryLogDays: number;
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly logLevel: LogLevel;
-  /** True exactly when the sandbox's own public host is loopback. It holds for sandbox events only. */
+  /** True only if the sandbox's public host is loopback. Applies to sandbox events only. */
   readonly allowLoopbackWebhooks: boolean;
   readonly networks: ConfiguredNetworks;
 };
 
-/** Why a start was refused: every problem at once, none of them quoting a secret. */
+/** Lists every problem of the configuration. Never quotes a secret. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -74,7 +74,7 @@ const parseRoles = (text: string, bad: Bad): Role[] | undefined => {
 };
 
 type Setting<T> = {
-  /** As commander wants it; absent where only the environment can say it. */
+  /** In commander's syntax; absent if only the environment variable exists. */
   readonly flag?: string;
   readonly variable: string;
   readonly fallback: string | null;
@@ -213,12 +213,12 @@ type Value<N extends SettingName> = NonNullable<ReturnType<(typeof settings)[N][
 type Values = { readonly [N in SettingName]: Value<N> | null };
 
 type FlagName = 'dataDir' | 'host' | 'port' | 'sandboxPort' | 'dashboardUrl' | 'dashboardPort';
-/** Flags win over the environment. The names are those that commander derives from the table's flags. */
+/** Flags override the environment. Commander derives these names from the flags of the table. */
 export type Flags = { readonly [N in FlagName]?: string | undefined };
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
 
-/** Reads flags, environment and florin.config.*; throws a ConfigError that lists everything wrong with them. */
+/** Reads flags, environment and florin.config.*. Throws a ConfigError that lists every problem. */
 export const loadConfig = async ({
   flags = {},
   env = process.env,
@@ -257,7 +257,7 @@ const unknownVariables = (env: Variables): string[] => {
 };
 
 const isSet = (flags: Flags, env: Variables): ((name: SettingName) => boolean) => {
-  // An empty variable is how compose files and shells spell "not set".
+  // Compose files and shells use an empty variable for "not set".
   return name => flags[name as keyof Flags] !== undefined || Boolean(env[settings[name].variable]);
 };
 
@@ -274,7 +274,7 @@ const readSettings = (flags: Flags, env: Variables, problems: string[]): Values 
   return Object.fromEntries(entries) as Values;
 };
 
-/** What each setting alone cannot see. A value that failed to parse is null here but counts as set. */
+/** Checks the settings against each other. A value that failed to parse is null here but counts as set. */
 const contradictions = (values: Values, set: (name: SettingName) => boolean): string[] => {
   const { host, port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
   const problems: string[] = [];
@@ -323,7 +323,7 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
     'FLORIN_DASHBOARD_URL is needed when the dashboard has a port of its own on more than loopback',
   );
   const exposed = wide || [publicUrl, sandboxPublicUrl, dashboardUrl].some(url => url !== null && !isLoopbackUrl(url));
-  // Behind a trusted proxy the public certificate is the proxy's.
+  // Behind a trusted proxy, the proxy has the public certificate.
   check(
     exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
     'FLORIN_TLS_CERT and FLORIN_TLS_KEY are needed beyond loopback, or FLORIN_TRUSTED_PROXIES where a proxy ends TLS',

@@ -29,13 +29,13 @@ const maxRpcUrls = 16;
 const maxTiers = 32;
 const maxDepth = 256;
 const maxTokens = 100;
-/** The largest amount of a token with more would not fit into the database. */
+/** With more decimals, the largest amount would not fit into the database. */
 const maxDecimals = 24;
 
-/** Finds and validates florin.config.* in a directory. No file is a valid answer; two are not. */
+/** Finds and validates florin.config.* in a directory. The file is optional, but two are an error. */
 export const loadConfigFile = async (directory: string): Promise<Loaded> => {
   const empty = { production: {}, sandbox: {} };
-  // Directory entries, so that florin.config.yaml is refused instead of silently ignored.
+  // Lists the directory, so that florin.config.yaml is an error and not ignored.
   const found = (await readdir(directory)).filter(name => name.startsWith('florin.config.'));
   const [name] = found;
   if (name === undefined) return { networks: empty, problems: [] };
@@ -52,7 +52,7 @@ export const loadConfigFile = async (directory: string): Promise<Loaded> => {
   return { networks, problems };
 };
 
-/** Undefined where the file fails. What it failed with is not repeated: it may quote an RPC URL with its key. */
+/** Undefined if the file fails. The error is not repeated, because it may quote an RPC URL with its key. */
 const readContent = async (path: string): Promise<{ value: unknown } | undefined> => {
   try {
     if (path.endsWith('.json')) return { value: JSON.parse(await readFile(path, 'utf8')) };
@@ -67,7 +67,7 @@ const parseContent = (content: unknown, report: Report): ConfiguredNetworks => {
   const networks: Record<Environment, Partial<Record<Slug, NetworkSettings>>> = { production: {}, sandbox: {} };
   const root = fields(content, 'the file', ['networks'], report);
   const perEnvironment = fields(root?.networks ?? {}, 'networks', environments, report);
-  // In this order: the sandbox's local chain has production's tokens, too.
+  // Production first: the sandbox's local chain also has production's tokens.
   for (const environment of environments) {
     const path = `networks.${environment}`;
     const isGiven = perEnvironment !== undefined && Object.hasOwn(perEnvironment, environment);
@@ -82,7 +82,7 @@ const parseContent = (content: unknown, report: Report): ConfiguredNetworks => {
   return networks;
 };
 
-/** The chain that RPC URLs would be of, and tokens that were named for the same slug before. */
+/** The chain of the RPC URLs, and the tokens already added to the same slug. */
 type Place = { readonly backing: Backing; readonly more: readonly Token[] };
 
 const parseNetwork = (value: unknown, path: string, { backing, more }: Place, report: Report): NetworkSettings => {
@@ -179,7 +179,7 @@ const parseTier = (value: unknown, path: string, currencies: Currencies, report:
   return valid && rule ? { currency: currency as string, from: from as string, rule } : undefined;
 };
 
-/** Those that stand first are the nearest. A test network's tokens are among its mainnet's, with the same decimals. */
+/** The first match wins. A test network's tokens are also tokens of its mainnet, with the same decimals. */
 type Currencies = readonly { readonly symbol: string; readonly decimals: number }[];
 const listedOn = ({ nativeCurrency, tokens }: Backing): Currencies => [nativeCurrency, ...tokens];
 

@@ -14,7 +14,7 @@ import { type Config, ConfigError, loadConfig } from './config.ts';
 
 type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string };
 
-/** Faults that are findings; everything else is a fault of the doctor. */
+/** The message of an expected error. Every other error is a bug and is thrown. */
 const sentenceOf = (error: unknown): string => {
   if (error instanceof ConfigError) return error.problems.join(' ');
   const isKnown = error instanceof MigrationError || error instanceof MasterKeyError || error instanceof FlorinError;
@@ -27,14 +27,14 @@ const verified = ({ checked, problems }: Verified, what: string): Omit<Finding, 
   detail: problems.length === 0 ? `${checked} ${what} verified` : problems.join('; '),
 });
 
-/** Where the logs ended before is known to who has a data directory. */
+/** Compares the logs with the ends stored in the data directory, if there is one. */
 const examineAuditLogs = async (config: Config, admin: AdminContext): Promise<Verified> => {
   const { checked, problems } = await verifyAuditLogs(admin);
   const hasDirectory = await access(config.dataDir).then(
     () => true,
     () => false,
   );
-  // Ends that do not fit their log are not to be remembered.
+  // The end of a log with problems must not be stored.
   if (problems.length > 0 || !hasDirectory) return { checked, problems };
   return { checked, problems: await keepAuditHeads(config, admin) };
 };
@@ -51,7 +51,7 @@ const checkMigrations = async (db: Database): Promise<Omit<Finding, 'check'>> =>
     : { ok: false, detail: `${pending} are missing: run florin migrate, or start Florin` };
 };
 
-/** All checks that can be made: one that fails keeps those from being made that need it. */
+/** Runs all checks. A check that depends on a failed one is skipped. */
 const examine = async (options: Common): Promise<Finding[]> => {
   const findings: Finding[] = [];
   const check = async <T>(name: string, work: () => Promise<T>, tell: (value: T) => Omit<Finding, 'check'>) => {

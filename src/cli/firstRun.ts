@@ -13,7 +13,10 @@ export type FirstRun = { accountId: string; key: string };
 
 const keyName = 'First sandbox key';
 
-/** Stands from before the first key is made until it was handed over: a start that is killed in between makes another. */
+/**
+ * Exists from before the first key is created until it was shown. After a crash in between, the next start creates
+ * another key.
+ */
 const unfinishedPath = (config: Config): string => join(config.dataDir, 'first-run.unfinished');
 
 const isUnfinished = (config: Config): Promise<boolean> =>
@@ -22,18 +25,18 @@ const isUnfinished = (config: Config): Promise<boolean> =>
     () => false,
   );
 
-/** A key that was stored and never shown can be used by nobody. */
+/** A key that was stored but never shown cannot be used. */
 const endUnseenKeys = async (admin: AdminContext, accountId: string): Promise<void> => {
   for (const key of await listKeys(admin.db, accountId)) {
     if (key.name === keyName && !key.revokedAt) await endKey(admin, key.id, systemActor);
   }
 };
 
-/** A first account with a sandbox key, so that the first payment is one curl away. Null when there is a key. */
+/** Creates a first account with a sandbox key, so that one curl command creates a payment. Null if there is a key. */
 export const prepareFirstRun = async (config: Config, admin: AdminContext): Promise<FirstRun | null> => {
   if (!config.roles.includes('api')) return null;
   if ((await hasAnyKey(admin.db)) && !(await isUnfinished(config))) return null;
-  // A first start that was killed may have left an account without a key, or with one that nobody has seen.
+  // A first start that was killed may have left an account without a key, or with a key that was never shown.
   const account =
     (await firstAccount(admin.db)) ??
     (await createAccount(admin, { name: 'Default', plan: 'starter', rateLimit: null, burst: null }, systemActor));
@@ -54,20 +57,23 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
   return { accountId: account.id, key };
 };
 
-/** The key has been handed over. */
+/** Call this after the key was shown. */
 export const finishFirstRun = (config: Config): Promise<void> => rm(unfinishedPath(config), { force: true });
 
-/** Under which the database keeps where the dashboard is, for commands that print links to it. */
+/** The name under which the database stores the dashboard's URL, for commands that print links to it. */
 export const dashboardUrlName = 'dashboard_url';
 
-/** The token of a link that makes the first owner; null where there is one, or this process serves nobody. */
+/**
+ * The token of the link that creates the first owner; null if there is an owner, or if this process does not serve the
+ * API.
+ */
 export const prepareSetupLink = async (config: Config, admin: AdminContext): Promise<string | null> => {
   if (!config.roles.includes('api') || (await hasOwner(admin.db, null))) return null;
   const account = await firstAccount(admin.db);
   return account && (await createSetupLink(admin, account.id, systemActor)).token;
 };
 
-/** Where secrets go when nobody is looking at a terminal. What an earlier start wrote there stays, but for the link. */
+/** Writes the secrets to a file if there is no terminal. Keeps what an earlier start wrote, except for the link. */
 export const writeFirstRun = async (
   config: Config,
   { firstRun, setupLink }: { firstRun: FirstRun | null; setupLink: string | null },

@@ -56,24 +56,24 @@ export type Florin = {
   readonly dashboardUrl: string;
   readonly caPath: string | null;
   readonly firstRun: FirstRun | null;
-  /** Makes the first owner; null where there is one. A secret. */
+  /** Creates the first owner; null if there is one. A secret. */
   readonly setupLink: string | null;
-  /** The dev chain's process, where one runs. */
+  /** The process id of the local chain, if it runs. */
   readonly devChainPid: () => number | null;
-  /** What whoever starts it should know. */
+  /** Messages for the operator. */
   readonly notices: readonly string[];
   stop(): Promise<void>;
 };
 
-/** Known once everything is bound. */
+/** Known once all ports are bound. */
 type Urls = Record<Environment | 'dashboard', string>;
 
-/** What tests set to wait less. */
+/** Shorter intervals for tests. */
 export type Tuning = { readonly live?: Partial<LiveLimits>; readonly emptyBlockIntervalMs?: number };
 
 const listOptions = { maxConnections: 4, applicationName: 'florin lists' } as const;
 
-/** Unique across processes and restarts, and cheap: a request id is a name, not a secret. */
+/** Unique across processes and restarts, and cheap: a request id is not a secret. */
 const createRequestIds = (): (() => string) => {
   const prefix = `req_${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, '0')}`;
   let count = 0;
@@ -94,8 +94,8 @@ const createDeliver =
   };
 
 /**
- * Brings everything up in order, and takes down whatever is up when a step fails. The addresses are settings of payments
- * (checkoutUrl), and with port 0 they are known only once the listeners are bound, so the context fills them in late.
+ * Starts everything in order, and stops what is running if a step fails. Payments contain the URLs (checkoutUrl). With
+ * port 0 these are known only after the listeners are bound, so the context gets them late.
  */
 export const startFlorin = async (
   config: Config,
@@ -147,7 +147,7 @@ export const startFlorin = async (
       loops.push(startDelivering(context, { sender, holder, service: storage.service }));
     }
     for (const loop of loops) stack.push('background loop', () => loop.stop());
-    // Whoever is told that it runs may create a payment at once.
+    // Once the start is reported, payments must work.
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
     const { dashboard: dashboardUrl, ...reached } = urls;

@@ -15,12 +15,13 @@ const unknownHost = (): FlorinError =>
 
 export type Ports = Record<Environment, number> & { dashboard: number | null };
 
-/** Whom a request is for; null where its Host header names nobody here. */
+/** The target of a request; null if its Host header matches none. */
 type Aim = (request: Incoming) => { environment: Environment; isForDashboard: boolean } | null;
 
 /**
- * One listener an environment, or one for both when they share a port and the Host header decides; and one for the
- * dashboard where it has a port of its own, which no Host header gets around. `dashboardUrl` is known once that is bound.
+ * Starts one listener per environment, or one for both if they share a port, with the Host header to tell them apart.
+ * If the dashboard has its own port, it gets its own listener, and the Host header cannot reach it on another port.
+ * `dashboardUrl` is known once that port is bound.
  */
 export const listen = async (
   config: Config,
@@ -29,7 +30,7 @@ export const listen = async (
 ): Promise<{ listeners: Listener[]; ports: Ports }> => {
   const listeners: Listener[] = [];
   const clientAddress = createClientAddress(config.trustedProxies);
-  // A trusted proxy that ends TLS may speak plain HTTP to us, as long as it vouches for the client's side.
+  // A trusted proxy may use plain HTTP to us if its client used HTTPS.
   const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
   const bind = async (port: number, aimOf: Aim): Promise<number> => {
     const tagged: RequestListener = (request, response) => {

@@ -13,7 +13,7 @@ import { addStartCommand } from './startCommand.ts';
 import { addTriggerCommand } from './triggerCommand.ts';
 import { addTrustCommand } from './trustCommand.ts';
 
-/** For scripts, which cannot read sentences. */
+/** For scripts. */
 const exitCodes = { failed: 1, wrongArguments: 2, notFound: 3 } as const;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -38,7 +38,7 @@ addSetupLinkCommand(program);
 addTrustCommand(program);
 addDoctorCommand(program);
 
-/** People get a sentence; a stack is for bugs. */
+/** Prints the message of an error. An error with a code that is not of a system call is a bug and prints its stack. */
 const explain = (error: unknown): string => {
   if (error instanceof ConfigError || error instanceof FlorinError) return error.message;
   if (error instanceof Error)

@@ -4,7 +4,7 @@ import { serviceRoleOf } from './compose.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { createLog } from './log.ts';
 
-/** For deployments that migrate as a step of their own, before the new version starts. */
+/** For deployments that migrate in a separate step before the new version starts. */
 export const addMigrateCommand = (program: Command): void => {
   program
     .command('migrate')

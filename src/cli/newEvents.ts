@@ -6,16 +6,13 @@ import { isUnavailable } from '../storage/database.ts';
 import { type EventRow, eventsSince } from '../storage/eventLog.ts';
 
 const lookMs = 200;
-/** An event whose transaction took so long to commit is not missed. */
+/** Finds events whose transaction took up to this long to commit. */
 const lookBackMs = 15_000;
 const pageSize = 200;
 
 type Events = Pick<AdminContext, 'db' | 'clock'>;
 
-/**
- * Events of the account from now on, each once, however long the one before took. While Florin is away it is asked again
- * and again.
- */
+/** Yields each new event of the account once, starting now. While the database is unavailable, it retries. */
 export async function* newEvents(admin: Events, scope: Scope, signal: AbortSignal): AsyncGenerator<EventRow> {
   const startMs = admin.clock.nowMs();
   let lookedMs = startMs;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { readAddressBlock } from '../core/addressBlock.ts';
 import { parseMasterKey } from '../vault/masterKey.ts';
 
-/** Says why a value cannot be taken. */
+/** Records why a value is invalid. */
 export type Bad = (why: string) => undefined;
 
 export const listOf = (text: string): string[] => [...new Set(text.split(',').map(each => each.trim()))];

@@ -14,7 +14,7 @@ import { type Common, common, print, withAdmin } from './commands.ts';
 import { loadConfig } from './config.ts';
 import { localCaip2 } from './watchedChains.ts';
 
-/** How long the payment is watched after the transaction, and how often. */
+/** How long to watch the payment after the transaction, and how often. */
 const [patienceMs, lookMs] = [10_000, 200];
 
 const exampleId = `${idPrefixes.payment}01kf0fv2e0t4w9c2xk7m5hq8bn`;
@@ -66,7 +66,7 @@ const amountToSend = (
   throw new FlorinError('conflict', 'The payment is paid in full. To send more, give --amount.');
 };
 
-/** Until it is completed, or time is up. */
+/** Waits until the payment is completed, or until the timeout. */
 const watch = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment> => {
   const endMs = performance.now() + patienceMs;
   for (;;) {

@@ -10,7 +10,7 @@ const faults: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'cannot be had on the addresses of --host',
 };
 
-/** Why a port cannot be listened on, for people; null where the fault is another one. */
+/** Why a port cannot be bound, as a message; null for any other error. */
 export const portProblem = (error: unknown, port: number): string | null => {
   const fault = faults[codeOf(error)];
   return fault === undefined
@@ -28,7 +28,7 @@ const problemOf = async (port: number, hosts: readonly string[]): Promise<string
   }
 };
 
-/** Tries the ports that will be needed, all of them, while nothing has been started that would have to be stopped. */
+/** Tries to bind every port before anything else has started. */
 export const refuseTakenPorts = async ({ roles, ports, dashboard, hosts }: Config): Promise<void> => {
   if (!roles.includes('api')) return;
   const problems: string[] = [];

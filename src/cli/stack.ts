@@ -2,7 +2,7 @@ import type { Log } from '../core/log.ts';
 
 export type Stack = ReturnType<typeof createStack>;
 
-/** Undone in reverse order, each step whatever became of the one before. */
+/** Runs cleanup steps in reverse order. A failed step does not stop the others. */
 export const createStack = (log: Log) => {
   const steps: { name: string; undo: () => Promise<void> | void }[] = [];
   let undone: Promise<void> | null = null;

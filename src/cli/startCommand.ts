@@ -6,7 +6,7 @@ import { finishFirstRun, writeFirstRun } from './firstRun.ts';
 import type { Florin } from './florin.ts';
 import { createLog } from './log.ts';
 
-/** Where it can be reached, or what it does where it serves nobody. */
+/** The URLs, or the roles of a process that does not serve the API. */
 export const readyLines = (
   { roles }: Pick<Config, 'roles'>,
   { urls, dashboardUrl, caPath, notices }: Pick<Florin, 'urls' | 'dashboardUrl' | 'caPath' | 'notices'>,
@@ -38,7 +38,7 @@ const announce = async (config: Config, florin: Florin): Promise<void> => {
   if (firstRun && process.stdout.isTTY) await finishFirstRun(config);
 };
 
-/** A terminal's Ctrl-C may reach us twice, from the terminal and from npm, within the same moment. */
+/** npm may pass on a Ctrl-C that the terminal also sends, so the signal can arrive twice. */
 const sameSignalMs = 500;
 
 const stopOnSignal = (florin: Promise<Florin>, log: Log): Promise<void> =>
@@ -65,9 +65,9 @@ export const addStartCommand = (program: Command): void => {
   addConfigOptions(command).action(async (flags: Record<string, string>) => {
     const config = await loadConfig({ flags });
     const { log, access, flush } = createLog(config.logLevel);
-    // Whoever read it may have gone; that is no reason to end.
+    // The reader of the output may be gone. Keep running.
     process.stdout.on('error', () => {});
-    // Only a start needs all of Florin; the other commands are ready in half the time without it.
+    // Only `start` needs all modules. Without them the other commands start in half the time.
     const { startFlorin } = await import('./florin.ts');
     try {
       const starting = startFlorin(config, log, access);

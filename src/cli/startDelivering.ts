@@ -13,7 +13,7 @@ const parseNews = (payload: string): { target: Target; isAskedFor: boolean } | n
   return { target: { accountId, environment: environment as Environment, target }, isAskedFor: when === 'now' };
 };
 
-/** The deliverer, told by the database what is new. */
+/** Starts the deliverer. The database notifies it of new deliveries. */
 export const startDelivering = (
   context: Context,
   parts: { sender: Sender; holder: string; service: ConnectionSettings },

@@ -9,9 +9,9 @@ import { devTokens } from './compose.ts';
 import type { Config } from './config.ts';
 
 export type LocalChain = {
-  /** Null where no local chain is needed, or another data directory has it. */
+  /** Null if no local chain is needed, or if another data directory owns it. */
   readonly chain: DevChain | null;
-  /** For whoever starts it. */
+  /** Messages for the operator. */
   readonly notices: readonly string[];
 };
 
@@ -25,15 +25,15 @@ const notOurs = [
 const isNeeded = (config: Config): boolean =>
   config.roles.includes('watch') && slugs.some(slug => (config.networks.sandbox[slug]?.rpcUrls.length ?? 0) === 0);
 
-/** Whether the database's sandbox is on this chain: the first that came has it for good. */
+/** Whether the database's sandbox belongs to this chain. The first chain claims it permanently. */
 const claim = async (db: Database, { rpcUrl }: DevChain): Promise<boolean> => {
   const { hash } = (await callRpc(rpcUrl, 'eth_getBlockByNumber', ['0x0', false])) as { hash: string };
   return (await claimDeploymentValue(db, 'local_chain_genesis', hash)) === hash;
 };
 
 /**
- * Each data directory has a local chain of its own, and all go by one name. Two of them in one database would look like
- * one chain that is rewritten again and again. The other networks do not depend on it, so the rest starts all the same.
+ * Each data directory has its own local chain, and all have the same chain id. Two of them in one database would look
+ * like one chain with constant reorganizations. The other networks do not depend on it, so the start continues.
  */
 export const startLocalChain = async (
   config: Config,

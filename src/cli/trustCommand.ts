@@ -32,10 +32,13 @@ const findAuthority = async (options: Common): Promise<Authority> => {
   }
 };
 
-/** With the terminal, because sudo and macOS may ask for a password. Answers its exit code; null where it is not there. */
+/**
+ * Inherits the terminal, because sudo and macOS may ask for a password. Returns the exit code; null if the program is
+ * missing.
+ */
 const runCommand = ([program, ...args]: readonly string[]): Promise<number | null> =>
   new Promise((resolve, reject) => {
-    // Its output goes to stderr: stdout is ours, and may be JSON.
+    // Sends its output to stderr, because stdout may be our JSON.
     const child = spawn(program!, args, { stdio: ['inherit', 2, 2] });
     child.once('error', error => (hasCode(error, 'ENOENT') ? resolve(null) : reject(error)));
     child.once('close', code => resolve(code ?? 1));

@@ -1,17 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One place that keeps trusted certificates, and the commands that add ours to it. */
+/** One certificate store, and the commands that add our CA to it. */
 export type TrustStep = {
   readonly store: string;
   readonly commands: readonly (readonly string[])[];
-  /** A program that must be there, and how to get it. */
+  /** A required program and its package. */
   readonly needs: { readonly program: string; readonly package: string } | null;
-  /** It changes the machine for everybody. */
+  /** Changes the machine for all users. */
   readonly isPrivileged: boolean;
 };
 
-/** The authority: its file, and its name, which is another one for each installation. */
+/** The CA: its file and its name. The name differs per installation. */
 export type Authority = { readonly path: string; readonly name: string };
 
 export type Machine = { readonly platform: NodeJS.Platform; readonly home: string; readonly isRoot: boolean };
@@ -20,7 +20,7 @@ const certutil = { program: 'certutil', package: 'libnss3-tools' } as const;
 
 const hasDatabase = (folder: string): boolean => existsSync(join(folder, 'cert9.db'));
 
-/** Folders of Firefox's profiles, wherever its packages put them. */
+/** Profile folders of Firefox, for each kind of package. */
 const firefoxProfiles = (home: string): string[] =>
   [join(home, '.mozilla', 'firefox'), join(home, 'snap', 'firefox', 'common', '.mozilla', 'firefox')]
     .filter(folder => existsSync(folder))
@@ -65,6 +65,6 @@ const macSteps = ({ home }: Machine, ca: Authority): TrustStep[] => {
   ];
 };
 
-/** What makes this machine's browsers trust the authority. */
+/** The steps that make this machine's browsers trust the CA. */
 export const trustSteps = (machine: Machine, ca: Authority): TrustStep[] =>
   machine.platform === 'darwin' ? macSteps(machine, ca) : linuxSteps(machine, ca);

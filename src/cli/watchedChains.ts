@@ -12,7 +12,7 @@ export const localCaip2 = `eip155:${devChainId}`;
 
 const longPollMs = 20_000;
 
-/** The local chain tells by itself when it has a new block. */
+/** The local chain reports new blocks itself. */
 const wakeBy =
   ({ rpcUrl }: DevChain): Wake =>
   async (head: string, signal: AbortSignal): Promise<boolean> => {
@@ -31,7 +31,7 @@ const tokensOf = (networks: readonly Network[]): ListedToken[] => {
   return [...new Map(all.map(token => [token.contract, token])).values()];
 };
 
-/** Every chain that somebody said where to reach, once, with all the slugs it stands behind. */
+/** Every chain with RPC URLs, once, with all its slugs. */
 export const watchedChains = (networks: readonly Network[], local: DevChain | null, log: Log): WatchedChain[] => {
   const reachable = networks.filter(network => network.rpcUrls.length > 0);
   return [...Map.groupBy(reachable, network => network.caip2)].map(([caip2, group]) => {

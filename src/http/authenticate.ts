@@ -10,7 +10,7 @@ import type { Caller } from '../storage/accounts.ts';
 import { createAddressMatcher, limitSubject } from './clientAddress.ts';
 import type { AnswerHeaders, Arrival } from './route.ts';
 
-/** A key as it is written, taken apart. */
+/** A parsed API key. */
 export type ParsedKey = { readonly environment: Environment; readonly hash: string };
 
 export type AuthenticationOptions = {
@@ -18,23 +18,25 @@ export type AuthenticationOptions = {
   limiter: RateLimiter;
   parseKey: (text: string) => ParsedKey | null;
   nowMs: () => number;
-  /** The address at which an environment is reached, for the hint in a refusal. */
+  /** The base URL of an environment, for the hint in error messages. */
   publicUrl: (environment: Environment) => string;
-  /** Of each request that a living key was sent with. */
+  /** Called for each request that has a valid key. */
   noteUse: (caller: Caller) => void;
 };
 
 export type Authentication = {
-  /** The caller, counted and permitted; or the refusal, thrown. */
+  /** Returns the caller after rate limit and permission checks; throws if a check fails. */
   require(request: FastifyRequest, at: Arrival, permission: Permission): Promise<Caller>;
-  /** On public routes: a valid key is counted as the account's, anything else by its address. */
+  /**
+   * For public routes: a request with a valid key counts towards its account, any other request towards its IP address.
+   */
   admitPublic(request: FastifyRequest, at: Arrival): Promise<Caller | null>;
 };
 
 const publicRate: RateLimit = { perMinute: 600, burst: 0 };
 const failureRate: RateLimit = { perMinute: 60, burst: 0 };
 
-/** More than this many and the memory is emptied: it only saves work. */
+/** When the cache has this many keys, it is cleared. It only saves work. */
 const maximumTokens = 10_000;
 
 const bearer = /^Bearer {1,4}([\x21-\x7e]{1,256})$/i;
@@ -60,8 +62,8 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   };
 
   /**
-   * Keys that belong to somebody, taken apart: checksum and hash are the same each time. The checksum is no secret, so a
-   * key is kept only once its owner was found; otherwise anybody could fill this.
+   * Parsed keys of existing callers. Checksum and hash of a key never change. Anyone can compute a valid checksum, so a
+   * key is cached only after its owner is found; otherwise anyone could fill the cache.
    */
   const known = new Map<string, ParsedKey>();
   const remember = (token: string, key: ParsedKey): void => {
@@ -70,7 +72,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     known.set(token, key);
   };
 
-  /** What is known has been looked at before, and need not be again. */
+  /** A cached key skips the regular expression. */
   const tokenIn = (header: string): string | undefined => {
     const usual = header.startsWith(usualScheme) ? header.slice(usualScheme.length) : '';
     return known.has(usual) ? usual : bearer.exec(header)?.[1];
@@ -83,7 +85,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     return caller;
   };
 
-  /** The living key behind the header, or why there is none. */
+  /** Returns the caller of the key in the header, or the reason why the key is not accepted. */
   const identify = async (request: FastifyRequest, environment: Environment): Promise<Caller | string> => {
     const header = request.headers.authorization;
     const token = header === undefined ? undefined : tokenIn(header);

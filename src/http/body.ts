@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { FlorinError, invalid } from '../core/errors.ts';
 import { checkJson, memberSource } from '../core/json.ts';
 
-/** A body that was read and checked: its bytes, its text and its value. */
+/** A request body after reading and checking: its bytes, text and value. */
 export type Body = { readonly bytes: Buffer; readonly text: string; readonly value: unknown };
 
 const maximumBytes = 64 * 1024;
-/** The limit holds for metadata; a little more lets the error name it instead of the body. */
+/** Metadata has the smaller limit. This one is larger, so that the error can name metadata instead of the body. */
 const maximumDepth = 32;
 const drainBytes = 8 * 1024 * 1024;
 const drainMs = 2_000;
@@ -16,7 +16,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const tooLarge = (most: number) =>
   new FlorinError('payload_too_large', `The request body is larger than ${most} bytes.`);
 
-/** Reads on and throws away, so that a client that is still sending can read the answer. Bounded in bytes and time. */
+/**
+ * Reads and discards the rest of the body, so that a client that is still sending can read the response. Limited in
+ * bytes and time.
+ */
 const drain = (stream: IncomingMessage): Promise<void> =>
   new Promise(resolve => {
     let seen = 0;
@@ -80,7 +83,7 @@ const readText = (bytes: Buffer): string => {
   }
 };
 
-/** Strict: UTF-8, no duplicate keys, no lone surrogates, bounded nesting. An absent body is undefined. */
+/** Reads strict JSON: UTF-8, no duplicate keys, no lone surrogates, limited nesting. A missing body is undefined. */
 export const readJsonBody = async (stream: IncomingMessage, most = maximumBytes): Promise<Body | undefined> => {
   const bytes = await readBytes(stream, most);
   if (bytes.length === 0) return undefined;
@@ -90,7 +93,7 @@ export const readJsonBody = async (stream: IncomingMessage, most = maximumBytes)
   return { bytes, text, value: JSON.parse(text) };
 };
 
-/** The fields of a form by name, each of them once. */
+/** Reads the fields of a form by name. Each field may appear once. */
 export const readFormBody = async (stream: IncomingMessage, most = maximumBytes): Promise<Body | undefined> => {
   const bytes = await readBytes(stream, most);
   if (bytes.length === 0) return undefined;
@@ -104,7 +107,7 @@ export const readFormBody = async (stream: IncomingMessage, most = maximumBytes)
 const metadataBytes = 16 * 1024;
 const metadataDepth = 16;
 
-/** The metadata member's own source text, white space aside. */
+/** The source text of the metadata member, without white space between tokens. */
 export const metadataSource = (text: string): string => {
   const source = memberSource(text, 'metadata');
   if (source === null) return '{}';

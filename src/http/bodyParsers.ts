@@ -15,7 +15,7 @@ export const bodyOf = (request: RequestWithBody): Body | undefined => request[bo
 export const unsupported = (): FlorinError =>
   new FlorinError('unsupported_media_type', 'Send the body as application/json in UTF-8, without compression.');
 
-/** Bodies are read by the kind that their route takes, and by no other. */
+/** Each route accepts one content type, JSON or a form. */
 export const addBodyParsers = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   const parse =

@@ -2,14 +2,14 @@ import { permissionsPolicy } from './permissionsPolicy.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Nothing of what a browser can do is needed here but putting an address into the clipboard. */
+/** The page needs no browser feature except writing to the clipboard. */
 const permissions = permissionsPolicy();
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors";
 
-/** For everything at the checkout's addresses. The database lets nothing but origins into the list. */
+/** Headers of every checkout response. The database accepts only origins in this list. */
 export const checkoutHeaders = (origins: readonly string[] = []): Headers => ({
   'content-security-policy': `${policy} ${origins.length === 0 ? "'none'" : origins.join(' ')}`,
   'x-content-type-options': 'nosniff',
@@ -18,7 +18,7 @@ export const checkoutHeaders = (origins: readonly string[] = []): Headers => ({
   'cross-origin-opener-policy': 'same-origin',
 });
 
-/** Pages tell who asks for how much: they are kept nowhere. */
+/** Pages show who requests which amount, so nobody may cache them. */
 const makePageHeaders = (language: string, origins: readonly string[]): Headers => ({
   ...checkoutHeaders(origins),
   'cache-control': 'no-store',
@@ -28,7 +28,9 @@ const makePageHeaders = (language: string, origins: readonly string[]): Headers 
 
 const unframed = new Map<string, Headers>();
 
-/** By the tag of a language of ours. Nearly all pages are shown in no frame: those of a language have them in common. */
+/**
+ * `language` is the tag of a supported language. Most pages allow no frame, so these headers are cached per language.
+ */
 export const pageHeaders = (language: string, origins: readonly string[] = []): Headers => {
   if (origins.length > 0) return makePageHeaders(language, origins);
   const known = unframed.get(language);

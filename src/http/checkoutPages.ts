@@ -11,9 +11,9 @@ type Show = (view: CheckoutView, language: Language) => Buffer;
 
 export type CheckoutPages = {
   readonly page: Show;
-  /** The part that changes with the payment. */
+  /** The part of the page that changes with the payment. */
   readonly main: Show;
-  /** Both again, for clients that take gzip. */
+  /** The page and its main part, compressed with gzip. */
   readonly packedPage: Show;
   readonly packedMain: Show;
   notice(kind: NoticeKind, language: Language): string;
@@ -23,13 +23,13 @@ export type CheckoutPages = {
 type Kept = { readonly version: string; readonly bytes: Buffer };
 
 const maxKeptBytes = 16 * 1024 * 1024;
-/** With what the map and the objects themselves need. */
+/** Includes an estimate for the map entry and the objects. */
 const keptBytes = (key: string, { bytes }: Kept): number => 400 + key.length + bytes.length;
 
-/** A copy: what zlib returns lies in a larger piece of memory, which would be kept with it. */
+/** Copies the result: zlib returns a slice of a larger buffer, which would stay in memory. */
 const pack = (text: string): Buffer => Buffer.from(gzipSync(text));
 
-/** Renders and packs each page once for every version and language. */
+/** Renders and compresses each page once per version and language. */
 export const createCheckoutPages = (assets: CheckoutAssets, nowMs: () => number): CheckoutPages => {
   const kept = createRecentMap<Kept>(maxKeptBytes, keptBytes);
   const keeping =

@@ -32,7 +32,7 @@ type Parts = {
   readonly live: LiveCheckouts;
 };
 
-/** Links to pages travel, and gather parameters on the way: those that are not ours say nothing. */
+/** Ignores unknown parameters: other sites add their own to shared links. */
 const parameterOf = (request: FastifyRequest, name: 'lang' | 'have'): string | undefined => {
   const value = ((request.query ?? {}) as Partial<Record<string, unknown>>)[name];
   return typeof value === 'string' ? value : undefined;
@@ -49,7 +49,10 @@ const takesGzip = ({ headers: { 'accept-encoding': wish } }: FastifyRequest): bo
   wish !== undefined && gzipWish.test(String(wish));
 const packed = { 'content-encoding': 'gzip' };
 
-/** The page's script counts down by the server's clock. In a header, so that the bytes of a page stay the same. */
+/**
+ * The page's script counts down by the server's clock. The time is in a header, so that the bytes of the page stay the
+ * same.
+ */
 const timeHeader = (nowMs: number): string => `clock;desc="${new Date(nowMs).toISOString()}"`;
 
 const showPage = async ({ context, reader, pages }: Parts, call: Call): Promise<Reply> => {
@@ -65,11 +68,11 @@ const matches = (request: FastifyRequest, tag: string): boolean =>
     .split(',')
     .some(each => each.trim().replace(/^(?!W\/)/, 'W/') === tag);
 
-/** Asked for again and again by pages that cannot listen; mostly nothing has changed. */
+/** Pages without a live stream poll this. Most of the time nothing has changed. */
 const showMain = async ({ reader, pages }: Parts, call: Call): Promise<Reply> => {
   const { view, origins } = await reader.read(wantedOf(call));
   const language = languageOf(call.request);
-  // Weak: the same stands for what is packed and what is not.
+  // Weak, because compressed and uncompressed bodies share the tag.
   const etag = `W/"${view.version}.${language.tag}"`;
   const headers = { ...pageHeaders(language.tag, origins), 'cache-control': 'private, no-cache', etag };
   if (matches(call.request, etag)) return { status: 304, body: '', contentType: htmlType, headers };
@@ -82,16 +85,16 @@ const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> =
   const checkout = await reader.read(wanted);
   const language = languageOf(call.request);
   const lastEventId = call.request.headers['last-event-id'];
-  // The version that it came with is in the address, which a browser asks for again as it is: what it had since is newer.
+  // After a reconnect, Last-Event-ID is newer than the version in the URL, which the browser sends unchanged.
   const has = lastEventId === undefined ? parameterOf(call.request, 'have') : String(lastEventId);
   const listening = { wanted, checkout, language, has };
   const headers = {
     ...pageHeaders(language.tag, checkout.origins),
     'cache-control': 'no-store, no-transform',
-    // Proxies of one kind gather answers before they pass them on unless they are told not to.
+    // nginx buffers responses unless this header turns it off.
     'x-accel-buffering': 'no',
   };
-  // Last, so that whatever fails before it has taken no room.
+  // Last, so that a failure above does not take a slot.
   const slot = live.admit(wanted, limitSubject(call.address));
   return {
     body: '',
@@ -101,7 +104,7 @@ const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> =
   };
 };
 
-/** Back to the page, wherever a proxy has put it. */
+/** Redirects to the page. The path is relative, because a proxy may serve the page under a prefix. */
 const backToPage = ({ request, params }: Call): Reply => {
   const { tag } = languageOf(request);
   const asked = askedLanguage(request) === undefined ? '' : `?lang=${tag}`;
@@ -114,7 +117,7 @@ const simulate = async ({ context }: Parts, call: Call): Promise<Reply> => {
   return backToPage(call);
 };
 
-/** A page that stands in for the answer to the form is loaded again by its address, which is the form's. */
+/** If the form is answered with an error page, its URL is that of the form. A reload of that page comes here. */
 const afterSimulate = (call: Call): Reply => {
   if (!isId('payment', call.params.id!)) throw noSuchPayment();
   return backToPage(call);
@@ -124,14 +127,14 @@ type Served = Asset & { readonly packedBody: Buffer };
 
 const keptBrandBytes = 4 * 1024 * 1024;
 
-/** As it was checked when it was put in: the name, which says its kind, follows from its bytes. */
+/** The logo was checked when it was uploaded. Its name is derived from its bytes and includes the type. */
 const findLogo = async (context: Context, environment: Environment, name: string): Promise<Asset | null> => {
   const contentType = logoTypeOf(name);
   const body = contentType === null ? null : await readLogo(context.db, environment, name);
   return body && { name, contentType: contentType!, body };
 };
 
-/** Their names change with their contents, so that each is fetched once. */
+/** File names change with their contents, so browsers cache them for a year. */
 const serveAssets = ({ context, assets }: Pick<Parts, 'context' | 'assets'>): ((call: Call) => Promise<Reply>) => {
   const served = (asset: Asset): Served => ({ ...asset, packedBody: gzipSync(asset.body, { level: 9 }) });
   const byName = new Map([assets.css, assets.script, assets.icon].map(asset => [asset.name, served(asset)]));
@@ -168,7 +171,7 @@ const routesOf = (parts: Parts): Route[] => {
     { ...show, path: '/checkout/:id', summary: "A payment's page", handle: call => showPage(parts, call) },
     { ...show, path: '/checkout/:id/main', summary: 'What changes on it', handle: call => showMain(parts, call) },
     { ...files, path: '/checkout/assets/:name' },
-    // What answers a form in place of the page names them from one step further down.
+    // An error page that answers the form has a URL one level deeper, so its relative links point here.
     { ...files, path: '/checkout/:id/assets/:name' },
     {
       ...page,
@@ -195,7 +198,7 @@ const noticeOf = (error: FlorinError, cause: unknown): NoticeKind => {
   return error.code === 'not_found' ? 'unknown' : 'unavailable';
 };
 
-/** The pages that payers see, with what keeps them up to date. */
+/** The checkout pages and the live streams that update them. */
 export const createCheckoutSite = (
   context: Context,
   limits: Partial<LiveLimits> = {},

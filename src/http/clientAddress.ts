@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** A dual-stack socket spells an IPv4 peer as ::ffff:1.2.3.4; it is the same address. */
+/** A dual-stack socket reports an IPv4 peer as ::ffff:1.2.3.4. Both are the same address. */
 const unmapped = (address: string): string => {
   const inner = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   return inner !== undefined && isIPv4(inner) ? inner : address;
@@ -9,7 +9,7 @@ const unmapped = (address: string): string => {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
-/** True when the address lies in one of the blocks. An address that cannot be read lies in none. */
+/** Returns whether an address is in one of the blocks. An invalid address is in none. */
 export const createAddressMatcher = (blocks: readonly string[]): ((address: string) => boolean) => {
   const list = new BlockList();
   for (const block of blocks) {
@@ -24,8 +24,8 @@ export const createAddressMatcher = (blocks: readonly string[]): ((address: stri
 };
 
 /**
- * Who sent the request. X-Forwarded-For counts only when the peer is a trusted proxy; then the right-most hop that is not
- * itself one is the client, because everything left of it was written by the client.
+ * Finds the client that sent a request. X-Forwarded-For counts only if the peer is a trusted proxy. The client is then
+ * the right-most address that is not a trusted proxy, because the client can write everything to the left of it.
  */
 export const createClientAddress = (trustedProxies: readonly string[]) => {
   const isTrusted = createAddressMatcher(trustedProxies);
@@ -44,7 +44,7 @@ export const createClientAddress = (trustedProxies: readonly string[]) => {
       address = hops[i]!;
     }
     const protos = header('x-forwarded-proto').map(proto => proto.toLowerCase());
-    // One stretch of the way without TLS is one too many, wherever it was.
+    // If any hop was not HTTPS, report that hop.
     return { address, proto: protos.find(proto => proto !== 'https') ?? protos[0] ?? null };
   };
 };
@@ -62,7 +62,7 @@ const prefix64 = (address: string): string => {
     .join(':');
 };
 
-/** What limits are counted by: an IPv4 address, or an IPv6 /64, the least a single subscriber has. */
+/** The subject of rate limits: an IPv4 address or an IPv6 /64, the smallest block that one subscriber gets. */
 export const limitSubject = (text: string): string => {
   const address = unmapped(text);
   const family = isIP(address);

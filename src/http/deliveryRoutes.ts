@@ -18,7 +18,7 @@ const cursorOf = (kind: IdKind, cursor: string | undefined): string | null => {
   return cursor;
 };
 
-/** `rows` are one more than a page where there is more. */
+/** `rows` has one more row than the page if there is a next page. */
 const renderFeed = <R extends { id: string }>(
   rows: readonly R[],
   limit: number,

@@ -10,7 +10,7 @@ const [from, to] = ['From this ISO 8601 date or time on.', 'Up to this one; a ba
   description => Type.String({ maxLength: 64, description }),
 ) as [ReturnType<typeof Type.String>, ReturnType<typeof Type.String>];
 
-/** Lists that only grow are read from page to page: counting them would take longer the more there are. */
+/** Feeds have cursors instead of a total, because counting gets slower as they grow. */
 export const feedOf = (item: Parameters<typeof Type.Array>[0]) =>
   Type.Object({
     data: Type.Array(item),
@@ -36,7 +36,7 @@ export const eventQuery = Type.Object(
 );
 export type EventQuery = Static<typeof eventQuery>;
 
-/** What stands in place of a payment where an event is about none. */
+/** The data of a webhook.test event, which has no payment. */
 const testData = Type.Object(
   {
     endpointId: nullable(text('The endpoint that is tested; null for all who subscribe.')),
@@ -71,7 +71,10 @@ export const deliveryQuery = Type.Object(
 );
 export type DeliveryQuery = Static<typeof deliveryQuery>;
 
-/** One value: the others would need an index that each delivery pays for. Required: without it, all would be expected. */
+/**
+ * Only one value: others would need an index that every delivery pays for. Required, because without it a client would
+ * expect all deliveries.
+ */
 export const parkedQuery = Type.Object(
   {
     status: choice(['parked'], 'Required: only what was given up is listed across endpoints, and others may follow.'),

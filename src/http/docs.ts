@@ -37,13 +37,13 @@ const queryExample = ({ name, schema }: Operation['parameters'][number]): string
   return `${name}=${usual ?? choices?.[0]}`;
 };
 
-/** The schema of the body, where there is something to say in one. */
+/** The schema of the body, if it has properties. */
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => {
   const schema = requestBody?.content['application/json'].schema as Schema | undefined;
   return schema && fieldsOf(schema).length > 0 ? schema : undefined;
 };
 
-/** A command that works as it stands once the variables of the first example are set. */
+/** A command that works unchanged once the variables of the first example are set. */
 const curlOf = ({ method, path, operation }: Entry, place: DocsPlace): Html => {
   const target = path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => pathExample(path, name));
   const schema = bodyOf(operation);
@@ -129,7 +129,7 @@ ${sample ? html`<div class="samples">${sampleBlock(sample.title, sample.code)}</
 </section>
 `;
 
-/** What a summary says before it goes into detail. */
+/** The summary up to its first comma, semicolon or colon. */
 const shortTitle = ({ summary }: Operation): string => summary.split(/[,;:]/, 1)[0]!;
 
 const groupId = (tag: string): string => `group-${tag.toLowerCase()}`;
@@ -188,7 +188,7 @@ ${entries.map(entry => operationSection(entry, place))}</section>
 `;
 };
 
-/** The reference as one page without script: what it says of operations comes from the document that it is given. */
+/** The API reference as one page without scripts. Its operations come from the OpenAPI document. */
 export const renderDocs = (document: OpenApi, place: DocsPlace): Reply & { body: string } => ({
   body: markupOf(page(document, place)),
   contentType: 'text/html; charset=utf-8',

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorStatus } from '../core/errors.ts';
 import { type Html, html } from '../core/html.ts';
 
-/** What each error code means to a caller. `docs/errors.md` has the same text, word for word. */
+/** The meaning of each error code. `docs/errors.md` has the same text. */
 export const errorGuide: Readonly<Record<ErrorCode, { when: string; remedy: string }>> = {
   invalid_request: {
     when: 'A parameter, the body or a header is missing, malformed or out of range.',

@@ -14,13 +14,13 @@ export const exampleIds = {
 const address = '0x52908400098527886E0F7030069857D2E4169EE7';
 const devToken = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
-/** What a start without configuration has behind the slug. */
+/** The network behind the slug without any configuration. */
 const backings = { production: mainnets.base, sandbox: devBacking('base', devChainId, () => devToken) } as const;
 const latestBlocks: Readonly<Record<Environment, number>> = { production: 40817364, sandbox: 128 };
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Values by name, so that an example reads like one real payment and not like noise. */
+/** Values by field name, so that examples look like one real payment. */
 const valuesOf = (place: DocsPlace): Values => {
   const { name, caip2, chainId, tokens, rule, blockTimeSeconds, explorerUrl, nativeCurrency } =
     backings[place.environment];
@@ -85,7 +85,7 @@ const valuesOf = (place: DocsPlace): Values => {
   };
 };
 
-/** What follows from the operation: a secret is shown when it is made, and never again. */
+/** Values by operation. A secret appears only in the response that creates it. */
 const secret = 'whsec_dGhpcy1pcy1hbi1leGFtcGxlLXNlY3JldC0zMmJ5dGU=';
 const delivered: Values = { status: 'succeeded', finishedAt: '2026-01-15T09:30:00.048Z' };
 const parked: Values = { ...delivered, status: 'parked', endpointId: null, parkedReason: 'answered 410 (gone)' };
@@ -100,10 +100,10 @@ const valuesByOperation: Readonly<Record<string, Values>> = {
   postWebhooksByIdRotate: { secret },
 };
 
-/** What it answers depends on what arrived before, which an example made from a schema cannot tell. */
+/** The response depends on earlier transfers, so the schema alone gives no correct example. */
 const withoutExample: readonly string[] = ['postPaymentsByIdResolve'];
 
-/** Nullable values without a name of their own are null. */
+/** Nullable fields without a value here are null. */
 const exampleOf = (schema: Schema, values: Values, name = '', parent = ''): unknown => {
   const id = Object.values(exampleIds).find(each => schema.pattern?.startsWith(`^${each.split('_', 1)}_`));
   if (id !== undefined) return id;
@@ -127,13 +127,13 @@ const exampleOf = (schema: Schema, values: Values, name = '', parent = ''): unkn
   return schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? true : 'text';
 };
 
-/** An answer as it would look, made from its schema; undefined where there is none to show. */
+/** An example response made from the schema; undefined if there is none. */
 export const exampleAnswerOf = (operationId: string, schema: Schema, place: DocsPlace): unknown =>
   withoutExample.includes(operationId)
     ? undefined
     : exampleOf(schema, { ...valuesOf(place), ...valuesByOperation[operationId] });
 
-/** The smallest body that is accepted: what is required, or else the first thing there is. */
+/** The smallest valid body: the required fields, or else the first field. */
 export const exampleBodyOf = (schema: Schema, place: DocsPlace): Record<string, unknown> => {
   const names = schema.required?.length ? schema.required : Object.keys(schema.properties ?? {}).slice(0, 1);
   return Object.fromEntries(names.map(name => [name, exampleOf(schema.properties![name]!, valuesOf(place), name)]));

@@ -1,6 +1,6 @@
 import { type Html, html } from '../core/html.ts';
 
-/** As much of JSON Schema as the API's own schemas use. */
+/** The subset of JSON Schema that the API uses. */
 export type Schema = {
   type?: string;
   enum?: readonly unknown[];
@@ -28,7 +28,7 @@ export type Field = { path: string; schema: Schema; required: boolean; descripti
 const notNull = (schema: Schema): Schema => schema.anyOf?.find(branch => branch.type !== 'null') ?? schema;
 export const isNullable = (schema: Schema): boolean => schema.anyOf?.some(branch => branch.type === 'null') ?? false;
 
-/** Every property as a row of its own; nested ones follow their parent under a dotted path, as in `error.param`. */
+/** Lists every property. Nested properties follow their parent with a dotted path, for example `error.param`. */
 export const fieldsOf = (schema: Schema, prefix = ''): Field[] =>
   Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = `${prefix}${name}`;
@@ -84,7 +84,7 @@ const describe = ({ schema, description }: Field): Html => {
   }`;
 };
 
-/** A long path may break between its names, never within one. */
+/** Allows line breaks between the names of a path, but not inside a name. */
 const pathCell = (path: string): Html => {
   const names = path.split('.');
   return html`<code>${names.map((name, i) =>
@@ -92,7 +92,7 @@ const pathCell = (path: string): Html => {
   )}</code>`;
 };
 
-/** `presence` says whether rows tell required from optional, or, for answers, only which may be absent. */
+/** For requests, rows show required or optional. For responses, they show only which fields may be absent. */
 export const fieldTable = (caption: string, fields: readonly Field[], presence: 'request' | 'answer'): Html => {
   const badge = ({ required }: Field): Html | null => {
     if (presence === 'answer') return required ? null : html` <span class="optional">may be absent</span>`;
@@ -112,7 +112,7 @@ export const fieldTable = (caption: string, fields: readonly Field[], presence: 
 
 const jsonToken = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?/g;
 
-/** JSON with its keys, texts and other values told apart. */
+/** JSON with markup for keys, strings and other values. */
 export const jsonMarkup = (value: unknown): Html => {
   const text = JSON.stringify(value, null, 2);
   const parts: (Html | string)[] = [];

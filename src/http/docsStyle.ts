@@ -1,6 +1,6 @@
 import { html } from '../core/html.ts';
 
-/** The whole style of the reference, in the page itself. The Content-Security-Policy names it by its hash. */
+/** The inline style of the reference. The Content-Security-Policy allows it by its hash. */
 export const docsStyle = html`
 :root { color-scheme: light dark;
   --page: #ffffff; --panel: #f5f6f8; --line: #e1e5ea; --ink: #1b2430; --muted: #56606d; --link: #0a6253; --focus: #0a6253;

@@ -1,12 +1,12 @@
 import { type Environment, environments } from '../core/environment.ts';
 
-/** How a Host header may name the address: the default port may be written or left out. */
+/** The values of a Host header that match a URL. The default port is optional. */
 const hostsOf = (url: string): string[] => {
   const { host, port } = new URL(url);
   return port === '' ? [host, `${host}:443`] : [host];
 };
 
-/** Which environment a Host header means, where both share a port; null for a name that is neither's. */
+/** Finds the environment by the Host header, for environments that share a port; null if neither matches. */
 export const createHostEnvironment = (publicUrls: Readonly<Record<Environment, string>>) => {
   const names = new Map<string, Environment>();
   for (const environment of environments) {
@@ -15,6 +15,6 @@ export const createHostEnvironment = (publicUrls: Readonly<Record<Environment, s
   return (host: string | undefined): Environment | null => names.get(host?.toLowerCase() ?? '') ?? null;
 };
 
-/** An address that is not known yet is nobody's. */
+/** An empty URL is not known yet and matches no host. */
 export const isHostOf = (url: string, host: string | undefined): boolean =>
   url !== '' && hostsOf(url).includes(host?.toLowerCase() ?? '');

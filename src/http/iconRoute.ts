@@ -3,7 +3,7 @@ import type { Reply, Route } from './route.ts';
 
 export const iconPath = '/favicon.ico';
 
-/** Browsers ask for it at every address whose page names no icon. */
+/** Browsers request this path if a page names no icon. */
 export const iconRoute = (): Route => {
   const reply: Reply = {
     body: readFileSync(new URL('../../web/checkout/icon.svg', import.meta.url)),

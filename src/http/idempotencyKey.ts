@@ -5,7 +5,7 @@ import type { Call } from './route.ts';
 
 const nothing = Buffer.alloc(0);
 
-/** The Idempotency-Key of a request with what it is compared by, or null when it carries none. */
+/** The Idempotency-Key of a request and the values it is compared by; null without the header. */
 export const idempotencyOf = (call: Call, path: string): IdempotentRequest | null => {
   const key = call.request.headers['idempotency-key'];
   if (key === undefined) return null;

@@ -14,7 +14,7 @@ type Bound = { readonly servers: readonly Server[]; readonly port: number };
 const attempts = 20;
 const codesOfAbsentIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
 
-/** Listens on one port at every host. Port 0 takes what the first host gives, until it is free on the others too. */
+/** Listens on one port on every host. For port 0, tries ports of the first host until one is free on all hosts. */
 export const listenOnAll = async (listening: Listening): Promise<Bound> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -33,7 +33,7 @@ const bindAll = async ({ createServer, port: wanted, hosts, log }: Listening): P
     for (const host of hosts) {
       const server = createServer();
       try {
-        // Several hosts may be 0.0.0.0 and ::, and the second would otherwise claim the first's addresses as well.
+        // Without this, :: would also claim the IPv4 addresses of 0.0.0.0.
         server.listen({ port, host, ipv6Only: hosts.length > 1 });
         await once(server, 'listening');
       } catch (error) {

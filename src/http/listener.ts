@@ -11,7 +11,7 @@ export type ListenerOptions = {
   readonly tls: { readonly key: string; readonly cert: string };
   readonly handler: RequestListener;
   readonly limits?: Partial<ListenerLimits>;
-  /** Which requests without TLS are served all the same; none by default. */
+  /** Selects the plain HTTP requests to serve. Default: none. */
   readonly servePlain?: (request: IncomingMessage) => boolean;
   readonly requestId: () => string;
   readonly log: Log;
@@ -19,29 +19,29 @@ export type ListenerOptions = {
 
 export type Listener = {
   readonly httpsServer: HttpsServer;
-  /** Answers the port in use, the same on every host; 0 picks one that is free on all of them. */
+  /** Returns the bound port, which is the same on every host. 0 picks a port that is free on all hosts. */
   listen(port: number, hosts: readonly string[]): Promise<number>;
-  /** Stops accepting, lets running requests finish, and ends what is left at the deadline. */
+  /** Stops accepting, waits for running requests, and closes the remaining connections at the deadline. */
   close(): Promise<void>;
 };
 
 const tlsHandshakeByte = 0x16;
 
 /**
- * One port for HTTPS that also answers plain HTTP, as a rule with a refusal. The first byte of a connection tells which it is;
- * the socket is then handed over whole, so TLS runs on the native handle and not on a stream in JavaScript.
+ * One port that serves HTTPS and also answers plain HTTP, normally with an error. The first byte of a connection tells
+ * which one it is. The whole socket is then passed on, so TLS uses the native handle instead of a JavaScript stream.
  */
 export const createListener = (options: ListenerOptions): Listener => {
   const { log, servePlain = () => false } = options;
   const limits = { ...defaultListenerLimits, ...options.limits };
   const secure = createSecureServer({ ...options, limits });
   const plain = createPlainServer({ ...options, limits, servePlain });
-  // Neither server listens itself, and their time limits and connection lists start with this event.
+  // These servers never listen themselves. This event starts their timeouts and connection lists.
   for (const { server } of [secure, plain]) server.emit('listening');
 
   const sockets = new Set<Socket>();
   const silentSockets = new Set<Socket>();
-  // By their ends, because the TLS server does not say which connection a session came of.
+  // Keyed by address and port, because the TLS server does not tell which connection a session belongs to.
   const handshakes = new Map<string, Socket>();
   secure.server.on('secureConnection', session => handshakes.delete(endsOf(session)));
   const accept = (socket: Socket): void => {
@@ -80,7 +80,7 @@ export const createListener = (options: ListenerOptions): Listener => {
       for (const socket of [...silentSockets, ...handshakes.values()]) socket.destroy();
       secure.finish();
       plain.finish();
-      // Ends their time limits. That they never listened is reported to the callback alone.
+      // Stops their timeouts. The error that they never listened goes to the callback and is ignored.
       for (const { server } of [secure, plain]) server.close(() => {});
       await Promise.all(closed);
       clearTimeout(deadline);
@@ -92,7 +92,7 @@ const endsOf = (socket: Socket): string => `${socket.localAddress} ${socket.remo
 
 const peek = (socket: Socket, timeoutMs: number, handOver: (firstByte: number) => void): void => {
   const timer = setTimeout(() => socket.destroy(), timeoutMs);
-  // Kept after the hand-over: an error also closes the socket, and that is enough to know.
+  // Stays after the handover. An error also closes the socket, and the close event is enough.
   socket.on('error', () => {});
   socket.once('close', () => clearTimeout(timer));
   socket.once('readable', () => {

@@ -8,9 +8,9 @@ import type { CheckoutPages } from './checkoutPages.ts';
 import { createLiveStreams, type LiveStream, type Share, type Slot, type StreamLimits } from './liveStreams.ts';
 
 export type LiveLimits = StreamLimits & {
-  /** Pages of one client address: many people may share one, but none of them needs hundreds. */
+  /** Pages per IP address. Many people may share one, but no person needs hundreds. */
   readonly perAddress: number;
-  /** Pages of one payment: whoever knows its address cannot take the room of all others. */
+  /** Pages per payment, so that one payment's link cannot use all slots. */
   readonly perPayment: number;
   readonly perEnvironment: number;
   readonly pollMs: number;
@@ -24,16 +24,16 @@ export const defaultLiveLimits: LiveLimits = {
   open: 5_000,
   waitingBytes: 128 * 1024,
   pollMs: 400,
-  // Proxies give up on what has been silent for a minute, some for half of one.
+  // Proxies close a connection that is silent for 60 seconds, some after 30.
   heartbeatMs: 15_000,
 };
 
 const retryMs = 2_000;
 
 type Listener = { readonly stream: LiveStream; readonly language: Language; sent: string | undefined };
-/** `known` is the page as it was read last, kept for as long as it is open. */
+/** `known` is the last version that was read. */
 type OpenPage = WantedCheckout & { readonly listeners: Set<Listener>; known: Checkout };
-/** A page as it was when it was asked for. */
+/** A snapshot of a page and its listeners at the time of a read. */
 type AskedPage = KnownCheckout & { readonly listeners: readonly Listener[] };
 
 export type Listening = {
@@ -45,7 +45,7 @@ export type Listening = {
 };
 
 export type LiveCheckouts = {
-  /** By whom a page is followed: a client's address, or as much of it as one client may have. */
+  /** `subject` is the client's IP address or its /64. */
   admit(wanted: WantedCheckout, subject: string): Slot;
   listen(slot: Slot, response: Parameters<Slot['open']>[0], listening: Listening): void;
   stop(): Promise<void>;
@@ -73,8 +73,8 @@ const sharesOf = (limits: LiveLimits, { environment, id }: WantedCheckout, subje
 ];
 
 /**
- * Something to hear at once, for clients that cannot tell a quiet stream from one that is held up on its way. It names the
- * version, since a page may have changed otherwise after it asked.
+ * Sent first if nothing changed: some clients cannot tell a quiet stream from a blocked one. Contains the version,
+ * because the page may have been updated in another way since its request.
  */
 const nothingNew = (version: string): string => `event: same\ndata: ${version}\n\n`;
 
@@ -85,8 +85,8 @@ const eventOf = (version: string, main: string): string =>
     .join('')}\n`;
 
 /**
- * Tells open pages what has become of their payments. One loop for all of them asks for the versions of their payments in
- * one statement; nothing runs while no page is open.
+ * Sends updates to open checkout pages. One loop reads the versions of all their payments in one statement. Nothing
+ * runs while no page is open.
  */
 export const createLiveCheckouts = (
   reader: CheckoutReader,
@@ -121,7 +121,7 @@ export const createLiveCheckouts = (
     }
   };
 
-  /** Takes the address out of pages that show one already, and lets go of them. */
+  /** Removes the payment address from open pages, and ends their streams. */
   const block = ({ id, listeners }: AskedPage): void => {
     for (const { stream, language } of listeners) {
       stream.send(eventOf('blocked', pages.noticeMain('blocked', language)));
@@ -129,7 +129,7 @@ export const createLiveCheckouts = (
     letGo(id, listeners);
   };
 
-  /** What is wrong with one page is not another's. Who had it open asks again, and is answered as anybody. */
+  /** An error affects only its own page. Its clients reconnect and get the error as a normal response. */
   const bring = (asked: AskedPage, answer: Checkout | Error): void => {
     try {
       if (answer instanceof TamperedPayment) block(asked);
@@ -145,7 +145,7 @@ export const createLiveCheckouts = (
     }
   };
 
-  /** Tells those who were there when it asked: who has come since brought what may be newer than the answer. */
+  /** Updates only the listeners from before the read: a newer listener may already have a newer version. */
   const look = async (): Promise<void> => {
     const asked = [...open.values()].map((page): AskedPage => ({ ...page, listeners: [...page.listeners] }));
     const answers = await reader.readAll(asked);

@@ -3,11 +3,11 @@ import { type ErrorCode, FlorinError } from '../core/errors.ts';
 
 export type StreamLimits = {
   readonly open: number;
-  /** What may wait to be read by a client before it is dropped. */
+  /** Unread bytes after which a client is disconnected. */
   readonly waitingBytes: number;
 };
 
-/** One of the shares that a stream is counted in, which has its own limit. */
+/** A counter with its own limit, for example per IP address. */
 export type Share = {
   readonly name: string;
   readonly most: number;
@@ -15,34 +15,37 @@ export type Share = {
   readonly refusal: string;
 };
 
-/** One client that listens. What is sent after it has gone goes nowhere. */
+/** One client. Data sent after it disconnects is dropped. */
 export type LiveStream = { send(text: string): void; end(): void };
 
-/** Room for one stream, taken before there is one. */
+/** A reserved place for one stream. */
 export type Slot = {
   open(response: ServerResponse, onClose: () => void): LiveStream;
-  /** Gives the room back; an open stream does so by itself when it ends. */
+  /** Frees the slot. An open stream frees its slot when it ends. */
   drop(): void;
 };
 
 export type LiveStreams = {
-  /** Refuses where there is no room, in all or in one of these shares. */
+  /** Throws if the total limit or one of the shares is used up. */
   admit(shares: readonly Share[]): Slot;
-  /** Says something to everybody, so that nothing on the way takes a connection for dead, and drops who does not read. */
+  /**
+   * Sends a heartbeat to every client, so that proxies keep the connection open, and disconnects clients that do not
+   * read.
+   */
   beat(): void;
   stop(): void;
 };
 
 type Open = { readonly response: ServerResponse; wasWaiting: boolean };
 
-/** An event and not a comment, which no script hears: one that hears nothing for long knows that its stream is dead. */
+/** An event, because scripts do not see comments. A script that gets none for a while knows that its stream is dead. */
 const heartbeat = 'event: beat\ndata:\n\n';
-/** How soon a client comes back, in milliseconds. */
+/** Time until a client reconnects, in milliseconds. */
 const greeting = 'retry: 2000\n\n';
 
 /**
- * Server-sent events, whatever they are about. A stream costs a connection and a small object: no timer, and no queue,
- * because a client that does not read is dropped. It comes back, and is told where things stand then.
+ * Server-sent events. A stream costs a connection and a small object. It has no timer and no queue: a client that does
+ * not read is disconnected, and gets the current state when it reconnects.
  */
 export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
   const streams = new Set<Open>();
@@ -67,7 +70,7 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
     }
   };
 
-  /** Never throws: what is wrong with one client must not keep a word from the others. */
+  /** Never throws: an error of one client must not affect the others. */
   const write = ({ response }: Open, text: string): void => {
     try {
       if (response.writableLength > limits.waitingBytes) response.destroy();
@@ -99,7 +102,7 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
           response.on('error', () => response.destroy());
           if (isStopped || response.destroyed) response.destroy();
           else write(stream, greeting);
-          // A client that left before its stream was opened is not announced again.
+          // If the client left before this, there is no close event.
           if (response.closed) close();
           return {
             send: text => write(stream, text),

@@ -66,7 +66,6 @@ const parametersOf = (route: Route): Operation['parameters'] => {
   return [...inPath, ...inQuery, ...(route.method === 'POST' ? [idempotency] : [])];
 };
 
-/** The errors a route can answer with, by status. */
 const needsKey = ({ access }: Route): boolean => access !== 'public' && access !== 'probe';
 
 const codesOf = (route: Route): ErrorCode[] => {
@@ -114,7 +113,7 @@ const operationOf = (route: Route): Operation => ({
   responses: responsesOf(route),
 });
 
-/** Made from the schemas that validate, so it cannot say anything else. */
+/** Built from the schemas that validate requests, so the two cannot differ. */
 export const openApiDocument = (routes: readonly Route[], environment: Environment): OpenApi => {
   const paths: OpenApi['paths'] = {};
   for (const route of routes) {

@@ -12,7 +12,7 @@ import { callerOf, type Route, scopeOf } from './route.ts';
 import * as schemas from './schemas.ts';
 import { parseTime } from './time.ts';
 
-/** Both ends belong to it. */
+/** Both ends are inclusive. */
 export const timeRange = (query: { from?: string; to?: string }): { fromMs?: number; toMs?: number } => {
   const range = {
     ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),

@@ -1,4 +1,4 @@
-/** Everything that a browser can do and no page of ours needs is off; the clipboard is for addresses and keys. */
+/** Browser features that no page needs. They are turned off. The clipboard stays on, for addresses and keys. */
 const features = [
   'accelerometer=()',
   'camera=()',
@@ -13,6 +13,6 @@ const features = [
   'usb=()',
 ];
 
-/** The header's value. A kind of page names the features that it alone may use. */
+/** The header's value. `own` lists the features that this kind of page may use. */
 export const permissionsPolicy = (...own: string[]): string =>
   [...features, ...own.map(feature => `${feature}=(self)`)].join(', ');

@@ -7,7 +7,7 @@ import { complain } from './secureServer.ts';
 
 export type PlainServer = {
   readonly server: Server;
-  /** Lets served requests finish and closes every other connection, now and from now on. */
+  /** Waits for running requests and closes every other connection, also new ones. */
   finish(): void;
 };
 
@@ -15,7 +15,7 @@ type PlainServerOptions = {
   readonly limits: ListenerLimits;
   readonly requestId: () => string;
   readonly handler: RequestListener;
-  /** True for a request that reached us without TLS because a proxy we trust has ended it. */
+  /** True if a trusted proxy terminated TLS for the request. */
   readonly servePlain: (request: IncomingMessage) => boolean;
 };
 
@@ -25,7 +25,7 @@ const httpsRequired = (): FlorinError =>
     'Only HTTPS is served here. Nothing was executed; replace any key that was sent with this request.',
   );
 
-/** Refuses what arrives without TLS, and reads no more of it than it must; only `servePlain` makes exceptions. */
+/** Rejects requests without TLS before reading their bodies, except those that `servePlain` allows. */
 export const createPlainServer = ({ limits, requestId, handler, servePlain }: PlainServerOptions): PlainServer => {
   const server = createServer(httpOptions(limits));
   const { track, isServing, finish } = trackServed(server);
@@ -49,7 +49,7 @@ export const createPlainServer = ({ limits, requestId, handler, servePlain }: Pl
 
   const refused = new WeakSet<object>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Every further chunk after one that could not be parsed comes here again, and is thrown away by that.
+    // After a parse error, each further chunk raises this event again. Returning discards the chunk.
     if (refused.has(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable || isServing(socket)) return void socket.destroy();
     refused.add(socket);
@@ -81,7 +81,7 @@ const trackServed = (server: Server) => {
     finish: (): void => {
       finishing = true;
       for (const socket of sockets) if (!isServing(socket)) socket.destroy();
-      // Tells the proxy with the answer that the connection ends.
+      // Sends `Connection: close` with the response.
       for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
     },
   };

@@ -1,10 +1,10 @@
-/** How long an answer is good for. Probes are not limited, so their number must not decide how often the database is asked. */
+/** How long a result is reused. Probes have no rate limit, so their number must not determine the number of queries. */
 const freshMs = 1_000;
 const longestAnswerMs = 2_000;
 
 /**
- * Asks whether the database answers, once for everybody who wants to know at the same time. A question that is not
- * answered in time counts as no, and is not asked again before it has ended: each holds a connection.
+ * Checks whether the database responds. Concurrent callers share one query. A query that takes too long counts as a
+ * failure. A new one starts only after it has ended, because each holds a connection.
  */
 export const createReadiness = (
   ask: () => Promise<unknown>,

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { errorBody, type FlorinError } from '../core/errors.ts';
 
-// Closing while the client still sends resets the connection, and the client may then never read the answer.
+// Closing while the client still sends resets the connection, and the client may never read the response.
 const lingerMs = 2_000;
 
 const refusalHeaders = (body: string, requestId: string): Record<string, string> => ({
@@ -13,7 +13,7 @@ const refusalHeaders = (body: string, requestId: string): Record<string, string>
   Connection: 'close',
 });
 
-/** Answers at once, throws the request's body away, and closes the connection. */
+/** Sends an error at once, discards the request's body, and closes the connection. */
 export const refuseRequest = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -31,7 +31,7 @@ export const refuseRequest = (
   request.resume();
 };
 
-/** The same where there is no request to respond to, because it could not be parsed or is no ordinary one. */
+/** The same for a socket without a response object: the request could not be parsed, or is a CONNECT. */
 export const refuseSocket = (socket: Duplex, error: FlorinError, requestId: string): void => {
   const body = errorBody(error, requestId);
   const head = Object.entries(refusalHeaders(body, requestId)).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -6,7 +6,7 @@ const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[
 
 export const methodsOf = (route: Route): string[] => (route.alsoHead ? [route.method, 'HEAD'] : [route.method]);
 
-/** Unknown paths are 404; a known path with another method is 405 and says which it takes. */
+/** Unknown paths return 404. A known path with another method returns 405 and lists the allowed methods. */
 export const refuseUnknown = (routes: readonly Route[]) => {
   const known = routes.flatMap(route => methodsOf(route).map(method => ({ method, pattern: pathPattern(route.path) })));
   return (request: FastifyRequest, headers: AnswerHeaders): never => {

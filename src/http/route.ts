@@ -6,16 +6,16 @@ import type { Permission } from '../core/permissions.ts';
 import type { Caller } from '../storage/accounts.ts';
 import type { Body } from './body.ts';
 
-/** What a handler is given: a request that has passed authentication, limits and validation. */
+/** The input of a handler: a request that passed authentication, limits and validation. */
 export type Call = {
   readonly environment: Environment;
-  /** Of the client, as far as proxies that are trusted tell it. */
+  /** IP address of the client, from trusted proxies or the connection. */
   readonly address: string;
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
   readonly body: Body | undefined;
-  /** The caller, on routes that need one. */
+  /** The caller; null on public routes without a key. */
   readonly caller: Caller | null;
   readonly request: FastifyRequest;
 };
@@ -29,47 +29,50 @@ export type Reply = {
   stream?: ReplyStream;
 };
 
-/** Goes on with an answer after its head, in place of a body. */
+/** Continues a response after its headers, instead of a body. */
 export type ReplyStream = {
-  /** Ends it when it likes. */
+  /** Takes over the response and ends it later. */
   open(response: ServerResponse): void;
-  /** Comes last. Gives back what was taken for the stream, where it was never opened. */
+  /** Always called last. Frees the slot if the stream was never opened. */
   drop(): void;
 };
 
 /**
- * What is said beside an answer, gathered on the way to it: names, in lower case and each once, and values in turn. An
- * object of them is dearer to make and to read.
+ * Response headers as alternating names and values. Names are lower-case and unique. An object would be slower to build
+ * and to read.
  */
 export type AnswerHeaders = (string | number)[];
 
-/** A request before anything of it but its head was looked at. */
+/** A request of which only the headers were read. */
 export type Arrival = {
   readonly environment: Environment;
   readonly address: string;
   readonly headers: AnswerHeaders;
 };
 
-/** Lets a request in, or throws its refusal. */
+/** Allows a request, or throws the error to respond with. */
 export type Admission = (request: FastifyRequest, arrival: Arrival) => Promise<void>;
 
-/** One row of the API: what is served, documented and tested comes from the same table. */
+/** One route of the API. The server, the documentation and the tests use the same table. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With :parameters, as the router wants it. */
+  /** With :parameters, in the router's syntax. */
   readonly path: string;
-  /** A GET that answers HEAD as well: for pages, whose readers may be anybody's. */
+  /** A GET that also answers HEAD. For pages, because any client may request them. */
   readonly alsoHead?: boolean;
-  /** The body is one that a browser makes from a form, and no other. */
+  /** Accepts only a body that a browser sends for a form. */
   readonly takesForm?: boolean;
   readonly summary: string;
   readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System' | 'Checkout' | 'Dashboard';
-  /** A permission, `public` (limited by client address), or `probe` (not limited: monitors call it); or checks of its own. */
+  /**
+   * A permission, `public` (limited by IP address), `probe` (not limited, for monitoring), or a function with its own
+   * checks.
+   */
   readonly access: Permission | 'public' | 'probe' | Admission;
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly bodyOptional?: boolean;
-  /** Where a body may be larger than others. */
+  /** Overrides the default limit of the body. */
   readonly bodyBytes?: number;
   readonly answer?: TSchema;
   readonly handle: (call: Call) => Promise<Reply> | Reply;

@@ -6,11 +6,11 @@ import { slugs } from '../core/registry/backings.ts';
 import { payerOutcomes } from '../engine/simulateCheckout.ts';
 import { simulatedOutcomes } from '../engine/simulatePayment.ts';
 
-/** What validates a request is what documents it: the OpenAPI document is made from these. */
+/** These schemas validate requests, and the OpenAPI document is built from them. */
 
 const oneOf = <T extends string>(values: readonly T[]) => Type.Enum([...values]);
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-/** PostgreSQL text cannot hold U+0000. */
+/** PostgreSQL text cannot contain U+0000. */
 export const storable = { pattern: '^[^\\u0000]*$' } as const;
 export const strict = { additionalProperties: false } as const;
 
@@ -161,12 +161,12 @@ export type PaymentQuery = Static<typeof paymentQuery>;
 export const pageQuery = Type.Object(page, strict);
 export type PageQuery = Static<typeof pageQuery>;
 
-/** For calls that take no body: an empty object says the same. */
+/** For calls without a body. An empty object is also accepted. */
 export const nothing = Type.Object({}, strict);
 
 const outcome = choice(simulatedOutcomes, 'What shall happen.');
 export const simulateRequest = Type.Object({ outcome }, strict);
-/** As a checkout page posts it. */
+/** The form of the checkout page. */
 export const simulateForm = Type.Object(
   { token: text('Of this payment.'), outcome: choice(payerOutcomes, 'What happens.') },
   strict,

@@ -8,7 +8,7 @@ import { refuseRequest, refuseSocket } from './refusal.ts';
 
 export type SecureServer = {
   readonly server: Server;
-  /** Lets running requests finish and closes every other connection, now and from now on. */
+  /** Waits for running requests and closes every other connection, also new ones. */
   finish(): void;
 };
 
@@ -21,7 +21,7 @@ type SecureServerOptions = {
 
 type Connection = { readonly running: Set<ServerResponse>; condemned: boolean };
 
-/** The HTTPS server. Whatever reaches it that is no ordinary request is refused here, in the form of every other error. */
+/** The HTTPS server. It rejects malformed requests itself, with the same error format as the API. */
 export const createSecureServer = ({ tls, handler, limits, requestId }: SecureServerOptions): SecureServer => {
   const server = configureServer(tls, limits);
   const connections = new Map<Duplex, Connection>();
@@ -57,22 +57,22 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     refuseRequest(request, response, error, requestId());
   });
 
-  /** The answer must not land inside, or be taken for, the answer to an earlier request that is still running. */
+  /** The error must not be written into the response to an earlier request, or be mistaken for it. */
   const giveUpOn = (socket: Duplex, message: string): void => {
     const connection = connections.get(socket);
-    // Every further chunk after one that could not be parsed comes here again, and is thrown away by that.
+    // After a parse error, each further chunk raises this event again. Returning discards the chunk.
     if (connection?.condemned) return;
     if (connection === undefined || !socket.writable) return void socket.destroy();
     connection.condemned = true;
     const running = [...connection.running];
     if (running.some(response => response.req.complete)) return;
-    // An answer that is on its way, a refusal mostly, is still let out.
+    // A response that has started, usually an error, is still sent.
     if (running.some(response => response.headersSent)) (socket as TLSSocket).destroySoon();
     else refuseSocket(socket, invalid(undefined, message), requestId());
   };
   server.on('connect', (_request, socket) => giveUpOn(socket, 'CONNECT is not supported.'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Browsers open connections in advance, and would take an answer on one for the answer to their first request.
+    // Browsers open connections in advance. They would take an error here as the response to their first request.
     const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as TLSSocket).bytesRead === 0;
     if (isUnused || error.code === 'ECONNRESET') socket.destroy();
     else giveUpOn(socket, complaintByCode[error.code ?? ''] ?? 'The request is not well-formed HTTP.');
@@ -84,7 +84,7 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
       finishing = true;
       for (const [socket, { running }] of connections) {
         if (running.size === 0) (socket as TLSSocket).destroySoon();
-        // Tells the client with the answer that the connection ends.
+        // Sends `Connection: close` with the response.
         for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
       }
     },
@@ -105,7 +105,7 @@ const complaintByCode: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
 };
 
-/** Of the pairs as they were written: the parsed headers have one Host at most, and all of them apart are dear to make. */
+/** Counts in the raw headers: the parsed headers keep only one Host, and `headersDistinct` is expensive. */
 const countHosts = ({ rawHeaders }: IncomingMessage): number => {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -115,14 +115,14 @@ const countHosts = ({ rawHeaders }: IncomingMessage): number => {
   return count;
 };
 
-/** What makes a request one that is not served, whatever it asks for. */
+/** Returns the reason to reject a request, whatever its route; null if it is valid. */
 export const complain = (request: IncomingMessage): string | null => {
   const hosts = countHosts(request);
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) return 'A request has exactly one Host header.';
   if (request.headers.upgrade !== undefined) return 'Upgrade is not supported.';
   if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1)
     return 'Only HTTP/1.1 and HTTP/1.0 are spoken here.';
-  // The parser undoes the last coding only, so the body of any other would be read as what it is not.
+  // The parser decodes only the last coding, so any other body would be misread.
   const coding = request.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only transfer coding taken is chunked.';
   return null;

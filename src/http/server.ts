@@ -19,41 +19,41 @@ export type ServerOptions = AuthenticationOptions & {
   requestId: () => string;
   log: Log;
   access: (line: AccessLine) => void;
-  /** Whether answers ask browsers to use HTTPS only; not on loopback names. */
+  /** Whether to send Strict-Transport-Security. Not for loopback names. */
   strictTransport: (environment: Environment) => boolean;
-  /** What every answer at an address says, whichever way it ends. */
+  /** Headers that every response at this URL has, errors included. */
   headersFor: (request: FastifyRequest, route: string | null) => Readonly<AnswerHeaders>;
-  /** What an address says to a request before any route does: a refusal, or an answer in place of all others. */
+  /** Runs before the route: throws to reject, returns a reply to respond, or null to continue. */
   arrive: (request: FastifyRequest, route: string | null, environment: Environment) => Reply | null;
-  /** An error as a page, at addresses that people open; null everywhere else. */
+  /** The error as a page, for URLs that people open; null for all others. */
   errorPage: (request: FastifyRequest, error: FlorinError, cause: unknown) => Reply | null;
 };
 
-/** What is kept of every request. The route's pattern, not its URL: nothing a client wrote reaches the log. */
+/** The access log entry. It has the route's pattern instead of the URL, so that no client input reaches the log. */
 export type AccessLine = {
   requestId: string;
   environment: Environment;
   method: string;
   route: string | null;
   status: number;
-  /** Until the answer was handed over, or, of one that goes on, until its end. */
+  /** Until the response was written, or until a stream ended. */
   durationMs: number;
   address: string;
   accountId: string | null;
   keyId: string | null;
 };
 
-/** Both are decided by the listener, or by the Host header where two share one. */
+/** Set by the listener, or by the Host header if two share a port. */
 export type Incoming = IncomingMessage & { environment?: Environment; isForDashboard?: boolean };
 
 type State = {
   startedMs: number;
-  /** Its pattern; null where nothing is served. */
+  /** The route's pattern; null if no route matched. */
   route: string | null;
   environment: Environment;
   address: string;
   caller: Caller | null;
-  /** What is said beside whatever the answer will be. */
+  /** Headers to add to the response. */
   headers: AnswerHeaders;
   isNoted: boolean;
 };
@@ -63,7 +63,7 @@ type FlorinRequest = FastifyRequest & { [stateKey]?: State };
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Whatever was thrown, as an answer. A fault tells the caller nothing but that it happened. */
+/** Converts anything thrown to an error response. An internal error reveals no details. */
 const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => {
   if (error instanceof FlorinError) return error;
   const shape = error as { validation?: unknown; code?: unknown; statusCode?: unknown };
@@ -80,10 +80,10 @@ const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => 
   return new FlorinError('internal_error', 'Something went wrong on our side. The request id helps us find it.');
 };
 
-/** What goes on beside an answer: the log, and the line that is kept of its request. */
+/** The log, and the function that writes the access log entry. */
 type Notes = { readonly log: Log; readonly note: (request: FlorinRequest, status: number) => void };
 
-/** What the answer says itself goes before what is said beside it. */
+/** The response's own headers override the collected ones. */
 const headersOf = ({ headers }: State, answer: Reply): AnswerHeaders => {
   const own = answer.headers ?? {};
   const pairs: AnswerHeaders = ['content-type', answer.contentType ?? jsonType];
@@ -94,7 +94,7 @@ const headersOf = ({ headers }: State, answer: Reply): AnswerHeaders => {
   return pairs;
 };
 
-/** Past the framework, whose way of sending costs a tenth of a page. */
+/** Writes the response directly: the framework's `send` takes a tenth of the time of a page. */
 const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): void => {
   const { status = 200, body, stream } = answer;
   const { raw } = reply;
@@ -102,13 +102,13 @@ const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): vo
   const headers = headersOf(request[stateKey]!, answer);
   reply.code(status).hijack();
   try {
-    // The client of a stream may have left before there was an answer.
+    // The client of a stream may have left before the response.
     if (stream && !raw.closed) raw.once('close', () => note(request, status));
     raw.writeHead(status, headers);
     if (stream) stream.open(raw);
     else raw.end(body);
   } catch (error) {
-    // Nobody else would answer it any more, and the client would wait for ever.
+    // Nothing else would end the response, and the client would wait forever.
     log.error({ requestId: request.id, err: error }, 'an answer could not be sent');
     const said = raw.headersSent ? status : 500;
     raw.destroy();
@@ -140,7 +140,7 @@ const admit = async (
   return null;
 };
 
-/** Knows the request, and answers whether it is to go on. */
+/** Prepares the request. Returns false if it was already answered. */
 type Enter = (request: FlorinRequest, reply: FastifyReply, route: string | null) => boolean;
 
 type EntryChecks = { readonly enter: Enter; readonly authentication: Authentication };
@@ -182,7 +182,7 @@ const register = (app: FastifyInstance, route: Route, { enter, authentication }:
   });
 };
 
-/** Once for each request, whichever of the ends of its answer comes first. */
+/** Runs once per request, at the first end of its response. */
 const createNote =
   (access: ServerOptions['access']): Notes['note'] =>
   (request, status) => {
@@ -202,7 +202,7 @@ const createNote =
     });
   };
 
-/** What is known of every request from its head. Answers the protocol that it came by as far as proxies tell it. */
+/** Records what the headers tell about a request. Returns the protocol that the proxies report. */
 const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOptions) => {
   const clientAddress = createClientAddress(trustedProxies);
   return (request: FlorinRequest, route: string | null): string | null => {
@@ -216,7 +216,7 @@ const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOpti
   };
 };
 
-/** Builds the request handler; listeners are made elsewhere and share it. */
+/** Builds the request handler that all listeners share. */
 export const createRequestHandler = async (
   options: ServerOptions,
 ): Promise<{ handler: RequestListener; close(): Promise<void> }> => {
@@ -228,11 +228,11 @@ export const createRequestHandler = async (
     logger: false,
     genReqId: requestId,
     bodyLimit: 1024 ** 3,
-    // Longer than any request line: an id that is too long is one that nothing has, 404 like any other.
+    // Longer than any request line, so that an id that is too long gets the normal 404.
     routerOptions: { maxParamLength: 65_536, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, request, reply) => {
       const answer = answerFor(error, log, request.id);
-      // No hook has run, and there is no route.
+      // No hook has run here, and there is no route.
       begin(request as FlorinRequest, null);
       sendError(notes, reply as unknown as FastifyReply, answer, options.errorPage(request, answer, error));
     },
@@ -254,7 +254,7 @@ export const createRequestHandler = async (
     if (answer) sendReply(notes, reply, answer);
     return !answer;
   };
-  // Routes enter by themselves, since they know what they are: to ask the framework for it is dear.
+  // Each route calls `enter` itself, because looking up the route through the framework is expensive.
   app.addHook('onRequest', (request: FlorinRequest, reply, done) => {
     if (!request.is404 || enter(request, reply, null)) done();
   });

@@ -8,13 +8,13 @@ import * as schemas from './schemas.ts';
 
 const ping = { name: 'ready-ping', text: 'select 1 as one' };
 
-/** Where a start without configuration is reached. */
+/** Default URLs without configuration. */
 const usualUrls: Readonly<Record<Environment, string>> = {
   production: 'https://localhost:8443',
   sandbox: 'https://localhost:8444',
 };
 
-/** Made when it is first asked for, once an environment: the routes it describes do not change. */
+/** Builds the reply on first use, once per environment. Its routes do not change. */
 const oncePerEnvironment = (
   make: (environment: Environment) => Reply,
   isSettled: () => boolean = () => true,
@@ -31,7 +31,7 @@ const oncePerEnvironment = (
   };
 };
 
-/** What stands at the root, outside /v1. */
+/** Routes outside /v1. */
 export const systemRoutes = (
   db: Database,
   apiRoutes: () => readonly Route[],
@@ -50,7 +50,7 @@ export const systemRoutes = (
       const urls = { production: publicUrl('production'), sandbox: publicUrl('sandbox') };
       return renderDocs(openApiDocument(apiRoutes(), environment), { environment, urls });
     },
-    // One listener may answer before the other is bound; a page that lacks an address is not kept.
+    // One listener may answer before the other is bound. A page without both URLs is not cached.
     () => environments.every(environment => publicUrl(environment) !== ''),
   );
   return [

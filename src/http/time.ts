@@ -13,8 +13,9 @@ const offsetMinutes = (text: string | undefined): number => {
 };
 
 /**
- * ISO 8601. A bare date stands for its whole UTC day: its first millisecond as a start, its last as an end. A time without
- * an offset is UTC. Digits past the millisecond are dropped for a start rounded up, so that nothing earlier slips in.
+ * Parses ISO 8601. A date without a time means the whole UTC day: its first millisecond for `from`, its last for `to`.
+ * A time without an offset is UTC. Digits after the millisecond are dropped; `from` is then rounded up, so that nothing
+ * earlier matches.
  */
 export const parseTime = (param: 'from' | 'to', text: string): number => {
   const refuse = () => invalid(param, `${param} must be an ISO 8601 date or time, for example 2026-01-31T12:00:00Z.`);

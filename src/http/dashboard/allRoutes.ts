@@ -12,7 +12,7 @@ import { settlementRoutes } from './settlementRoutes.ts';
 import { teamRoutes } from './teamRoutes.ts';
 import { walletRoutes } from './walletRoutes.ts';
 
-/** Every call of the dashboard; each area adds its own. */
+/** Every route of the dashboard API. */
 export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
   ...sessionRoutes(context),
   ...ownRoutes(context),

@@ -3,13 +3,15 @@ import { longestPassword } from '../../core/dashboard/passwordRules.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** Longer than any that is taken, so that the refusal can say what is wrong; bounded, because each is hashed. */
+/**
+ * Allows longer passwords than are valid, so that the error can explain the limit. Limited, because each one is hashed.
+ */
 export const password = Type.String({ minLength: 1, maxLength: 4 * longestPassword });
 export const token = Type.String({ minLength: 1, maxLength: 100 });
 export const name = Type.String({ minLength: 1, maxLength: 400 });
 export const email = Type.String({ minLength: 1, maxLength: 400 });
 export const code = Type.String({ minLength: 1, maxLength: 40 });
-/** What a browser passes on from an authenticator: verified by what it is, not by its form. */
+/** The response of an authenticator. Its contents are verified later, so its schema is open. */
 export const passkeyResponse = Type.Record(Type.String(), Type.Unknown());
 
 export const body = <Properties extends Parameters<typeof Type.Object>[0]>(properties: Properties) =>

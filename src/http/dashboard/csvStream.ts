@@ -3,19 +3,19 @@ import { FlorinError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ReplyStream } from '../route.ts';
 
-/** For each person: whoever reads slowly keeps nobody waiting but themselves. */
+/** Exports per person. A slow download blocks only the person's own next exports. */
 const mostEach = 2;
 const retryAfterSeconds = 10;
-/** A client that does not take one piece in so long is taken for gone. */
+/** A client that reads nothing for this long counts as disconnected. */
 const stalledAfterMs = 60_000;
 
 export type CsvReader = {
   readonly personId: string;
-  /** Asked before each piece: what is taken away from somebody must not go on for as long as their download. */
+  /** Checked before each chunk, so that a download stops when the person loses access. */
   mayRead(): Promise<boolean>;
 };
 
-/** True once the client has read what waits for it; false when it is gone, or reads no more. */
+/** Resolves to true once the client has read the buffered data, or to false if it disconnects or stops reading. */
 const drained = (response: ServerResponse, stalledMs: number): Promise<boolean> =>
   new Promise(resolve => {
     const settle = (isDrained: boolean) => () => {
@@ -32,7 +32,7 @@ const drained = (response: ServerResponse, stalledMs: number): Promise<boolean> 
 
 type Ending = 'whole' | 'gone' | 'forbidden';
 
-/** No more is read than the client takes: what waits in memory is one piece, however long the file is. */
+/** Reads the next chunk only after the client took the last one, so memory holds one chunk for a file of any size. */
 const send = async (
   response: ServerResponse,
   reader: CsvReader,
@@ -49,7 +49,7 @@ const send = async (
 
 export type CsvStreams = (reader: CsvReader, pieces: () => AsyncIterable<string>) => ReplyStream;
 
-/** Files that are sent while they are read, so many at a time for each person. */
+/** Streams CSV files, with a limit of concurrent exports per person. */
 export const createCsvStreams = (log: Log, stalledMs = stalledAfterMs): CsvStreams => {
   const openOf = new Map<string, number>();
   const free = (personId: string): void => {
@@ -75,7 +75,7 @@ export const createCsvStreams = (log: Log, stalledMs = stalledAfterMs): CsvStrea
               if (ending === 'whole') return response.end();
               if (ending === 'forbidden')
                 log.warn({ personId }, 'an export was cut off: its reader may not read it now');
-              // Cut off, so that nobody takes what came for the whole.
+              // Close the connection, so that a partial file does not look complete.
               return response.destroy();
             },
             error => {

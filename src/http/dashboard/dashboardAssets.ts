@@ -27,7 +27,7 @@ const readFile = (name: string): File => {
 
 const forEver = 'public, max-age=31536000, immutable';
 
-/** The app's page and what it loads, read and packed at the start, once. */
+/** The page of the app and its files. They are read and compressed once, at start. */
 export const loadDashboardAssets = () => {
   const assets = readdirSync(new URL('assets/', folder));
   const files = new Map(assets.map(name => [name, readFile(`assets/${name}`)]));
@@ -41,9 +41,9 @@ export const loadDashboardAssets = () => {
   };
 
   return {
-    /** The same for every address of the app, which finds out by itself what to show. */
+    /** Every URL of the app gets the same page. The app itself selects the view. */
     page: (request: FastifyRequest): Reply => serve(page, request, {}),
-    /** Names change with contents, so that each is fetched once. */
+    /** File names change with their contents, so browsers cache them for a year. */
     asset(request: FastifyRequest, name: string): Reply {
       const file = files.get(name);
       if (!file) throw new FlorinError('not_found', 'There is no such file.');

@@ -11,19 +11,19 @@ import type { Admission } from '../route.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 import { tokenOf } from './sessionCookie.ts';
 
-/** A page asks for a handful of things at once, and several people may share an address. */
+/** A page sends several requests at once, and several people may share an IP address. */
 const addressRate: RateLimit = { perMinute: 1_200, burst: 600 };
-/** Signing in, and links: people do that by hand. */
+/** For sign-in, setup and invitation links. People do these by hand. */
 const knockRate: RateLimit = { perMinute: 60, burst: 0 };
 
 const jsonType = /^application\/json(?:\s*;|\s*$)/i;
 
 export type Gate = {
-  /** All checks of a call, in the order in which they tell least: origin, address, session, role, proof. */
+  /** The checks of a call. The first ones reveal the least: origin, IP address, session, role, recent confirmation. */
   admission(row: DashboardRoute | PublicRoute): Admission;
-  /** Whom the checks found. */
+  /** The signed-in person that the checks found. */
   personOf(request: FastifyRequest): SignedInPerson | null;
-  /** Why the session of the request's cookie is over; null where it has no cookie. */
+  /** Why the session of the request's cookie ended; null without a cookie. */
   endOf(request: FastifyRequest): Promise<SessionEnd | null>;
 };
 
@@ -31,8 +31,9 @@ const foreign = (): FlorinError =>
   new FlorinError('permission_denied', 'The dashboard takes requests from its own pages alone.');
 
 /**
- * Cookies alone do not say which page asks. What changes something names its origin, which browsers write and pages
- * cannot; where the newer header is sent it must agree. Reading is guarded by it, too, as far as it is sent.
+ * Prevents cross-site requests: a cookie does not tell which page sent a request. A write must have our Origin, which
+ * browsers set and pages cannot change. If Sec-Fetch-Site is present, it must match too. Reads check only
+ * Sec-Fetch-Site.
  */
 const refuseForeign = ({ method, headers }: FastifyRequest, origin: string): void => {
   const site = headers['sec-fetch-site'];
@@ -47,7 +48,7 @@ const refuseForeign = ({ method, headers }: FastifyRequest, origin: string): voi
   }
 };
 
-/** The app says so of what it reads while nobody is at the screen. Changes are always somebody's. */
+/** The app marks reads that it makes while nobody uses it. Writes are always made by a person. */
 const isBackground = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && headers['x-florin-background'] === '1';
 

@@ -1,7 +1,7 @@
 import { permissionsPolicy } from '../permissionsPolicy.ts';
 import type { AnswerHeaders } from '../route.ts';
 
-/** Passkeys are the dashboard's own. */
+/** Only the dashboard uses passkeys. */
 const permissions = permissionsPolicy('publickey-credentials-create', 'publickey-credentials-get');
 
 const policy = [
@@ -15,7 +15,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** For everything at the dashboard's addresses. */
+/** Headers of every dashboard response. */
 export const dashboardHeaders: Readonly<AnswerHeaders> = Object.entries({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',

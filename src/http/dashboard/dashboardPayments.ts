@@ -55,7 +55,10 @@ const filterOf = (query: Static<typeof fileQuery>): PaymentSearch => {
 
 type Listed = MoneyApi['GET /payments']['answer'];
 
-/** By a text, or of those with strays: among the newest payments, and any by its exact id, address or transaction. */
+/**
+ * Searches by text, or for payments with strays. Looks through the newest payments, and finds any payment by its exact
+ * id, address or transaction.
+ */
 const found = async (
   context: Context,
   scope: Scope,
@@ -155,7 +158,7 @@ const writeRoutes = (context: Context): DashboardRoute[] => {
   ];
 };
 
-/** Payments as people see them: lists, a file, one with its story, and what may be done to it. */
+/** Payments in the dashboard: list, CSV export, details with timeline, and actions. */
 export const dashboardPayments = (context: Context): DashboardRoute[] => [
   ...readRoutes(context),
   ...writeRoutes(context),

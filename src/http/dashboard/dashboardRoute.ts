@@ -6,29 +6,29 @@ import type { Environment, Scope } from '../../core/environment.ts';
 import type { SignedInPerson, Visit } from '../../engine/dashboard/sessions.ts';
 import type { Reply } from '../route.ts';
 
-/** What the checks leave of a request, whoever sent it. */
+/** Fields of every call, signed in or not. */
 type Common<Name extends DashboardCallName> = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: QueryOf<Name>;
   readonly body: BodyOf<Name>;
   readonly address: string;
-  /** The same with the browser's name, for lists of sessions. */
+  /** IP address and browser, for the list of sessions. */
   readonly visit: Visit;
   readonly requestId: string;
 };
 
-/** A request of the app that has passed origin, session, role and step-up checks and its schemas. */
+/** A request of the app that passed the checks of origin, session, role, step-up and schema. */
 export type DashboardCall<Name extends DashboardCallName = DashboardCallName> = Common<Name> & {
   readonly person: SignedInPerson;
-  /** From `?environment=`; sandbox where a route does not say. */
+  /** From `?environment=`. Default: sandbox. */
   readonly environment: Environment;
   readonly scope: Scope;
 };
 
-/** One of somebody who may not have signed in yet. */
+/** A request of a person who may not be signed in. */
 export type PublicCall<Name extends DashboardCallName = DashboardCallName> = Common<Name> & {
   readonly person: SignedInPerson | null;
-  /** For somebody without a session: why the one of their cookie is over; null without a cookie. */
+  /** Why the session of the cookie ended; null without a cookie. */
   readonly sessionEnd: () => Promise<SessionEnd | null>;
 };
 
@@ -38,27 +38,27 @@ type Shape<Name extends DashboardCallName> = {
   readonly name: Name;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** Where a body may be larger than others. */
+  /** Overrides the default limit of the body. */
   readonly bodyBytes?: number;
 };
 
-/** One row of the dashboard's own interface. Reads and writes are told apart by the method alone. */
+/** One route of the dashboard API. GET reads; every other method writes. */
 export type DashboardRoute<Name extends DashboardCallName = DashboardCallName> = Shape<Name> & {
-  /** An action of the role table, or `signed-in` for one's own things. */
+  /** An action of the role table, or `signed-in` for the user's own account. */
   readonly action: Action | 'signed-in';
-  /** Asks for a proof that is a few minutes old at most: keys, wallets, secrets, team. */
+  /** Requires that the user confirmed their identity in the last minutes: keys, wallets, secrets, team. */
   readonly stepUp?: boolean;
-  /** An object becomes JSON; a Reply is sent as it is (files). */
+  /** An object is sent as JSON. A Reply is sent unchanged, for example a file. */
   readonly handle: (call: DashboardCall<Name>) => Answering<Name>;
 };
 
-/** A row for people who have no session: how they get one. */
+/** A route that needs no session, for example sign-in. */
 export type PublicRoute<Name extends DashboardCallName = DashboardCallName> = Shape<Name> & {
   readonly action: 'public';
   readonly handle: (call: PublicCall<Name>) => Answering<Name>;
 };
 
-/** A row whose types are those of its name, for a table of rows that have different ones. */
+/** Infers the types of a row from its name, so that rows of different types fit into one table. */
 export const route = <Name extends DashboardCallName>(row: DashboardRoute<Name>): DashboardRoute =>
   row as unknown as DashboardRoute;
 

@@ -17,7 +17,7 @@ import { deviceOf } from './device.ts';
 const root = '/dashboard';
 const isBelow = /^\/dashboard(?:\/|$)/;
 
-/** From the path on, whatever address was written before it: the router looks no further either. */
+/** The path and query, without scheme and host. The router ignores these too. */
 const targetOf = ({ url }: FastifyRequest): string => url.replace(/^https?:\/\/[^/?#]*/i, '');
 
 const decoded = (path: string): string => {
@@ -34,7 +34,7 @@ const nothingHere = (): FlorinError => new FlorinError('not_found', 'There is no
 
 const environmentQuery = { environment: Type.Optional(Type.Union(environments.map(each => Type.Literal(each)))) };
 
-/** Every call may say which environment it means. */
+/** Every call accepts `environment`. */
 const querySchema = (row: DashboardRoute | PublicRoute): NonNullable<Route['query']> => {
   const given = row.query as TObject | undefined;
   return Type.Object({ ...given?.properties, ...environmentQuery }, { additionalProperties: false });
@@ -43,10 +43,10 @@ const querySchema = (row: DashboardRoute | PublicRoute): NonNullable<Route['quer
 const isReply = (answer: unknown): answer is { reply: Reply } =>
   typeof answer === 'object' && answer !== null && 'reply' in answer;
 
-/** Every id and every network is one; what is none names nothing. */
+/** Matches every id and every network slug. */
 const paramForm = /^[\w.:-]{1,200}$/;
 
-/** PostgreSQL has no text with a zero byte: nothing that is stored or looked for has one. */
+/** PostgreSQL cannot store text with a zero byte. */
 const hasZero = (value: unknown): boolean => {
   if (typeof value === 'string') return value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;
@@ -60,7 +60,7 @@ const refuseUnstorable = ({ params, query, body }: Call): void => {
   }
 };
 
-/** Calls of the app as rows of the server. */
+/** Converts a route of the dashboard API to a route of the server. */
 const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
   const [method, path] = row.name.split(' ') as [Route['method'], string];
   const handle = async (call: Call): Promise<Reply> => {
@@ -118,14 +118,14 @@ const pageRoutes = (): Route[] => {
   ];
 };
 
-/** Each name once: the second of two would never be asked. */
+/** Route names must be unique: the second of two routes would never be called. */
 const refuseDoubles = (rows: readonly { readonly name: DashboardCallName }[]): void => {
   const names = rows.map(row => row.name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined) throw new Error(`the dashboard has two routes ${double}`);
 };
 
-/** The dashboard's app and its own interface, and at which address they are. */
+/** The dashboard's app and API, and the rules for the origin that serves them. */
 export const createDashboardSite = (
   context: Context,
   rows: readonly (DashboardRoute | PublicRoute)[],
@@ -142,11 +142,14 @@ export const createDashboardSite = (
     if (!whetherBelow.has(route)) whetherBelow.set(route, isBelow.test(route));
     return whetherBelow.get(route)!;
   };
-  /** By the route that will answer: there are many spellings of one path. What has no route has but its spelling. */
+  /**
+   * Uses the matched route, because one path has many spellings. Without a route, only the path itself is left to
+   * check.
+   */
   const isOurs = (request: FastifyRequest, route: string | null): boolean =>
     route === null ? isBelow.test(pathOf(request)) : isOurRoute(route);
 
-  /** On an origin of its own it is there alone, and nowhere else. */
+  /** On a separate origin, the dashboard serves nothing else, and no other origin serves the dashboard. */
   const arriveAlone = (request: FastifyRequest, route: string | null): Reply | null => {
     if (isForUs(request) && pathOf(request) === '/') return redirect(root);
     if (route === iconPath) return null;
@@ -154,7 +157,7 @@ export const createDashboardSite = (
     return null;
   };
 
-  /** Somebody typed the address of Florin into a browser. Programs get what they get at any path without a route. */
+  /** A person opened the root URL in a browser. Programs get 404 there, as at any unknown path. */
   const isFrontDoor = (request: FastifyRequest, route: string | null): boolean =>
     route === null &&
     pathOf(request) === '/' &&

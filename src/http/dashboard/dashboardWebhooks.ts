@@ -26,7 +26,7 @@ import { endpointPatch, endpointRequest, strict } from '../schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
 
-/** More than there can be. */
+/** More than an account can have. */
 const allEndpoints = { limit: 100, offset: 0 };
 const defaultLimit = 20;
 
@@ -51,7 +51,7 @@ const managing = (context: Context): DashboardRoute[] => [
     },
   }),
   route({
-    // Where events go is where everything about payments goes.
+    // An endpoint receives everything about payments, so a new one needs a step-up.
     name: 'POST /webhooks',
     action: 'webhooks.manage',
     stepUp: true,
@@ -84,7 +84,7 @@ const secrets = (context: Context): DashboardRoute[] => [
     stepUp: true,
     handle: call => revealSecretAs(context, actingOf(call), call.params.id!),
   }),
-  // The answer holds the new secret.
+  // Needs a step-up, because the response contains the new secret.
   route({
     name: 'POST /webhooks/:id/rotate',
     action: 'webhooks.manage',
@@ -152,7 +152,7 @@ const sending = (context: Context): DashboardRoute[] => [
   }),
 ];
 
-/** Endpoints, their secrets, and what was sent to them. */
+/** Webhook endpoints, their secrets and their deliveries. */
 export const dashboardWebhooks = (context: Context): DashboardRoute[] => [
   ...managing(context),
   ...secrets(context),

@@ -1,4 +1,4 @@
-/** The most telling first: each of them names those after it as well. */
+/** The most specific names first: a browser's user agent also contains the names of others. */
 const browsers = [
   ['Edge', /\bEdgA?\//],
   ['Opera', /\bOPR\//],
@@ -19,7 +19,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** What people recognise a session by. Nothing of what the client wrote is kept. */
+/** A short name by which people recognize a session. The user agent itself is not stored. */
 export const deviceOf = (userAgent: string | undefined): string => {
   const text = (userAgent ?? '').slice(0, 500);
   const browser = browsers.find(([, pattern]) => pattern.test(text))?.[0] ?? 'Unknown browser';

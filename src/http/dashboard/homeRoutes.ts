@@ -7,7 +7,7 @@ import { type DashboardRoute, route } from './dashboardRoute.ts';
 const defaultDays = 30;
 const mostDays = 366;
 
-/** What is seen first: figures, and what is left to do before real money is taken. */
+/** The home page with its figures, and the checklist for going live. */
 export const homeRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /home',

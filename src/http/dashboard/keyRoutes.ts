@@ -19,7 +19,7 @@ const newKey = Type.Object(
 const overlaps = Object.keys(rotationOverlaps) as (keyof typeof rotationOverlaps)[];
 const rotation = Type.Object({ overlap: Type.Enum(overlaps) }, strict);
 
-/** API keys, each shown once. */
+/** API keys. Each key is shown once. */
 export const keyRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /keys',

@@ -14,7 +14,7 @@ import { type DashboardRoute, route } from './dashboardRoute.ts';
 
 const done = { done: true } as const;
 const own = { action: 'signed-in' } as const;
-/** What changes how one signs in: a session that somebody found open is not enough. */
+/** Changes to sign-in need a step-up: an unattended session is not enough. */
 const sensitive = { ...own, stepUp: true } as const;
 
 const passkeyObject = ({ id, name: called, createdAt, lastUsedAt }: PasskeyRow): PasskeyObject => ({
@@ -86,7 +86,7 @@ const ownPasskeyRoutes = (context: Context): DashboardRoute[] => [
   }),
 ];
 
-/** A picture of its own, as which the app shows it. */
+/** A standalone SVG, which the app shows as an image. */
 const qrPicture = (text: string): string =>
   markupOf(qrCode(text, 'QR code')).replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ');
 
@@ -122,7 +122,7 @@ const secondFactorRoutes = (context: Context): DashboardRoute[] => [
   }),
 ];
 
-/** One's own sessions, passkeys, second factors, password and name. */
+/** The user's own sessions, passkeys, second factors, password and name. */
 export const ownRoutes = (context: Context): DashboardRoute[] => [
   ...ownSessionRoutes(context),
   ...ownPasskeyRoutes(context),

@@ -2,7 +2,7 @@ import { formatAmount } from '../../core/money.ts';
 import type { Context } from '../../engine/context.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
-/** What payments can be made in: for forms and filters. */
+/** Networks and currencies for forms and filters. */
 export const payableNetworkRoutes = ({ networks, localChain }: Context): DashboardRoute[] => [
   route({
     name: 'GET /networks',

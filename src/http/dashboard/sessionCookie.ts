@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The prefix holds browsers to this very host, to HTTPS and to all paths: no neighbour can set one of this name. */
+/** Browsers accept a __Host- cookie only from this host, over HTTPS and with path /. A subdomain cannot set it. */
 const name = '__Host-florin';
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict';
 

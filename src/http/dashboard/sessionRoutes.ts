@@ -23,7 +23,7 @@ import { endedCookie, sessionCookie } from './sessionCookie.ts';
 
 const originOf = (visit: Visit): SignInOrigin => ({ ...visit, addressKey: limitSubject(visit.address) });
 
-/** Whoever has just signed in, with the cookie that says so from now on in place of the one that came along. */
+/** Responds with the new session and its cookie. Ends the session of the cookie that the request had. */
 const signedIn = async (
   context: Context,
   session: NewSession,
@@ -38,7 +38,7 @@ const signedIn = async (
   };
 };
 
-/** How somebody who joins will sign in: at least one of them. */
+/** How a new member will sign in. At least one is required. */
 const proofs = { password: Type.Optional(password), passkey: Type.Optional(passkeyResponse) };
 
 const linkRoutes = (context: Context): PublicRoute[] => [
@@ -152,7 +152,7 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
   }),
 ];
 
-/** Getting a session, proving again who is there, and ending it. */
+/** Routes to sign in, to confirm one's identity again, and to sign out. */
 export const sessionRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
   ...signInRoutes(context),
   ...linkRoutes(context),

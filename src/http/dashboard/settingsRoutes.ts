@@ -5,7 +5,7 @@ import { nullable, storable, strict } from '../schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
-/** 64 KiB in base64, and what stands before it. */
+/** 64 KiB in base64, plus the prefix of the data URL. */
 const logoLength = 87_500;
 const name = Type.String({ ...storable, maxLength: 400 });
 
@@ -30,7 +30,7 @@ const change = Type.Object(
   strict,
 );
 
-/** Terms of new payments, and how the checkout looks. */
+/** Settings of new payments, and branding of the checkout. */
 export const settingsRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /settings',

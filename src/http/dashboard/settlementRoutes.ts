@@ -7,13 +7,13 @@ import { type DashboardRoute, route } from './dashboardRoute.ts';
 
 const token = { network: Type.String({ maxLength: 40 }), currency: Type.String({ maxLength: 20 }) };
 
-/** What lies at receiving addresses, and how it gets to the treasury. Nothing is signed or sent here. */
+/** Funds at receiving addresses, and sweeps to the treasury. The server signs and sends nothing. */
 export const settlementRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /settlement',
     action: 'settlement.read',
     handle: async ({ scope }) => {
-      // In this order: whoever sees that a sweep has landed does not see its funds as unswept beside it.
+      // Sweeps first: otherwise a sweep could show as landed while its funds still show as unswept.
       const sweeps = await recentSweeps(context, scope);
       return { unswept: await readUnswept(context, scope), sweeps };
     },

@@ -45,7 +45,7 @@ const auditObject = (row: AuditLogRow): AuditRow => ({
 
 const usualRows = 50;
 const mostRows = 200;
-/** More rows than there will ever be. */
+/** Above every sequence number. */
 const noEnd = '9223372036854775807';
 
 const auditQuery = Type.Object(
@@ -72,7 +72,7 @@ const auditRoute = (context: Context): DashboardRoute =>
     },
   });
 
-/** Who works here, and what was done by whom. */
+/** The team and the audit log. */
 export const teamRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /team',

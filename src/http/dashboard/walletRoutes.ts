@@ -22,7 +22,7 @@ const destination = Type.Object(
 );
 const seenVersion = Type.Object({ version: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }) }, strict);
 
-/** Where money goes, and changes of it that wait. */
+/** Payout wallets and their pending changes. */
 export const walletRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /wallets',
@@ -48,7 +48,7 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
     body: seenVersion,
     handle: call => confirmWallet(context, actingOf(call), call.params.network!, call.body.version),
   }),
-  // No proof is asked for: whoever sees a change that nobody wanted should lose no time.
+  // No step-up: stopping an unwanted change must be quick.
   route({
     name: 'POST /wallet-changes/:id/stop',
     action: 'wallets.manage',
