@@ -21,7 +21,10 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
     if (hasCode(error, 'ENOENT')) return '[]';
     throw error;
   });
-  const unreadable = new FlorinError('conflict', `${path} is not as Florin wrote it. Find out why, then remove it.`);
+  const unreadable = new FlorinError(
+    'conflict',
+    `${path} was changed or damaged. Find the cause, then delete the file.`,
+  );
   try {
     const heads: unknown = JSON.parse(text);
     if (Array.isArray(heads) && heads.every(isHead)) return heads;
@@ -46,9 +49,9 @@ export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, '
 export const noticeAuditLoss = async (config: Config, admin: Pick<AdminContext, 'db'>, log: Log): Promise<void> => {
   try {
     const problems = await keepAuditHeads(config, admin);
-    if (problems.length > 0) log.error({ problems }, 'rows of the audit log are gone');
+    if (problems.length > 0) log.error({ problems }, 'rows of the audit log are missing');
   } catch (error) {
-    log.error({ err: error }, 'the ends of the audit logs could not be compared');
+    log.error({ err: error }, 'the audit logs could not be checked for missing rows');
   }
 };
 

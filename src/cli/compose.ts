@@ -75,7 +75,7 @@ const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Pro
     const name = config.database.migrateUrl === config.database.url ? 'DATABASE_URL' : 'FLORIN_MIGRATE_DATABASE_URL';
     const code = codeOf(error) || 'no answer in time';
     throw new ConfigError([
-      `The database named by ${name} cannot be used (${code}): is it running, and are address, name and password right?`,
+      `Cannot use the database of ${name} (${code}). Check its address, name and password, and that it is running.`,
     ]);
   } finally {
     await db.close();
@@ -138,7 +138,7 @@ export const openStorage = async (config: Config, log: Log): Promise<OpenStorage
   if (service === null) {
     throw new FlorinError(
       'service_unavailable',
-      `No Florin is running on ${config.dataDir}. Start it with npm start, or name its directory with --data-dir.`,
+      `Florin is not running in ${config.dataDir}. Start it with npm start, or give its directory with --data-dir.`,
     );
   }
   const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli' });
@@ -151,7 +151,7 @@ const openVault = async (config: Config, db: Database): Promise<Vault> => {
   const inForce = await claimDeploymentValue(db, 'master_key_fingerprint', masterKey.fingerprint);
   if (inForce !== masterKey.fingerprint) {
     throw new ConfigError([
-      'The master key is not the one this database was built with. Restore keys/master or FLORIN_MASTER_KEY: without it no address or secret can be verified.',
+      'The master key does not match this database. Restore keys/master or FLORIN_MASTER_KEY. No address or secret can be verified with another key.',
     ]);
   }
   return createVault(masterKey);

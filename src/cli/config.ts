@@ -179,7 +179,7 @@ export const settings = {
   deliveryLogDays: setting({
     variable: 'FLORIN_DELIVERY_LOG_DAYS',
     fallback: '30',
-    help: 'Days to keep webhook deliveries that succeeded, and their attempts. Others are kept for ever.',
+    help: 'Days to keep successful webhook deliveries and their attempts. All others are kept forever.',
     parse: parseDays,
   }),
   redisUrl: setting<never>({
@@ -302,31 +302,31 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
   const { dashboardUrl, dashboardPort } = values;
   check(
     dashboardUrl !== null && [publicUrl, sandboxPublicUrl].includes(dashboardUrl),
-    'FLORIN_DASHBOARD_URL must be an address of its own; unset it where the dashboard is at the address of production',
+    'FLORIN_DASHBOARD_URL must differ from the other public URLs; unset it to serve the dashboard with production',
   );
   check(
     dashboardPort !== null && dashboardPort !== 0 && [port, sandboxPort].includes(dashboardPort),
-    'FLORIN_DASHBOARD_PORT must be a port of its own; unset it where the Host header decides',
+    'FLORIN_DASHBOARD_PORT must differ from the other ports; unset it to share a port by Host header',
   );
 
   const does = (role: Role): boolean => values.roles?.includes(role) ?? false;
   check(
     does('deliver') && !does('api') && !set('sandboxPublicUrl'),
-    'FLORIN_SANDBOX_PUBLIC_URL is needed by a process that delivers for another: it says whether loopback may be called',
+    'FLORIN_SANDBOX_PUBLIC_URL is required with the role deliver and without api: it decides whether to call loopback',
   );
   const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
   for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
-    check(wide && !set(name), `${settings[name].variable} is needed when Florin listens on more than loopback`);
+    check(wide && !set(name), `${settings[name].variable} is required if Florin listens on more than loopback`);
   }
   check(
     wide && set('dashboardPort') && !set('dashboardUrl'),
-    'FLORIN_DASHBOARD_URL is needed when the dashboard has a port of its own on more than loopback',
+    'FLORIN_DASHBOARD_URL is required if the dashboard has its own port on more than loopback',
   );
   const exposed = wide || [publicUrl, sandboxPublicUrl, dashboardUrl].some(url => url !== null && !isLoopbackUrl(url));
   // Behind a trusted proxy, the proxy has the public certificate.
   check(
     exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
-    'FLORIN_TLS_CERT and FLORIN_TLS_KEY are needed beyond loopback, or FLORIN_TRUSTED_PROXIES where a proxy ends TLS',
+    'FLORIN_TLS_CERT and FLORIN_TLS_KEY are required beyond loopback, or FLORIN_TRUSTED_PROXIES if a proxy terminates TLS',
   );
   return problems;
 };

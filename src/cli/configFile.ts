@@ -91,7 +91,7 @@ const parseNetwork = (value: unknown, path: string, { backing, more }: Place, re
   const rpcUrls = parseRpcUrls(given.rpcUrls ?? [], `${path}.rpcUrls`, report);
   const tokens = given.tokens === undefined ? [] : parseTokens(given.tokens, `${path}.tokens`, backing, report);
   if (tokens.length > 0 && rpcUrls.length === 0 && backing.kind === 'testnet')
-    report(`${path}.tokens`, 'needs rpcUrls: the local dev chain has a test token for each of production');
+    report(`${path}.tokens`, 'needs rpcUrls: on the local chain, only tokens of production have test tokens');
   const currencies = [...tokens, ...more, ...listedOn(mainnets[backing.slug])];
   const symbols = currencies.map(({ symbol }) => symbol);
   const minAmounts = fields(given.minAmounts ?? {}, `${path}.minAmounts`, symbols, report) ?? {};
@@ -117,8 +117,8 @@ const parseTokens = (value: unknown, path: string, backing: Backing, report: Rep
     const all = [...backing.tokens, ...tokens];
     const same = all.find(({ address }) => address === token.address);
     if ([...listedOn(backing), ...tokens].some(({ symbol }) => symbol === token.symbol))
-      report(`${at}.symbol`, `is taken: ${backing.name} has a currency ${token.symbol}`);
-    else if (same !== undefined) report(`${at}.contractAddress`, `is listed already, as ${same.symbol}`);
+      report(`${at}.symbol`, `is in use: ${backing.name} already has the currency ${token.symbol}`);
+    else if (same !== undefined) report(`${at}.contractAddress`, `is already listed as ${same.symbol}`);
     else tokens.push(token);
   });
   return tokens;

@@ -25,7 +25,7 @@ export const parseHosts = (text: string, bad: Bad): string[] | undefined => {
 const parseHttpsUrl = (text: string, bad: Bad): URL | undefined => {
   const url = URL.parse(text);
   if (url === null || url.protocol !== 'https:') return bad('must be an absolute https: URL');
-  if (url.username || url.password || url.search || url.hash) return bad('must not carry credentials, ? or #');
+  if (url.username || url.password || url.search || url.hash) return bad('must not contain credentials, ? or #');
   return url;
 };
 

@@ -5,9 +5,9 @@ import { listenOnAll } from '../http/listenOnAll.ts';
 import { type Config, ConfigError } from './config.ts';
 
 const faults: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is taken by another program',
+  EADDRINUSE: 'is in use by another program',
   EACCES: 'needs privileges that this process does not have',
-  EADDRNOTAVAIL: 'cannot be had on the addresses of --host',
+  EADDRNOTAVAIL: 'cannot be bound to the addresses of --host',
 };
 
 /** Why a port cannot be bound, as a message; null for any other error. */

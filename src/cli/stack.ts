@@ -11,7 +11,7 @@ export const createStack = (log: Log) => {
       try {
         await undo();
       } catch (error) {
-        log.error({ step: name, err: error }, 'a part could not be stopped');
+        log.error({ step: name, err: error }, 'a component could not be stopped');
       }
     }
   };

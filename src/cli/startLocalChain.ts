@@ -16,10 +16,10 @@ export type LocalChain = {
 };
 
 const notOurs = [
-  'The sandbox of this database runs on the local chain of another data directory, so the one here is not started.',
-  'Payments can be created here; florin pay and simulate work beside the Florin that runs that chain.',
-  'For a sandbox of its own, give this Florin another DATABASE_URL; to move the chain here, take devchain.journal along.',
-  'For test networks instead, give all sandbox networks rpcUrls. With FLORIN_ROLES=api no local chain is asked for.',
+  'The sandbox of this database uses the local chain of another data directory. This Florin starts without one.',
+  'You can create payments here. florin pay and simulate work only with the Florin that runs that chain.',
+  'For a separate sandbox, set another DATABASE_URL. To move the chain here, stop both and copy devchain.journal.',
+  'To use test networks, set rpcUrls for all sandbox networks. With FLORIN_ROLES=api, no local chain is needed.',
 ].join('\n  ');
 
 const isNeeded = (config: Config): boolean =>

@@ -109,7 +109,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     const decision = await limiter.take(caller.countedUnder, rate);
     const { limit, remaining, resetSeconds } = decision;
     headers.push('x-ratelimit-limit', limit, 'x-ratelimit-remaining', remaining, 'x-ratelimit-reset', resetSeconds);
-    if (!decision.allowed) throw tooMany(decision, 'The rate limit of this account is used up.');
+    if (!decision.allowed) throw tooMany(decision, 'This account has reached its rate limit.');
   };
 
   const refuse = async ({ address }: Arrival, why: string): Promise<never> => {
@@ -120,16 +120,16 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
 
   const permit = (caller: Caller, address: string, permission: Permission): void => {
     if (!isAllowedFrom(caller, address)) {
-      throw new FlorinError('permission_denied', 'This key may not be used from your address.');
+      throw new FlorinError('permission_denied', 'This key does not allow your IP address.');
     }
     if (!caller.scopes.includes(permission)) {
-      throw new FlorinError('permission_denied', `This key lacks the permission ${permission}.`);
+      throw new FlorinError('permission_denied', `This key does not have the permission ${permission}.`);
     }
   };
 
   const admitUnknown = async ({ address }: Arrival): Promise<null> => {
     const decision = await limiter.take(`public/${limitSubject(address)}`, publicRate);
-    if (!decision.allowed) throw tooMany(decision, 'Too many requests from your address.');
+    if (!decision.allowed) throw tooMany(decision, 'Too many requests from your IP address.');
     return null;
   };
 

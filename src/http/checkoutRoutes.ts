@@ -169,7 +169,12 @@ const routesOf = (parts: Parts): Route[] => {
   const files = { ...show, summary: 'Style, script and icon', handle: serveAssets(parts) };
   return [
     { ...show, path: '/checkout/:id', summary: "A payment's page", handle: call => showPage(parts, call) },
-    { ...show, path: '/checkout/:id/main', summary: 'What changes on it', handle: call => showMain(parts, call) },
+    {
+      ...show,
+      path: '/checkout/:id/main',
+      summary: 'The part of the page that changes',
+      handle: call => showMain(parts, call),
+    },
     { ...files, path: '/checkout/assets/:name' },
     // An error page that answers the form has a URL one level deeper, so its relative links point here.
     { ...files, path: '/checkout/:id/assets/:name' },
@@ -177,19 +182,19 @@ const routesOf = (parts: Parts): Route[] => {
       ...page,
       method: 'GET',
       path: '/checkout/:id/live',
-      summary: 'Each change of it as it happens',
+      summary: 'Live updates of the page',
       handle: call => followLive(parts, call),
     },
     {
       ...page,
       method: 'POST',
       path: '/checkout/:id/simulate',
-      summary: 'Pretend to pay, in the sandbox',
+      summary: 'Simulate a payment, in the sandbox',
       takesForm: true,
       body: schemas.simulateForm,
       handle: call => simulate(parts, call),
     },
-    { ...show, path: '/checkout/:id/simulate', summary: 'Back to the page', handle: afterSimulate },
+    { ...show, path: '/checkout/:id/simulate', summary: 'Redirect to the page', handle: afterSimulate },
   ];
 };
 

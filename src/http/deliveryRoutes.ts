@@ -60,7 +60,7 @@ const eventRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/events/:id',
-    summary: 'Retrieve an event, byte for byte as it is delivered',
+    summary: 'Retrieve an event, with the exact bytes that are delivered',
     tag: 'Webhooks',
     access: 'payments:read',
     answer: schemas.event,
@@ -104,7 +104,7 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/deliveries',
-    summary: 'List parked deliveries, to endpoints and to callbackUrl, newest first',
+    summary: 'List deliveries that Florin gave up, newest first',
     tag: 'Webhooks',
     access: 'webhooks:read',
     query: schemas.parkedQuery,
@@ -128,7 +128,7 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/deliveries/:id/resend',
-    summary: 'Send a delivery again at once',
+    summary: 'Resend a delivery now',
     tag: 'Webhooks',
     access: 'webhooks:write',
     body: nothing,
@@ -139,7 +139,7 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/webhooks/:id/replay',
-    summary: 'Send all events of a time range to an endpoint, again or for the first time',
+    summary: 'Replay the events of a time range to an endpoint',
     tag: 'Webhooks',
     access: 'webhooks:write',
     body: schemas.replayRequest,

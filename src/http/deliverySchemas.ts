@@ -3,21 +3,23 @@ import { eventTypes, exceptions, paymentStatuses } from '../core/payment/states.
 import { deliveryStatuses } from '../storage/deliveryLog.ts';
 import { choice, limit, nullable, payment, storable, strict, text, time, whole } from './schemas.ts';
 
-const cursor = Type.Optional(
-  Type.String({ maxLength: 40, description: 'Continue after the page whose nextCursor this is.' }),
-);
-const [from, to] = ['From this ISO 8601 date or time on.', 'Up to this one; a bare date means its whole UTC day.'].map(
-  description => Type.String({ maxLength: 64, description }),
-) as [ReturnType<typeof Type.String>, ReturnType<typeof Type.String>];
+const cursor = Type.Optional(Type.String({ maxLength: 40, description: 'nextCursor of the previous page.' }));
+const [from, to] = [
+  'At or after this ISO 8601 date or time.',
+  'At or before this one. A date without a time means the whole UTC day.',
+].map(description => Type.String({ maxLength: 64, description })) as [
+  ReturnType<typeof Type.String>,
+  ReturnType<typeof Type.String>,
+];
 
 /** Feeds have cursors instead of a total, because counting gets slower as they grow. */
 export const feedOf = (item: Parameters<typeof Type.Array>[0]) =>
   Type.Object({
     data: Type.Array(item),
     pagination: Type.Object({
-      limit: whole('Results a page, as asked for.'),
-      hasMore: Type.Boolean({ description: 'Whether there are results after these.' }),
-      nextCursor: nullable(text('What to ask for the next page with; null after the last.')),
+      limit: whole('Results per page, as requested.'),
+      hasMore: Type.Boolean({ description: 'Whether there are more results.' }),
+      nextCursor: nullable(text('Send it as cursor to get the next page; null on the last page.')),
     }),
   });
 
@@ -25,7 +27,7 @@ export const eventQuery = Type.Object(
   {
     limit,
     cursor,
-    type: Type.Optional(choice(eventTypes, 'Only events of this kind.')),
+    type: Type.Optional(choice(eventTypes, 'Only events of this type.')),
     paymentId: Type.Optional(
       Type.String({ ...storable, minLength: 1, maxLength: 40, description: 'Only events of this payment.' }),
     ),
@@ -39,26 +41,31 @@ export type EventQuery = Static<typeof eventQuery>;
 /** The data of a webhook.test event, which has no payment. */
 const testData = Type.Object(
   {
-    endpointId: nullable(text('The endpoint that is tested; null for all who subscribe.')),
+    endpointId: nullable(text('Endpoint under test; null for all endpoints that subscribe.')),
     test: Type.Literal(true, { description: 'Always true.' }),
   },
-  { description: 'Of webhook.test.' },
+  { description: 'Data of webhook.test.' },
 );
 
 export const event = Type.Object({
-  id: Type.String({ pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$', description: 'Names the event; equal on every retry.' }),
+  id: Type.String({
+    pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$',
+    description: 'Id of the event; the same on every retry.',
+  }),
   type: choice(eventTypes, 'What happened.'),
   timestamp: time('When it happened.'),
   apiVersion: Type.Literal('v1', { description: 'Version of the payment object.' }),
-  environment: text('Where it happened.'),
-  sequence: whole('Counts up per payment, so that a receiver can order them.'),
-  data: Type.Union([payment, testData], { description: 'The payment as it was then; no payment for webhook.test.' }),
+  environment: text('Environment of the event.'),
+  sequence: whole('Increases with each event of a payment. Use it to order events.'),
+  data: Type.Union([payment, testData], {
+    description: 'The payment at the time of the event; no payment for webhook.test.',
+  }),
   previous: Type.Object(
     {
-      status: nullable(choice(paymentStatuses, 'Where it stood before; null for a new one.')),
-      exception: nullable(choice(exceptions, 'What was out of the ordinary before.')),
+      status: nullable(choice(paymentStatuses, 'Status before the event; null for a new payment.')),
+      exception: nullable(choice(exceptions, 'Exception before the event.')),
     },
-    { description: 'What it changed from.' },
+    { description: 'State before the event.' },
   ),
 });
 
@@ -66,7 +73,7 @@ export const feedQuery = Type.Object({ limit, cursor }, strict);
 export type FeedQuery = Static<typeof feedQuery>;
 
 export const deliveryQuery = Type.Object(
-  { limit, cursor, status: Type.Optional(choice(deliveryStatuses, 'Only deliveries that stand here.')) },
+  { limit, cursor, status: Type.Optional(choice(deliveryStatuses, 'Only deliveries with this status.')) },
   strict,
 );
 export type DeliveryQuery = Static<typeof deliveryQuery>;
@@ -77,7 +84,7 @@ export type DeliveryQuery = Static<typeof deliveryQuery>;
  */
 export const parkedQuery = Type.Object(
   {
-    status: choice(['parked'], 'Required: only what was given up is listed across endpoints, and others may follow.'),
+    status: choice(['parked'], 'Required. parked, for deliveries that Florin gave up, is the only value.'),
     limit,
     cursor,
   },
@@ -86,40 +93,40 @@ export const parkedQuery = Type.Object(
 export type ParkedQuery = Static<typeof parkedQuery>;
 
 export const delivery = Type.Object({
-  id: Type.String({ pattern: '^dlv_[0-9a-z]{26}$', description: 'Names the delivery.' }),
-  eventId: text('The event that it carries.'),
-  type: text('Kind of the event.'),
-  endpointId: nullable(text('The endpoint it goes to; null for a callbackUrl.')),
-  url: text('Where it goes.'),
-  status: choice(deliveryStatuses, 'scheduled: an attempt is ahead. parked: undelivered, and not tried any more.'),
-  attempts: whole('How often it was sent.'),
-  nextAttemptAt: nullable(time('When it is sent next; null where it is not.')),
-  parkedReason: nullable(text('Why it is not tried any more.')),
+  id: Type.String({ pattern: '^dlv_[0-9a-z]{26}$', description: 'Id of the delivery.' }),
+  eventId: text('Id of the event.'),
+  type: text('Type of the event.'),
+  endpointId: nullable(text('Id of the endpoint; null for a callbackUrl.')),
+  url: text('URL that receives it.'),
+  status: choice(deliveryStatuses, 'scheduled: another attempt follows. parked: Florin gave up.'),
+  attempts: whole('Number of attempts so far.'),
+  nextAttemptAt: nullable(time('Time of the next attempt; null if there is none.')),
+  parkedReason: nullable(text('Why Florin gave up.')),
   createdAt: time('UTC, milliseconds.'),
-  finishedAt: nullable(time('When it succeeded or was parked.')),
+  finishedAt: nullable(time('When it succeeded or Florin gave up.')),
 });
 
 const attempt = Type.Object({
-  at: time('When it was sent.'),
+  at: time('Time of the attempt.'),
   request: Type.Object(
     {
-      url: text('Where it went.'),
+      url: text('URL that was called.'),
       headers: Type.Record(Type.String(), Type.String(), {
-        description: 'As sent, apart from those of the connection.',
+        description: 'Headers that were sent, except those of the connection.',
       }),
     },
-    { description: 'What was sent; its body is the event.' },
+    { description: 'The request. Its body is the event.' },
   ),
-  statusCode: nullable(whole('What the receiver answered; null where it did not.')),
-  error: nullable(text('Why it was not delivered; null where it was.')),
-  durationMs: whole('How long it took, in milliseconds.'),
-  response: text("The first 16 KiB of the receiver's answer."),
+  statusCode: nullable(whole('Status of the response; null without a response.')),
+  error: nullable(text('Why it failed; null if it was delivered.')),
+  durationMs: whole('Duration in milliseconds.'),
+  response: text('First 16 KiB of the response.'),
 });
 export const shownDelivery = Type.Object({
   ...delivery.properties,
-  log: Type.Array(attempt, { description: 'Its attempts, the latest first; fifty at most.' }),
+  log: Type.Array(attempt, { description: 'The last 50 attempts, newest first.' }),
 });
 
 export const replayRequest = Type.Object({ from, to }, strict);
 export type ReplayRequestBody = Static<typeof replayRequest>;
-export const replayed = Type.Object({ scheduled: whole('How many events will be sent.') });
+export const replayed = Type.Object({ scheduled: whole('Number of events that will be sent.') });

@@ -63,7 +63,7 @@ const limitsOf = (schema: Schema): string[] =>
     range(schema.minimum, schema.maximum, ''),
     range(schema.minLength, schema.maxLength, ' characters'),
     range(schema.minItems, schema.maxItems, ' items'),
-    schema.uniqueItems ? 'none twice' : null,
+    schema.uniqueItems ? 'no duplicates' : null,
     schema.pattern === storablePattern ? 'no U+0000' : null,
     schema.const === undefined ? null : `always ${JSON.stringify(schema.const)}`,
     schema.default === undefined ? null : `default ${JSON.stringify(schema.default)}`,

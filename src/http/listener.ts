@@ -74,7 +74,7 @@ export const createListener = (options: ListenerOptions): Listener => {
     close: async () => {
       const closed = tcpServers.map(server => new Promise(resolve => server.close(resolve)));
       const deadline = setTimeout(() => {
-        log.warn({ connections: sockets.size }, 'connections were cut at the deadline of closing');
+        log.warn({ connections: sockets.size }, 'connections were closed at the shutdown deadline');
         for (const socket of sockets) socket.destroy();
       }, limits.closeTimeoutMs);
       for (const socket of [...silentSockets, ...handshakes.values()]) socket.destroy();

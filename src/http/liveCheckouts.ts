@@ -140,7 +140,7 @@ export const createLiveCheckouts = (
         tell(asked.listeners, answer);
       }
     } catch (error) {
-      log.error({ paymentId: asked.id, err: error }, 'an open checkout page could not be brought up to date');
+      log.error({ paymentId: asked.id, err: error }, 'an open checkout page could not be updated');
       letGo(asked.id, asked.listeners);
     }
   };
@@ -162,7 +162,7 @@ export const createLiveCheckouts = (
       await look();
     } catch (error) {
       delayMs = retryMs;
-      log.warn({ code: codeOf(error) }, 'open checkout pages could not be brought up to date and will be tried again');
+      log.warn({ code: codeOf(error) }, 'open checkout pages could not be updated and will be tried again');
     }
     looking = null;
     schedule(delayMs);

@@ -37,7 +37,7 @@ export const networkRoutes = (networks: NetworkDirectory): Route[] => [
   {
     method: 'GET',
     path: '/v1/networks',
-    summary: 'List supported networks and their measured status',
+    summary: 'List networks and their status',
     tag: 'Networks',
     access: 'public',
     answer: Type.Object({ data: Type.Array(schemas.network) }),
@@ -48,7 +48,7 @@ export const networkRoutes = (networks: NetworkDirectory): Route[] => [
   {
     method: 'GET',
     path: '/v1/networks/:slug',
-    summary: 'Details of one network',
+    summary: 'Retrieve a network',
     tag: 'Networks',
     access: 'public',
     answer: schemas.network,

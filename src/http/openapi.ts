@@ -61,7 +61,7 @@ const parametersOf = (route: Route): Operation['parameters'] => {
     in: 'header' as const,
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255 },
-    description: 'A repeated request with the same key and body within 24 hours gets the first answer again.',
+    description: 'A repeated request with the same key and body within 24 hours gets the first response again.',
   };
   return [...inPath, ...inQuery, ...(route.method === 'POST' ? [idempotency] : [])];
 };
@@ -126,7 +126,7 @@ export const openApiDocument = (routes: readonly Route[], environment: Environme
       title: 'Florin',
       version: 'v1',
       description:
-        'Crypto payment requests: ask for an amount of a token on a network, and be told when the money is final.',
+        'Crypto payment requests: request an amount of a token on a network, and get an event when the money is final.',
     },
     servers: [{ url: '/', description: environment }],
     paths,

@@ -110,7 +110,7 @@ export const paymentRoutes = (
   {
     method: 'POST',
     path: '/v1/payments/:id/resolve',
-    summary: 'Accept the sum received so far as the whole payment',
+    summary: 'Accept the amount received as full payment',
     tag: 'Payments',
     access: 'payments:write',
     body: schemas.resolveRequest,

@@ -20,10 +20,7 @@ type PlainServerOptions = {
 };
 
 const httpsRequired = (): FlorinError =>
-  new FlorinError(
-    'https_required',
-    'Only HTTPS is served here. Nothing was executed; replace any key that was sent with this request.',
-  );
+  new FlorinError('https_required', 'Use HTTPS. The request was not executed. If it contained a key, replace the key.');
 
 /** Rejects requests without TLS before reading their bodies, except those that `servePlain` allows. */
 export const createPlainServer = ({ limits, requestId, handler, servePlain }: PlainServerOptions): PlainServer => {

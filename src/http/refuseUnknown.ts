@@ -13,8 +13,8 @@ export const refuseUnknown = (routes: readonly Route[]) => {
     const path = request.url.split('?', 1)[0]!;
     const allowed = known.filter(route => route.pattern.test(path)).map(route => route.method);
     if (allowed.length === 0 || allowed.some(method => method === request.method))
-      throw new FlorinError('not_found', 'There is nothing at this path. The reference is at /docs.');
+      throw new FlorinError('not_found', 'This path does not exist. The reference is at /docs.');
     headers.push('allow', [...new Set(allowed)].join(', '));
-    throw new FlorinError('method_not_allowed', `This path does not take ${request.method}.`);
+    throw new FlorinError('method_not_allowed', `This path does not support ${request.method}.`);
   };
 };

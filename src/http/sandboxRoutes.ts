@@ -8,7 +8,7 @@ export const sandboxRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/sandbox/payments/:id/simulate',
-    summary: 'Make something happen to a sandbox payment on the local chain',
+    summary: 'Simulate an outcome of a sandbox payment on the local chain',
     tag: 'Sandbox',
     access: 'payments:write',
     body: schemas.simulateRequest,

@@ -52,8 +52,8 @@ export const paymentRequest = Type.Object(
         },
       ),
     ),
-    callbackUrl: Type.Optional(url('Gets the webhook events of this payment.')),
-    redirectUrl: Type.Optional(url('Where the checkout sends the payer afterwards.')),
+    callbackUrl: Type.Optional(url('Receives the webhook events of this payment.')),
+    redirectUrl: Type.Optional(url('Where the checkout sends the payer after the payment.')),
     externalId: Type.Optional(
       Type.String({
         ...storable,
@@ -68,65 +68,65 @@ export const paymentRequest = Type.Object(
 export type PaymentRequestBody = Static<typeof paymentRequest>;
 
 const transaction = Type.Object({
-  hash: nullable(text('Hash of the transaction; null where a contract sent native coin and it is not known which.')),
-  from: nullable(text('Address that sent it; null where it is not known.')),
-  amount: amount('What it brought, in token units.'),
-  blockNumber: nullable(whole('Block that it is in; null while it is in none.')),
-  confirmations: whole('Blocks on top of it, its own included.'),
+  hash: nullable(text('Hash of the transaction; null if a contract sent native coin and the transaction is unknown.')),
+  from: nullable(text('Address of the sender; null if it is not known.')),
+  amount: amount('Amount in token units.'),
+  blockNumber: nullable(whole('Block that contains it; null while there is none.')),
+  confirmations: whole('Number of blocks since the transfer, including its own.'),
   status: choice(['confirming', 'confirmed'], 'Whether it is final.'),
-  explorerUrl: nullable(text('Its page in a block explorer; null where there is none.')),
+  explorerUrl: nullable(text('Page of the transaction in a block explorer; null if there is none.')),
 });
 
 const stray = Type.Object({
-  caip2: text('Chain on which it arrived, in CAIP-2 form.'),
+  caip2: text('Chain of the transfer, as CAIP-2.'),
   contract: nullable(text('Contract of the token; null for the native currency.')),
-  hash: nullable(text('Hash of the transaction; null where it is not known.')),
-  amount: text('What arrived, in token units; in base units where the token is not listed.'),
+  hash: nullable(text('Hash of the transaction; null if it is not known.')),
+  amount: text('Amount in token units, or in base units if the token is not listed.'),
 });
 
 export const payment = Type.Object({
-  id: Type.String({ pattern: '^pay_[0-9a-hjkmnp-tv-z]{26}$', description: 'Names the payment.' }),
-  status: choice(paymentStatuses, 'Where the payment stands.'),
-  amount: amount('In token units: at least two fractional digits.'),
+  id: Type.String({ pattern: '^pay_[0-9a-hjkmnp-tv-z]{26}$', description: 'Id of the payment.' }),
+  status: choice(paymentStatuses, 'State of the payment.'),
+  amount: amount('In token units, with at least two decimal places.'),
   currency: text('Token symbol, in upper case.'),
   network: text('Network slug.'),
-  address: text('Where the payer sends the amount.'),
-  checkoutUrl: Type.String({ format: 'uri', description: 'Where to send the payer.' }),
+  address: text('Address to which the payer sends the amount.'),
+  checkoutUrl: Type.String({ format: 'uri', description: 'URL of the checkout page. Send the payer there.' }),
   expiresAt: time('createdAt plus expiresIn.'),
   createdAt: time('UTC, milliseconds.'),
-  metadata: Type.Object({}, { additionalProperties: true, description: 'Your own data, as it was given.' }),
-  environment: choice(environments, 'Where it was created.'),
+  metadata: Type.Object({}, { additionalProperties: true, description: 'Your own data, exactly as given.' }),
+  environment: choice(environments, 'Environment of the payment.'),
   description: nullable(text('Shown to the payer.')),
-  callbackUrl: nullable(text('Gets the webhook events of this payment.')),
-  redirectUrl: nullable(text('Where the checkout sends the payer afterwards.')),
-  externalId: nullable(text('Your own id for it.')),
-  amountReceived: amount('Everything that arrived, final or not.'),
-  amountConfirmed: amount('What is final.'),
-  exception: nullable(choice(exceptions, 'What is out of the ordinary; null where nothing is.')),
+  callbackUrl: nullable(text('Receives the webhook events of this payment.')),
+  redirectUrl: nullable(text('Where the checkout sends the payer after the payment.')),
+  externalId: nullable(text('Your own id of the payment.')),
+  amountReceived: amount('Total received, final or not.'),
+  amountConfirmed: amount('Total that is final.'),
+  exception: nullable(choice(exceptions, 'What is unusual about the payment; null if nothing is.')),
   confirmations: Type.Object(
     {
       current: whole('Confirmations of the least confirmed transfer that is needed for the amount.'),
-      required: nullable(whole("How many are needed; null where the chain's own tag decides.")),
+      required: nullable(whole('Number of confirmations needed; null if a tag of the chain decides.')),
       rule: choice(rules, 'What makes a transfer final: a tag of the chain, or a number of blocks.'),
     },
     { description: 'How far the payment is from being final.' },
   ),
-  transactions: Type.Array(transaction, { description: 'Transfers of the currency asked for.' }),
+  transactions: Type.Array(transaction, { description: 'Transfers of the requested currency.' }),
   strays: Type.Array(stray, { description: 'Transfers of anything else to the same address.' }),
-  paymentUri: text('EIP-681 request for wallets and QR codes.'),
-  completedAt: nullable(time('When it completed.')),
-  canceledAt: nullable(time('When it was canceled.')),
+  paymentUri: text('EIP-681 URI for wallets and QR codes.'),
+  completedAt: nullable(time('When the payment completed.')),
+  canceledAt: nullable(time('When the payment was canceled.')),
 });
 
 export const pagination = Type.Object({
-  total: Type.Integer({ description: 'Exact, under the same filters and of the same moment as data.' }),
-  limit: whole('Results a page, as asked for.'),
-  offset: whole('Results skipped, as asked for.'),
-  hasMore: Type.Boolean({ description: 'Whether there are results after these.' }),
+  total: Type.Integer({ description: 'Exact number of results with these filters, at the same moment as data.' }),
+  limit: whole('Results per page, as requested.'),
+  offset: whole('Results skipped, as requested.'),
+  hasMore: Type.Boolean({ description: 'Whether there are more results.' }),
 });
 
 export const limit = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Results a page.' }),
+  Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Results per page.' }),
 );
 const page = {
   limit,
@@ -138,10 +138,13 @@ const page = {
 export const paymentQuery = Type.Object(
   {
     ...page,
-    status: Type.Optional(choice(paymentStatuses, 'Only payments that stand here.')),
+    status: Type.Optional(choice(paymentStatuses, 'Only payments with this status.')),
     from: Type.Optional(Type.String({ maxLength: 64, description: 'Created at or after this ISO 8601 date or time.' })),
     to: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Created at or before; a bare date means its whole UTC day.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'Created at or before. A date without a time means the whole UTC day.',
+      }),
     ),
     currency: Type.Optional(
       Type.String({ ...storable, minLength: 1, maxLength: 20, description: 'Only payments in this token.' }),
@@ -151,7 +154,12 @@ export const paymentQuery = Type.Object(
       Type.String({ ...storable, minLength: 1, maxLength: 100, description: 'Only the payment with this address.' }),
     ),
     externalId: Type.Optional(
-      Type.String({ ...storable, minLength: 1, maxLength: 255, description: 'Only the payment with your id.' }),
+      Type.String({
+        ...storable,
+        minLength: 1,
+        maxLength: 255,
+        description: 'Only the payment with this id of yours.',
+      }),
     ),
   },
   strict,
@@ -164,20 +172,20 @@ export type PageQuery = Static<typeof pageQuery>;
 /** For calls without a body. An empty object is also accepted. */
 export const nothing = Type.Object({}, strict);
 
-const outcome = choice(simulatedOutcomes, 'What shall happen.');
+const outcome = choice(simulatedOutcomes, 'Outcome to simulate.');
 export const simulateRequest = Type.Object({ outcome }, strict);
 /** The form of the checkout page. */
 export const simulateForm = Type.Object(
-  { token: text('Of this payment.'), outcome: choice(payerOutcomes, 'What happens.') },
+  { token: text('Token of the page.'), outcome: choice(payerOutcomes, 'Outcome to simulate.') },
   strict,
 );
 export const simulated = Type.Object({
   outcome,
-  transaction: text('Hash of the transaction on the local chain; of the one that was taken back, for a reorg.'),
+  transaction: text('Hash of the transaction on the local chain. For reorg, of the removed transaction.'),
 });
 
 export const resolveRequest = Type.Object(
-  { action: choice(['accept'], 'accept takes the sum received so far for the whole.') },
+  { action: choice(['accept'], 'accept: the amount received counts as full payment.') },
   strict,
 );
 
@@ -185,13 +193,13 @@ const subscription = Type.Array(oneOf(['*', ...eventTypes]), {
   minItems: 1,
   maxItems: eventTypes.length + 1,
   uniqueItems: true,
-  description: 'Event kinds to receive; ["*"] for all.',
+  description: 'Event types to receive; ["*"] for all.',
 });
-const note = nullable(Type.String({ ...storable, maxLength: 1000, description: 'A note of your own.' }));
+const note = nullable(Type.String({ ...storable, maxLength: 1000, description: 'Your own note.' }));
 
 export const endpointRequest = Type.Object(
   {
-    url: url('https: address that receives the events.'),
+    url: url('https: URL that receives the events.'),
     events: Type.Optional(subscription),
     description: Type.Optional(note),
   },
@@ -201,89 +209,87 @@ export type EndpointRequestBody = Static<typeof endpointRequest>;
 
 export const endpointPatch = Type.Object(
   {
-    url: Type.Optional(url('https: address that receives the events.')),
+    url: Type.Optional(url('https: URL that receives the events.')),
     events: Type.Optional(subscription),
     description: Type.Optional(note),
-    status: Type.Optional(choice(['enabled', 'disabled'], 'A disabled endpoint gets test calls only.')),
+    status: Type.Optional(choice(['enabled', 'disabled'], 'A disabled endpoint receives only test events.')),
   },
   { ...strict, minProperties: 1 },
 );
 export type EndpointPatchBody = Static<typeof endpointPatch>;
 
 export const endpoint = Type.Object({
-  id: Type.String({ pattern: '^we_[0-9a-hjkmnp-tv-z]{26}$', description: 'Names the endpoint.' }),
-  url: text('https: address that receives the events.'),
-  events: Type.Array(Type.String(), { description: 'Event kinds it receives; ["*"] for all.' }),
-  description: nullable(text('A note of your own.')),
-  status: choice(['enabled', 'disabled'], 'A disabled endpoint gets test calls only.'),
-  disabledReason: nullable(text('Why it is disabled; null while it is not.')),
-  secret: Type.Optional(
-    Type.String({ description: 'whsec_ and base64; only when the endpoint is created or rotated.' }),
-  ),
+  id: Type.String({ pattern: '^we_[0-9a-hjkmnp-tv-z]{26}$', description: 'Id of the endpoint.' }),
+  url: text('https: URL that receives the events.'),
+  events: Type.Array(Type.String(), { description: 'Event types it receives; ["*"] for all.' }),
+  description: nullable(text('Your own note.')),
+  status: choice(['enabled', 'disabled'], 'A disabled endpoint receives only test events.'),
+  disabledReason: nullable(text('Why it is disabled; null while it is enabled.')),
+  secret: Type.Optional(Type.String({ description: 'whsec_ and base64. Only in the responses to create and rotate.' })),
   createdAt: time('UTC, milliseconds.'),
 });
 
 export const testRequest = Type.Object(
-  { type: Type.Optional(choice(eventTypes, 'Kind of the event to send; webhook.test when left out.')) },
+  { type: Type.Optional(choice(eventTypes, 'Type of the event to send. Default: webhook.test.')) },
   strict,
 );
 export type TestRequestBody = Static<typeof testRequest>;
 
 export const testResult = Type.Object({
-  eventId: text('Id of the event that was sent. A test is not kept: GET /v1/events does not know it.'),
-  delivered: Type.Boolean({ description: 'Whether the receiver answered with success.' }),
-  statusCode: nullable(whole('What the receiver answered; null where it did not.')),
-  durationMs: whole('How long it took, in milliseconds.'),
-  error: nullable(text('Why it was not delivered; null where it was.')),
+  eventId: text('Id of the test event. Test events are not stored, so GET /v1/events does not return it.'),
+  delivered: Type.Boolean({ description: 'Whether the receiver responded with 2xx.' }),
+  statusCode: nullable(whole('Status of the response; null without a response.')),
+  durationMs: whole('Duration in milliseconds.'),
+  error: nullable(text('Why it failed; null if it was delivered.')),
 });
 
 export const deleted = Type.Object({
-  id: text('What was deleted.'),
-  deleted: Type.Literal(true, { description: 'That it was.' }),
+  id: text('Id of the deleted object.'),
+  deleted: Type.Literal(true, { description: 'Always true.' }),
 });
 
 const currency = Type.Object({
-  symbol: text('What payments call it.'),
-  name: text('Its name.'),
-  decimals: whole('Fractional digits that it has.'),
+  symbol: text('Symbol of the currency, as in payments.'),
+  name: text('Name of the currency.'),
+  decimals: whole('Number of decimal places.'),
   contractAddress: nullable(text('Contract of the token; null for the native currency.')),
-  caip19: text('The asset in CAIP-19 form.'),
-  minAmount: text('The smallest amount a payment may ask for, in token units.'),
+  caip19: text('The asset as CAIP-19.'),
+  minAmount: text('Smallest amount of a payment, in token units.'),
 });
 
 export const network = Type.Object({
-  slug: text('What payments call the network.'),
-  name: text('Name of the chain behind it in this environment.'),
+  slug: text('Slug of the network, as in payments.'),
+  name: text('Name of the chain in this environment.'),
   family: choice(['evm', 'utxo'], 'Kind of chain.'),
-  environment: choice(environments, 'Environment that was asked.'),
+  environment: choice(environments, 'Environment of this API.'),
   status: choice(
     ['operational', 'degraded', 'down', 'maintenance'],
-    'As measured. Payments are created unless it is down or in maintenance.',
+    'Measured status. While it is down or maintenance, no payments can be created.',
   ),
-  caip2: text('The chain in CAIP-2 form.'),
-  chainId: nullable(whole('Chain id; null where the family has none.')),
+  caip2: text('The chain as CAIP-2.'),
+  chainId: nullable(whole('Chain id; null if the family has none.')),
   nativeCurrency: text('Symbol of the currency that fees are paid in.'),
-  currencies: Type.Array(currency, { description: 'What payments may ask for here.' }),
-  confirmationsRequired: nullable(whole('Blocks asked for; null where the tag alone decides.')),
+  currencies: Type.Array(currency, { description: 'Currencies that payments can use.' }),
+  confirmationsRequired: nullable(whole('Number of blocks required; null if only the tag decides.')),
   confirmationRule: choice(rules, 'What makes a transfer final: a tag of the chain, or a number of blocks.'),
   blockTimeSeconds: Type.Number({ description: 'Usual time between two blocks.' }),
-  latestBlock: nullable(whole('Newest block that was seen; null where none was.')),
-  lagSeconds: nullable(whole('Age of that block when it was measured; null where it is not known.')),
+  latestBlock: nullable(whole('Newest known block; null if there is none.')),
+  lagSeconds: nullable(whole('Age of that block at checkedAt; null if it is not known.')),
   checkedAt: nullable(time('When the status was measured.')),
-  explorerUrl: nullable(text('A block explorer of the chain; null where there is none.')),
+  explorerUrl: nullable(text('Block explorer of the chain; null if there is none.')),
 });
 
 export const health = Type.Object(
-  { status: choice(['ok', 'unavailable'], 'How it is.') },
+  { status: choice(['ok', 'unavailable'], 'Result of the check.') },
   { additionalProperties: true },
 );
 
 export const errorObject = Type.Object({
   error: Type.Object({
-    code: choice(Object.keys(errorStatus), 'What went wrong, for programs.'),
-    message: text('What went wrong, for people.'),
-    param: Type.Optional(Type.String({ description: 'The offending parameter, where one is at fault.' })),
-    requestId: text('Names this request in the log; also in X-Request-Id.'),
+    code: choice(Object.keys(errorStatus), 'Error code, for programs.'),
+    message: text('Error message, for people.'),
+    param: Type.Optional(Type.String({ description: 'Name of the wrong parameter, if there is one.' })),
+    requestId: text('Id of the request, also in the log and in X-Request-Id.'),
   }),
 });
 

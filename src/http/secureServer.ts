@@ -53,7 +53,7 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
   });
   server.on('checkExpectation', (request, response) => {
     track(request, response);
-    const error = invalid(undefined, 'The only expectation that is met here is 100-continue.');
+    const error = invalid(undefined, 'The only supported expectation is 100-continue.');
     refuseRequest(request, response, error, requestId());
   });
 
@@ -118,12 +118,14 @@ const countHosts = ({ rawHeaders }: IncomingMessage): number => {
 /** Returns the reason to reject a request, whatever its route; null if it is valid. */
 export const complain = (request: IncomingMessage): string | null => {
   const hosts = countHosts(request);
-  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) return 'A request has exactly one Host header.';
+  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0'))
+    return 'A request must have exactly one Host header.';
   if (request.headers.upgrade !== undefined) return 'Upgrade is not supported.';
   if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1)
-    return 'Only HTTP/1.1 and HTTP/1.0 are spoken here.';
+    return 'Only HTTP/1.1 and HTTP/1.0 are supported.';
   // The parser decodes only the last coding, so any other body would be misread.
   const coding = request.headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only transfer coding taken is chunked.';
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return 'The only supported transfer coding is chunked.';
   return null;
 };

@@ -77,7 +77,10 @@ const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => 
     return invalid(undefined, 'The request could not be understood.');
   }
   log.error({ requestId, err: error }, 'a request failed');
-  return new FlorinError('internal_error', 'Something went wrong on our side. The request id helps us find it.');
+  return new FlorinError(
+    'internal_error',
+    'Something went wrong in the service. If it keeps failing, report the requestId.',
+  );
 };
 
 /** The log, and the function that writes the access log entry. */
@@ -109,7 +112,7 @@ const sendReply = ({ log, note }: Notes, reply: FastifyReply, answer: Reply): vo
     else raw.end(body);
   } catch (error) {
     // Nothing else would end the response, and the client would wait forever.
-    log.error({ requestId: request.id, err: error }, 'an answer could not be sent');
+    log.error({ requestId: request.id, err: error }, 'a response could not be sent');
     const said = raw.headersSent ? status : 500;
     raw.destroy();
     note(request, said);
@@ -248,7 +251,7 @@ export const createRequestHandler = async (
   const enter: Enter = (request, reply, route) => {
     const proto = begin(request, route);
     if (proto !== null && proto !== 'https') {
-      throw new FlorinError('https_required', 'Only HTTPS is served here. Nothing was executed.');
+      throw new FlorinError('https_required', 'Use HTTPS. The request was not executed.');
     }
     const answer = options.arrive(request, route, request[stateKey]!.environment);
     if (answer) sendReply(notes, reply, answer);

@@ -57,7 +57,7 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/healthz',
-      summary: 'The process is alive',
+      summary: 'Check that the process runs',
       tag: 'System',
       access: 'probe',
       answer: schemas.health,
@@ -66,7 +66,7 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/readyz',
-      summary: 'The service can serve: its database answers and it is not stopping',
+      summary: 'Check that the service is ready: its database responds and it is not stopping',
       tag: 'System',
       access: 'probe',
       answer: schemas.health,
@@ -83,7 +83,7 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/openapi.json',
-      summary: 'This API as an OpenAPI 3.1 document',
+      summary: 'Retrieve the OpenAPI 3.1 document',
       tag: 'System',
       access: 'public',
       handle: call => document(call.environment),
@@ -91,7 +91,7 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/docs',
-      summary: 'The reference as a page',
+      summary: 'Retrieve the API reference as a page',
       tag: 'System',
       access: 'public',
       handle: call => page(call.environment),

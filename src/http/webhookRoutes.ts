@@ -39,7 +39,7 @@ const managingRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/webhooks',
-    summary: 'Create a webhook endpoint; the answer holds its secret',
+    summary: 'Create a webhook endpoint; the response contains its secret',
     tag: 'Webhooks',
     access: 'webhooks:write',
     body: schemas.endpointRequest,
@@ -103,7 +103,7 @@ const actingRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/webhooks/:id/rotate',
-    summary: 'Give the endpoint a new secret; the old one signs along for 24 hours',
+    summary: 'Rotate the secret of an endpoint; for 24 hours, the old secret also signs',
     tag: 'Webhooks',
     access: 'webhooks:write',
     body: schemas.nothing,

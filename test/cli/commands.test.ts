@@ -32,7 +32,11 @@ const json = async (...args: string[]) => {
 /** A command that is refused: a sentence on stderr, no stack, nothing on stdout; a code for what is wrong. */
 const refused = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await florin(...args);
-  const expected = /No (?:account|key) has the id/.test(stderr) ? 3 : /already rotated|No Florin/.test(stderr) ? 1 : 2;
+  const expected = /No (?:account|key) has the id/.test(stderr)
+    ? 3
+    : /already rotated|Florin is not running/.test(stderr)
+      ? 1
+      : 2;
   expect(code, `${args.join(' ')}: ${stderr}`).toBe(expected);
   expect(stdout).toBe('');
   expect(stderr).not.toMatch(/^\s*$|configuration|\n\s+at /);
@@ -287,7 +291,7 @@ describe('asking the program itself', () => {
 
   test('where no server runs, a command says so and what to do', async () => {
     const stderr = await refused('accounts', 'list', '--data-dir', join(room, 'elsewhere'));
-    expect(stderr).toMatch(/No Florin is running/);
+    expect(stderr).toMatch(/Florin is not running/);
     expect(stderr).toContain(join(room, 'elsewhere'));
     expect(stderr).toContain('--data-dir');
   });

@@ -214,31 +214,27 @@ describe('settings that contradict each other', () => {
     [
       "the dashboard at production's address",
       { FLORIN_PUBLIC_URL: 'https://localhost:1', FLORIN_DASHBOARD_URL: 'https://localhost:1' },
-      /^FLORIN_DASHBOARD_URL must be an address of its own/,
+      /^FLORIN_DASHBOARD_URL must differ from the other public URLs/,
     ],
     [
       "the dashboard on the sandbox's port",
       { FLORIN_DASHBOARD_PORT: '8444' },
-      /^FLORIN_DASHBOARD_PORT must be a port of its own/,
+      /^FLORIN_DASHBOARD_PORT must differ from the other ports/,
     ],
     [
       'a wide dashboard without a URL',
       { FLORIN_HOST: '::', ...tls, ...publicUrls, FLORIN_DASHBOARD_PORT: '8445' },
-      /^FLORIN_DASHBOARD_URL is needed/,
+      /^FLORIN_DASHBOARD_URL is required/,
     ],
     [
       'a dashboard beyond loopback without TLS',
       { FLORIN_DASHBOARD_URL: 'https://office.example' },
-      /needed beyond loopback/,
+      /required beyond loopback/,
     ],
-    [
-      'delivering alone',
-      { FLORIN_ROLES: 'deliver' },
-      /^FLORIN_SANDBOX_PUBLIC_URL is needed by a process that delivers/,
-    ],
-    ['delivering and watching', { FLORIN_ROLES: 'watch,deliver' }, /^FLORIN_SANDBOX_PUBLIC_URL is needed/],
-    ['a public URL without TLS', { FLORIN_PUBLIC_URL: 'https://pay.example.com' }, /are needed beyond loopback/],
-    ['a wide host without TLS', { FLORIN_HOST: '0.0.0.0', ...publicUrls }, /are needed beyond loopback/],
+    ['delivering alone', { FLORIN_ROLES: 'deliver' }, /^FLORIN_SANDBOX_PUBLIC_URL is required with the role deliver/],
+    ['delivering and watching', { FLORIN_ROLES: 'watch,deliver' }, /^FLORIN_SANDBOX_PUBLIC_URL is required/],
+    ['a public URL without TLS', { FLORIN_PUBLIC_URL: 'https://pay.example.com' }, /are required beyond loopback/],
+    ['a wide host without TLS', { FLORIN_HOST: '0.0.0.0', ...publicUrls }, /are required beyond loopback/],
     [
       'a wide host without a URL',
       {
@@ -246,7 +242,7 @@ describe('settings that contradict each other', () => {
         ...tls,
         FLORIN_PUBLIC_URL: 'https://pay.example.com',
       },
-      /^FLORIN_SANDBOX_PUBLIC_URL is needed/,
+      /^FLORIN_SANDBOX_PUBLIC_URL is required/,
     ],
   ])('%s', async (_, env, problem) => {
     const problems = await problemsOf({ env });

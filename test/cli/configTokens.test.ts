@@ -73,9 +73,9 @@ describe('tokens of the configuration file', () => {
     ['no symbol', [{ ...veur, symbol: undefined }], /tokens\[0\]\.symbol must be 1 to 16 /],
     ['a symbol in lower case', [{ ...veur, symbol: 'vEUR' }], /tokens\[0\]\.symbol must be 1 to 16 upper-case/],
     ['a symbol that is too long', [{ ...veur, symbol: 'V'.repeat(17) }], /tokens\[0\]\.symbol must be 1 to 16/],
-    ['a listed symbol', [{ ...veur, symbol: 'USDC' }], /tokens\[0\]\.symbol is taken: .*USDC/],
-    ['the native symbol', [{ ...veur, symbol: 'ETH' }], /tokens\[0\]\.symbol is taken: .*ETH/],
-    ['one symbol twice', [veur, { ...other, symbol: 'VEUR' }], /tokens\[1\]\.symbol is taken/],
+    ['a listed symbol', [{ ...veur, symbol: 'USDC' }], /tokens\[0\]\.symbol is in use: .*USDC/],
+    ['the native symbol', [{ ...veur, symbol: 'ETH' }], /tokens\[0\]\.symbol is in use: .*ETH/],
+    ['one symbol twice', [veur, { ...other, symbol: 'VEUR' }], /tokens\[1\]\.symbol is in use/],
     ['an empty name', [{ ...veur, name: ' ' }], /tokens\[0\]\.name must be a text of 1 to 64/],
     ['a name that is too long', [{ ...veur, name: 'n'.repeat(65) }], /tokens\[0\]\.name must be a text of 1 to 64/],
     ['a name with a line break', [{ ...veur, name: 'a\nb' }], /tokens\[0\]\.name must be a text of 1 to 64/],
@@ -88,8 +88,16 @@ describe('tokens of the configuration file', () => {
     ['no checksum', [{ ...veur, contractAddress: address.toLowerCase() }], /contractAddress must be .*checksum/],
     ['a wrong checksum', [{ ...veur, contractAddress: address.replace('bA', 'Ba') }], /contractAddress must be/],
     ['the zero address', [{ ...veur, contractAddress: `0x${'0'.repeat(40)}` }], /contractAddress must be/],
-    ['a listed contract', [{ ...veur, contractAddress: listed }], /tokens\[0\]\.contractAddress is listed .*USDC/],
-    ['one contract twice', [veur, { ...veur, symbol: 'AGAIN' }], /tokens\[1\]\.contractAddress is listed .*VEUR/],
+    [
+      'a listed contract',
+      [{ ...veur, contractAddress: listed }],
+      /tokens\[0\]\.contractAddress is already listed .*USDC/,
+    ],
+    [
+      'one contract twice',
+      [veur, { ...veur, symbol: 'AGAIN' }],
+      /tokens\[1\]\.contractAddress is already listed .*VEUR/,
+    ],
   ])('are refused: %s', async (_, tokens, problem) => {
     const problems = await problemsOf({ production: { base: { rpcUrls, tokens } } });
     expect(problems).toHaveLength(1);
@@ -99,7 +107,7 @@ describe('tokens of the configuration file', () => {
 
   test('are refused in a sandbox that is on the local chain, and where its test network lists the symbol', async () => {
     expect(await problemsOf({ sandbox: { base: { tokens: [veur] } } })).toEqual([
-      expect.stringMatching(/sandbox\.base\.tokens needs rpcUrls: .*local dev chain.*production/),
+      expect.stringMatching(/sandbox\.base\.tokens needs rpcUrls: .*local chain.*production/),
     ]);
     const taken = testnets.base.tokens[0]!.symbol;
     expect(await problemsOf({ sandbox: { base: { rpcUrls, tokens: [{ ...veur, symbol: taken }] } } })).toHaveLength(1);

@@ -111,6 +111,6 @@ test('an end of the audit log that was cut off is told, whoever adds to it later
 
 test('a file that somebody wrote to is told, and left as it is', async () => {
   await writeFile(headsPath(), '[{"accountId":1}]');
-  expect((await doctor()).problems).toContain('audit-heads.json is not as Florin wrote it');
+  expect((await doctor()).problems).toContain('audit-heads.json was changed or damaged');
   expect(await readFile(headsPath(), 'utf8')).toBe('[{"accountId":1}]');
 });

@@ -115,7 +115,7 @@ describe('florin pay', () => {
     const unknown = `${id.slice(0, -4)}0000`;
     expect(await refusedWith(3, 'pay', unknown)).toContain(unknown);
     expect(await refusedWith(2, 'pay')).toContain('payment-id');
-    expect(await refusedWith(1, 'pay', id, '--data-dir', join(room, 'elsewhere'))).toContain('No Florin is running');
+    expect(await refusedWith(1, 'pay', id, '--data-dir', join(room, 'elsewhere'))).toContain('Florin is not running');
     expect(await read(id)).toMatchObject({ status: 'pending', amountReceived: '0.00' });
   });
 

@@ -209,7 +209,7 @@ describe('a start that cannot be', () => {
       const args = ['start', '--host', '127.0.0.1', ...Object.entries(ports).flat()];
       const { code, stdout, stderr } = await run(args, other);
       expect(code, stderr).toBe(1);
-      expect(stderr).toContain(`Port ${taken} is taken`);
+      expect(stderr).toContain(`Port ${taken} is in use`);
       expect(stderr).not.toMatch(/\n\s+at /);
       expect(stdout).not.toContain('Florin is ready');
       await expect(stat(join(other, 'data', 'florin.pid'))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -230,7 +230,7 @@ describe('a start that cannot be', () => {
       const args = ['start', '--host', '127.0.0.1', '--port', production, '--sandbox-port', sandbox];
       const { code, stderr } = await run(args, other);
       expect(code, stderr).toBe(1);
-      for (const port of [production, sandbox]) expect(stderr).toContain(`Port ${port} is taken`);
+      for (const port of [production, sandbox]) expect(stderr).toContain(`Port ${port} is in use`);
       expect(stderr).not.toMatch(/\n\s+at /);
       await expect(stat(join(other, 'data', 'postgres'))).rejects.toMatchObject({ code: 'ENOENT' });
     } finally {

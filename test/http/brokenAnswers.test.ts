@@ -71,7 +71,7 @@ const streamOf = (open: () => void) => {
 test('an answer whose head cannot be written does not leave its client waiting', async () => {
   reply = { body: 'x', headers: { 'x-odd': 'a\nb' } };
   expect(await ask()).toBe('ECONNRESET');
-  expect(errors).toEqual(['an answer could not be sent']);
+  expect(errors).toEqual(['a response could not be sent']);
   expect(lines.map(({ status }) => status)).toEqual([500]);
 });
 
@@ -94,7 +94,7 @@ test('a stream that fails while it begins is cut off', async () => {
   });
   reply = { body: '', stream };
   expect(await ask()).toBe('ECONNRESET');
-  expect(errors).toEqual(['an answer could not be sent']);
+  expect(errors).toEqual(['a response could not be sent']);
   expect(lines.map(({ status }) => status)).toEqual([200]);
 });
 

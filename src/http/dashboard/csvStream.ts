@@ -73,13 +73,12 @@ export const createCsvStreams = (log: Log, stalledMs = stalledAfterMs): CsvStrea
           .then(
             ending => {
               if (ending === 'whole') return response.end();
-              if (ending === 'forbidden')
-                log.warn({ personId }, 'an export was cut off: its reader may not read it now');
+              if (ending === 'forbidden') log.warn({ personId }, 'an export was stopped: the person lost access');
               // Close the connection, so that a partial file does not look complete.
               return response.destroy();
             },
             error => {
-              log.error({ err: error }, 'an export broke off');
+              log.error({ err: error }, 'an export failed');
               response.destroy();
             },
           )

@@ -28,7 +28,7 @@ export type Gate = {
 };
 
 const foreign = (): FlorinError =>
-  new FlorinError('permission_denied', 'The dashboard takes requests from its own pages alone.');
+  new FlorinError('permission_denied', 'The dashboard accepts requests only from its own pages.');
 
 /**
  * Prevents cross-site requests: a cookie does not tell which page sent a request. A write must have our Origin, which
@@ -58,7 +58,7 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   const count = async (subject: string, rate: RateLimit): Promise<void> => {
     const { allowed, retryAfterSeconds: seconds } = await limiter.take(subject, rate);
     if (allowed) return;
-    const message = `Too many requests from your address. Try again in ${seconds} s.`;
+    const message = `Too many requests from your IP address. Try again in ${seconds} s.`;
     throw new FlorinError('rate_limit_exceeded', message, undefined, seconds);
   };
 
@@ -85,7 +85,7 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
           throw new FlorinError('permission_denied', `Your role, ${person.role}, does not allow this.`);
         }
         if (row.stepUp && !person.provenUntil) {
-          throw new FlorinError('permission_denied', 'Prove first that it is you.', 'proof');
+          throw new FlorinError('permission_denied', 'Confirm your identity first.', 'proof');
         }
       },
     personOf: request => people.get(request) ?? null,

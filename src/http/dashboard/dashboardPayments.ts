@@ -22,7 +22,7 @@ import { createCsvStreams } from './csvStream.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
 
 const filters = {
-  status: Type.Optional(choice(paymentStatuses, 'Only payments that stand here.')),
+  status: Type.Optional(choice(paymentStatuses, 'Only payments with this status.')),
   exception: Type.Optional(choice([...exceptions, wrongToken] as const, 'Only payments with this exception.')),
   currency: Type.Optional(Type.String({ ...storable, minLength: 1, maxLength: 20 })),
   network: Type.Optional(choice(slugs, 'Only payments on this network.')),
@@ -149,7 +149,7 @@ const writeRoutes = (context: Context): DashboardRoute[] => {
     route({
       name: 'POST /payments/:id/simulate',
       action: 'payments.create',
-      body: Type.Object({ outcome: choice(simulatedOutcomes, 'What shall happen.') }, strict),
+      body: Type.Object({ outcome: choice(simulatedOutcomes, 'Outcome to simulate.') }, strict),
       handle: call => {
         const { outcome } = call.body as { outcome: (typeof simulatedOutcomes)[number] };
         return simulatePaymentAs(context, call.scope, call.params.id!, outcome, byOf(call));

@@ -30,7 +30,7 @@ const decoded = (path: string): string => {
 
 const pathOf = (request: FastifyRequest): string => decoded(targetOf(request).split(/[?#]/, 1)[0]!);
 
-const nothingHere = (): FlorinError => new FlorinError('not_found', 'There is nothing at this path.');
+const nothingHere = (): FlorinError => new FlorinError('not_found', 'This path does not exist.');
 
 const environmentQuery = { environment: Type.Optional(Type.Union(environments.map(each => Type.Literal(each)))) };
 
@@ -56,7 +56,7 @@ const hasZero = (value: unknown): boolean => {
 const refuseUnstorable = ({ params, query, body }: Call): void => {
   if (!Object.values(params).every(each => paramForm.test(each))) throw nothingHere();
   for (const [name, value] of Object.entries({ ...(query as object), ...(body?.value as object | undefined) })) {
-    if (hasZero(value)) throw invalid(name, 'Text must not have characters of code zero.');
+    if (hasZero(value)) throw invalid(name, 'Text must not contain the character U+0000.');
   }
 };
 
@@ -77,7 +77,7 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
     const person = gate.personOf(call.request);
     const answering = (): Promise<unknown> => {
       if (row.action === 'public') return row.handle({ ...shared, person, sessionEnd: () => gate.endOf(call.request) });
-      if (!person) throw new Error('this call has nobody behind it');
+      if (!person) throw new Error('this call has no signed-in person');
       return row.handle({ ...shared, person, environment, scope: { accountId: person.accountId, environment } });
     };
     const answer = await answering();
@@ -122,7 +122,7 @@ const pageRoutes = (): Route[] => {
 const refuseDoubles = (rows: readonly { readonly name: DashboardCallName }[]): void => {
   const names = rows.map(row => row.name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
-  if (double !== undefined) throw new Error(`the dashboard has two routes ${double}`);
+  if (double !== undefined) throw new Error(`the dashboard has a duplicate route ${double}`);
 };
 
 /** The dashboard's app and API, and the rules for the origin that serves them. */

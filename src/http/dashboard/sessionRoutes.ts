@@ -141,7 +141,7 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
     }),
     async handle({ person, visit, body: given }) {
       if ((given.response === undefined) === (given.password === undefined)) {
-        throw invalid('password', 'Give a password, or what a passkey answered.');
+        throw invalid('password', 'Send a password or the response of a passkey.');
       }
       const until =
         given.response === undefined
