@@ -104,7 +104,7 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/deliveries',
-    summary: 'List deliveries that Florin gave up, newest first',
+    summary: 'List deliveries that were given up, newest first',
     tag: 'Webhooks',
     access: 'webhooks:read',
     query: schemas.parkedQuery,

@@ -84,7 +84,7 @@ export type DeliveryQuery = Static<typeof deliveryQuery>;
  */
 export const parkedQuery = Type.Object(
   {
-    status: choice(['parked'], 'Required. parked, for deliveries that Florin gave up, is the only value.'),
+    status: choice(['parked'], 'Required. The only value is parked: deliveries that were given up.'),
     limit,
     cursor,
   },
@@ -98,12 +98,12 @@ export const delivery = Type.Object({
   type: text('Type of the event.'),
   endpointId: nullable(text('Id of the endpoint; null for a callbackUrl.')),
   url: text('URL that receives it.'),
-  status: choice(deliveryStatuses, 'scheduled: another attempt follows. parked: Florin gave up.'),
+  status: choice(deliveryStatuses, 'scheduled: another attempt follows. parked: given up.'),
   attempts: whole('Number of attempts so far.'),
   nextAttemptAt: nullable(time('Time of the next attempt; null if there is none.')),
-  parkedReason: nullable(text('Why Florin gave up.')),
+  parkedReason: nullable(text('Why it was given up.')),
   createdAt: time('UTC, milliseconds.'),
-  finishedAt: nullable(time('When it succeeded or Florin gave up.')),
+  finishedAt: nullable(time('When it succeeded or was given up.')),
 });
 
 const attempt = Type.Object({

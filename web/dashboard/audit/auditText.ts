@@ -112,7 +112,7 @@ const words: Readonly<Record<AuditAction, Words>> = {
     text: detail =>
       `sent a sweep of ${word(detail, 'amount')} ${word(detail, 'currency')} on ${networkName(word(detail, 'network'))}`,
   },
-  'setup_link.created': { label: 'Set-up link created', text: () => 'created a set-up link' },
+  'setup_link.created': { label: 'Setup link created', text: () => 'created a setup link' },
   'wallet.change_requested': {
     label: 'Wallet change requested',
     text: (_, subject) => `requested a change of the ${networkName(subject)} wallet`,

@@ -33,12 +33,15 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'care',
 };
 
-const spoken = (word: string): string => {
-  const text = word.replaceAll('_', ' ');
+/** Labels that differ from the API's own word. */
+const labels: Readonly<Record<string, string>> = { parked: 'Given up' };
+
+const labelOf = (status: string): string => {
+  const text = labels[status] ?? status.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** A state by its own word. States that need no action are grey. */
+/** Shows a status. A status that needs no action is grey. */
 export const StatusBadge = ({ status }: { status: string }): ReactElement => (
-  <Badge tone={tones[status] ?? 'calm'}>{spoken(status)}</Badge>
+  <Badge tone={tones[status] ?? 'calm'}>{labelOf(status)}</Badge>
 );

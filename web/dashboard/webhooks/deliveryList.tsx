@@ -16,7 +16,7 @@ const statuses = [
   { value: '', label: 'All statuses' },
   { value: 'scheduled', label: 'Scheduled' },
   { value: 'succeeded', label: 'Succeeded' },
-  { value: 'parked', label: 'Parked' },
+  { value: 'parked', label: 'Given up' },
 ] as const;
 type Status = Exclude<(typeof statuses)[number]['value'], ''>;
 const pageSize = 20;

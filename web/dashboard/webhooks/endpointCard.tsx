@@ -66,7 +66,7 @@ const Switch = ({ endpoint }: { endpoint: Endpoint }): ReactElement => {
         refusal="Keep it enabled"
         act={() => set('disabled')}
       >
-        <p>Waiting deliveries are parked, and the endpoint receives no new events until you enable it again.</p>
+        <p>Waiting deliveries are given up, and the endpoint receives no new events until you enable it again.</p>
       </Confirm>
     </>
   );
