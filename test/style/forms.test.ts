@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { at, codeFiles, eachNode, importsOf, lineOf, parse } from './sourceTree.ts';
 
-const typed = codeFiles.filter(file => /^(?:src|test|bench|contracts)\/.*\.ts$/.test(file.path));
+const typed = codeFiles.filter(file => /^(?:src|test|web|bench|contracts)\/.*\.tsx?$/.test(file.path));
 
 /** What an arrow cannot be: a generator, a function with overloads, and one that asserts. */
 const isNeeded = (node: ts.FunctionDeclaration | ts.FunctionExpression): boolean =>

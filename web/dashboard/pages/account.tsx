@@ -60,7 +60,7 @@ const Password = (): ReactElement => {
   );
 };
 
-export default function Account(): ReactElement {
+const Account = (): ReactElement => {
   const { person } = useSession();
   const isWeak = person.passkeys === 0 && !person.hasTotp;
   return (
@@ -81,4 +81,6 @@ export default function Account(): ReactElement {
       <SessionsCard />
     </Page>
   );
-}
+};
+
+export default Account;

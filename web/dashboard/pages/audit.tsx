@@ -123,7 +123,7 @@ const Rows = ({ filter }: { filter: Filter }): ReactElement => {
   );
 };
 
-export default function Audit(): ReactElement {
+const Audit = (): ReactElement => {
   const { query } = usePageLocation();
   const filter = { action: query.get('action') ?? '', actor: query.get('actor') ?? '' };
   return (
@@ -137,4 +137,6 @@ export default function Audit(): ReactElement {
       </Card>
     </Page>
   );
-}
+};
+
+export default Audit;

@@ -128,7 +128,7 @@ const BrandingForm = ({ settings }: { settings: Settings }): ReactElement => {
   );
 };
 
-export default function Branding(): ReactElement {
+const Branding = (): ReactElement => {
   const settings = useAnswer('GET /settings');
   return (
     <Page title="Branding" lead="How the checkout looks to payers. Test and live have separate branding.">
@@ -137,4 +137,6 @@ export default function Branding(): ReactElement {
       </Answer>
     </Page>
   );
-}
+};
+
+export default Branding;

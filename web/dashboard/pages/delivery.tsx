@@ -97,7 +97,7 @@ const Resend = ({ id }: { id: string }): ReactElement => {
   );
 };
 
-export default function Delivery({ params }: { params: Readonly<Record<string, string>> }): ReactElement {
+const Delivery = ({ params }: { params: Readonly<Record<string, string>> }): ReactElement => {
   const id = params.id!;
   const answer = useAnswer(
     'GET /deliveries/:id',
@@ -141,4 +141,6 @@ export default function Delivery({ params }: { params: Readonly<Record<string, s
       </Answer>
     </Page>
   );
-}
+};
+
+export default Delivery;

@@ -17,7 +17,7 @@ const links: Partial<Record<GoLiveAnswer['steps'][number]['key'], { to: string; 
 
 const refreshMs = 5_000;
 
-export default function GoLive(): ReactElement {
+const GoLive = (): ReactElement => {
   const goLive = useAnswer('GET /go-live', {}, { everyMs: () => refreshMs });
   return (
     <Page title="Go live" lead="Complete these steps before you take live payments. Florin checks each of them.">
@@ -57,4 +57,6 @@ export default function GoLive(): ReactElement {
       </Answer>
     </Page>
   );
-}
+};
+
+export default GoLive;

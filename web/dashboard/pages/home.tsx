@@ -91,7 +91,7 @@ const FirstSteps = (): ReactElement => {
   );
 };
 
-export default function Home(): ReactElement {
+const Home = (): ReactElement => {
   const { query } = usePageLocation();
   const { account, needsSecondFactor } = useSession();
   const mayBuild = useMay('keys.manage');
@@ -138,4 +138,6 @@ export default function Home(): ReactElement {
       </Answer>
     </Page>
   );
-}
+};
+
+export default Home;

@@ -11,7 +11,7 @@ import { hrefIn, navigate } from '../pageLocation.ts';
 import { roleNames } from '../roleNames.ts';
 import { useKeepSession } from '../session.tsx';
 
-export default function Invitation(): ReactElement {
+const Invitation = (): ReactElement => {
   const [token] = useState(() => location.hash.slice(1));
   const keepSession = useKeepSession();
   const check = useQuery<AnswerOf<'POST /invitation/check'>, CallError>({
@@ -50,4 +50,6 @@ export default function Invitation(): ReactElement {
       {check.isError && <p>An invitation works once, for seven days. Ask the person who invited you for a new one.</p>}
     </OutsidePage>
   );
-}
+};
+
+export default Invitation;

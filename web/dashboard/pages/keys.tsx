@@ -133,7 +133,7 @@ const KeyList = ({ keys, ask }: { keys: readonly ApiKey[]; ask: (asked: Asked) =
   );
 };
 
-export default function Keys(): ReactElement {
+const Keys = (): ReactElement => {
   const keys = useAnswer('GET /keys');
   const [asked, ask] = useState<Asked | null>(null);
   const close = (): void => ask(null);
@@ -162,4 +162,6 @@ export default function Keys(): ReactElement {
       <RevokeKey apiKey={asked?.what === 'revoke' ? asked.apiKey : null} onClose={close} />
     </Page>
   );
-}
+};
+
+export default Keys;

@@ -164,7 +164,7 @@ const Loaded = ({ payment, answer }: { payment: ShownPayment; answer: Answered }
   );
 };
 
-export default function Payment({ params }: { params: Readonly<Record<string, string>> }): ReactElement {
+const Payment = ({ params }: { params: Readonly<Record<string, string>> }): ReactElement => {
   const environment = useEnvironment();
   const answer = useAnswer(
     'GET /payments/:id',
@@ -182,4 +182,6 @@ export default function Payment({ params }: { params: Readonly<Record<string, st
       </Answer>
     </Page>
   );
-}
+};
+
+export default Payment;

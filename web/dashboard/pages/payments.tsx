@@ -105,7 +105,7 @@ const List = ({ filters, offset }: { filters: Filters; offset: number }): ReactE
   );
 };
 
-export default function Payments(): ReactElement {
+const Payments = (): ReactElement => {
   const { query } = usePageLocation();
   const environment = useEnvironment();
   const [isCreating, setCreating] = useState(false);
@@ -146,4 +146,6 @@ export default function Payments(): ReactElement {
       />
     </Page>
   );
-}
+};
+
+export default Payments;

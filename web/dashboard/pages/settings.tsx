@@ -25,7 +25,7 @@ const Plan = ({ settings: { plan, limits } }: { settings: SettingsAnswer }): Rea
   </Card>
 );
 
-export default function Settings(): ReactElement {
+const Settings = (): ReactElement => {
   const settings = useAnswer('GET /settings');
   const mayReveal = useMay('secrets.reveal');
   const word = useEnvironment() === 'sandbox' ? 'test' : 'live';
@@ -44,4 +44,6 @@ export default function Settings(): ReactElement {
       </Answer>
     </Page>
   );
-}
+};
+
+export default Settings;

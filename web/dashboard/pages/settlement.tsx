@@ -68,7 +68,7 @@ const sweepColumns: readonly Column<SweepRow>[] = [
   { head: 'Landed', cell: ({ landedAt }) => <Time at={landedAt} /> },
 ];
 
-export default function Settlement(): ReactElement {
+const Settlement = (): ReactElement => {
   const settlement = useAnswer('GET /settlement', {}, { everyMs: () => refreshMs });
   const maySweep = useMay('settlement.sweep');
   const [swept, setSwept] = useState<UnsweptRow | null>(null);
@@ -105,4 +105,6 @@ export default function Settlement(): ReactElement {
       {swept && <SweepDialog row={swept} onClose={() => setSwept(null)} />}
     </Page>
   );
-}
+};
+
+export default Settlement;

@@ -13,7 +13,7 @@ import { useKeepSession } from '../session.tsx';
 /** Behind the #, which browsers send to nobody. */
 const tokenHere = (): string => location.hash.slice(1);
 
-export default function Setup(): ReactElement {
+const Setup = (): ReactElement => {
   const [token] = useState(tokenHere);
   const keepSession = useKeepSession();
   const check = useQuery<{ accountName: string }, CallError>({
@@ -62,4 +62,6 @@ export default function Setup(): ReactElement {
       )}
     </OutsidePage>
   );
-}
+};
+
+export default Setup;

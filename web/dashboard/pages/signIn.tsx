@@ -129,7 +129,7 @@ const NoOwner = ({ onRetry }: { onRetry: () => unknown }): ReactElement => (
   </OutsidePage>
 );
 
-export default function SignIn(): ReactElement {
+const SignIn = (): ReactElement => {
   const { query } = usePageLocation();
   const session = useSessionState();
   const keepSession = useKeepSession();
@@ -166,4 +166,6 @@ export default function SignIn(): ReactElement {
       <PasswordForm onSignedIn={onSignedIn} onCodeNeeded={setGiven} />
     </OutsidePage>
   );
-}
+};
+
+export default SignIn;

@@ -8,7 +8,7 @@ import { WalletStep } from '../start/walletStep.tsx';
 import { WebhookStep } from '../start/webhookStep.tsx';
 
 /** From nothing to a paid test payment. Everything here can be done again, elsewhere, later. */
-export default function Start(): ReactElement {
+const Start = (): ReactElement => {
   const environment = useEnvironment();
   if (environment === 'production')
     return (
@@ -30,4 +30,6 @@ export default function Start(): ReactElement {
       </ol>
     </Page>
   );
-}
+};
+
+export default Start;

@@ -97,7 +97,7 @@ const Invitations = ({ invitations }: { invitations: readonly Invitation[] }): R
   );
 };
 
-export default function Team(): ReactElement {
+const Team = (): ReactElement => {
   const team = useAnswer('GET /team');
   const [isInviting, invite] = useState(false);
   const [asked, ask] = useState<Asked | null>(null);
@@ -138,4 +138,6 @@ export default function Team(): ReactElement {
       <RemoveMember member={of('remove')} onClose={() => ask(null)} />
     </Page>
   );
-}
+};
+
+export default Team;

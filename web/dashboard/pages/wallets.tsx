@@ -41,7 +41,7 @@ const UnsetNetworks = ({ rows, onSet }: { rows: readonly Unset[]; onSet: (networ
   );
 };
 
-export default function Wallets(): ReactElement {
+const Wallets = (): ReactElement => {
   const wallets = useAnswer('GET /wallets');
   const [asked, ask] = useState<AskedWallet | null>(null);
   const isLive = useEnvironment() === 'production';
@@ -74,4 +74,6 @@ export default function Wallets(): ReactElement {
       <SetWallet asked={asked} onClose={() => ask(null)} />
     </Page>
   );
-}
+};
+
+export default Wallets;

@@ -9,7 +9,7 @@ import { EndpointCard } from '../webhooks/endpointCard.tsx';
 import { SecretCard } from '../webhooks/secretCard.tsx';
 import { SendCard } from '../webhooks/sendCard.tsx';
 
-export default function Webhook({ params }: { params: Readonly<Record<string, string>> }): ReactElement {
+const Webhook = ({ params }: { params: Readonly<Record<string, string>> }): ReactElement => {
   const id = params.id!;
   const endpoint = useAnswer('GET /webhooks/:id', { params: { id } });
   const [mayManage, mayResend, mayReveal] = [
@@ -31,4 +31,6 @@ export default function Webhook({ params }: { params: Readonly<Record<string, st
       </Answer>
     </Page>
   );
-}
+};
+
+export default Webhook;

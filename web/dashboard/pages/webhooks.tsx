@@ -65,7 +65,7 @@ const columnsWith = (counts: readonly Counts[] | undefined): Column<Endpoint>[] 
   },
 ];
 
-export default function Webhooks(): ReactElement {
+const Webhooks = (): ReactElement => {
   const endpoints = useAnswer('GET /webhooks');
   // Health always covers seven days. The range only affects figures that are not shown here.
   const home = useAnswer('GET /home', { query: { days: 1 } });
@@ -105,4 +105,6 @@ export default function Webhooks(): ReactElement {
       <CreateEndpoint isOpen={isCreating} onClose={() => create(false)} />
     </Page>
   );
-}
+};
+
+export default Webhooks;
