@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { migrate } from '../storage/migrate.ts';
 import { serviceRoleOf } from './compose.ts';
 import { ConfigError, loadConfig } from './config.ts';
-import { createLog } from './log.ts';
 
 /** For deployments that migrate in a separate step before the new version starts. */
 export const addMigrateCommand = (program: Command): void => {
@@ -14,6 +13,7 @@ export const addMigrateCommand = (program: Command): void => {
       const config = await loadConfig();
       if (!config.database)
         throw new ConfigError(['DATABASE_URL is not set. florin start updates the embedded database.']);
+      const { createLog } = await import('./log.ts');
       const { log, flush } = createLog(config.logLevel);
       const serviceRole = serviceRoleOf(config.database);
       const owner = { connectionString: config.database.migrateUrl };

@@ -4,7 +4,6 @@ import { type Config, loadConfig } from './config.ts';
 import { addConfigOptions } from './configOptions.ts';
 import { finishFirstRun, writeFirstRun } from './firstRun.ts';
 import type { Florin } from './florin.ts';
-import { createLog } from './log.ts';
 
 /** The URLs, or the roles of a process that does not serve the API. */
 export const readyLines = (
@@ -64,6 +63,7 @@ export const addStartCommand = (program: Command): void => {
   const command = program.command('start').description('Start Florin.');
   addConfigOptions(command).action(async (flags: Record<string, string>) => {
     const config = await loadConfig({ flags });
+    const { createLog } = await import('./log.ts');
     const { log, access, flush } = createLog(config.logLevel);
     // The reader of the output may be gone. Keep running.
     process.stdout.on('error', () => {});

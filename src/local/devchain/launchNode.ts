@@ -6,6 +6,8 @@ export type NodeExit = { readonly code: number | null; readonly signal: string |
 export type DevNode = { readonly pid: number; readonly port: number; readonly exited: Promise<NodeExit> };
 
 const nodePath = fileURLToPath(new URL('./node.ts', import.meta.url));
+// The same as in bin/florin.js. It halves the time to start; where it cannot be written to, nothing is kept.
+const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/florin', import.meta.url));
 const readyTimeoutMs = 30_000;
 const endTimeoutMs = 5_000;
 const stderrTailCharacters = 2_000;
@@ -17,8 +19,9 @@ export const launchNode = async (
   signal: AbortSignal,
 ): Promise<DevNode> => {
   signal.throwIfAborted();
-  // An empty environment: the process needs none, and ours may hold the master key.
-  const child = spawn(process.execPath, [nodePath], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: {} });
+  // Nothing of our own environment, which may hold the master key.
+  const env = { NODE_COMPILE_CACHE: compileCache };
+  const child = spawn(process.execPath, [nodePath], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env });
 
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
