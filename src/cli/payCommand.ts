@@ -66,12 +66,13 @@ const amountToSend = (
   throw new FlorinError('conflict', 'The payment is paid in full. To send more, give --amount.');
 };
 
-/** Waits until the payment is completed, or until the timeout. */
-const watch = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment> => {
+/** Waits until the money that was sent is confirmed, or until the timeout. */
+const watch = async (admin: AdminContext, before: ShownPayment, key: PaymentKey, units: bigint) => {
   const endMs = performance.now() + patienceMs;
+  const expected = BigInt(before.amountConfirmed) + units;
   for (;;) {
     const row = await read(admin, key);
-    if (row.status === 'completed' || performance.now() > endMs) return row;
+    if (BigInt(row.amountConfirmed) >= expected || performance.now() > endMs) return row;
     await pause(lookMs);
   }
 };
@@ -87,7 +88,7 @@ export const addPayCommand = (program: Command): void => {
         const units = amountToSend(row, options.amount);
         const payer = createDevPayer(await localRpcUrl(dataDir));
         const transaction = await payer.pay({ to: row.address, token: row.contract, amount: units });
-        const { status, exception } = await watch(admin, key);
+        const { status, exception } = await watch(admin, row, key, units);
         const amount = formatAmount(units, row.decimals);
         print(
           options,
