@@ -24,7 +24,7 @@ type SolcOutput = {
 const checkedIn = ['BalanceReader', 'Forwarder', 'ForwarderFactory', 'TestToken', 'SilentTestToken'] as const;
 
 const sourceDirectory = new URL('./src/', import.meta.url);
-const artefactDirectory = new URL('./artefacts/', import.meta.url);
+const testDirectory = new URL('./test/', import.meta.url);
 
 /**
  * No metadata in the bytecode, so that a comment or a path cannot change an address. `paris`, because its bytes run on
@@ -46,7 +46,7 @@ const readSources = (directory: URL): Record<string, { content: string }> =>
   );
 
 /** Compiles every `.sol` file of a directory, without any access to the network. Warnings count as errors. */
-export const compile = (directory: URL): Map<string, Artefact> => {
+const compile = (directory: URL): Map<string, Artefact> => {
   const solc: { version(): string; compile(input: string): string } = createRequire(import.meta.url)('solc');
   const outputSelection = { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } };
   const input = {
@@ -73,12 +73,16 @@ export const compile = (directory: URL): Map<string, Artefact> => {
   return artefacts;
 };
 
-/** The artefact files as they must be on disk: name → exact text. */
+const fileText = (value: object | undefined): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The artefact files as they must be on disk: path → exact text. */
 export const artefactFiles = (): Map<string, string> => {
   const artefacts = compile(sourceDirectory);
-  return new Map(checkedIn.map(name => [`${name}.json`, `${JSON.stringify(artefacts.get(name), null, 2)}\n`]));
+  const files = new Map(checkedIn.map(name => [`artefacts/${name}.json`, fileText(artefacts.get(name))]));
+  // In one file: only tests read them, and compiling took ten seconds of each run.
+  return files.set('test/artefacts.json', fileText(Object.fromEntries(compile(testDirectory))));
 };
 
 if (import.meta.main) {
-  for (const [name, text] of artefactFiles()) writeFileSync(new URL(name, artefactDirectory), text);
+  for (const [path, text] of artefactFiles()) writeFileSync(new URL(path, import.meta.url), text);
 }

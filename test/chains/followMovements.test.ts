@@ -1,19 +1,18 @@
 import { type Abi, encodeDeployData, getAddress, type Hex } from 'viem';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
-import { compile } from '../../contracts/build.ts';
 import { accounts, type Receipt } from './evmNode.ts';
 import { type FaultProxyOptions, startFaultProxy, type Upstream } from './faultProxy.ts';
 import { addressOf, type FollowerOptions, startFollower, startTestChain, type TestChain } from './followScene.ts';
+import { testContracts } from './testContracts.ts';
 
 const [alice, bob] = [addressOf('alice'), addressOf('bob')];
 const self = getAddress(accounts[1]);
-const artefacts = compile(new URL('../../contracts/test/', import.meta.url));
 
 let chain: TestChain;
 let lying: string;
 let rejecting: string;
-const deploy = async (contract: string, data = artefacts.get(contract)!.creationCode): Promise<string> => {
+const deploy = async (contract: string, data = testContracts.get(contract)!.creationCode): Promise<string> => {
   const [hash] = await chain.block({ data, gas: 2_000_000n });
   return getAddress((await chain.node.receiptOf(hash!)).contractAddress!);
 };

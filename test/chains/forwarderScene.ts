@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Abi, type Address, decodeEventLog, encodeFunctionData, type Hex, keccak256, toHex } from 'viem';
 import factoryArtefact from '../../contracts/artefacts/ForwarderFactory.json' with { type: 'json' };
 import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
-import { compile } from '../../contracts/build.ts';
 import { devChainDeployments } from '../../src/chains/evm/deployments.ts';
 import { deriveForwarder, forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { accounts, type Receipt, startEvmNode } from './evmNode.ts';
+import { testContracts } from './testContracts.ts';
 
 export const factoryAbi = factoryArtefact.abi as Abi;
 export const tokenAbi = tokenArtefact.abi as Abi;
@@ -40,7 +40,6 @@ export const startForwarderScene = async (hardfork?: string) => {
   await node.sendRaw(rawTransaction);
   for (const transaction of deployments.transactions) await node.must(transaction);
 
-  const hostile = compile(new URL('../../contracts/test/', import.meta.url));
   const sweepCall = (treasury: string, token: string, salts: readonly Uint8Array[], gasPerItem = 200_000n) => ({
     to: forwarderFactory,
     data: encodeFunctionData({
@@ -62,10 +61,10 @@ export const startForwarderScene = async (hardfork?: string) => {
     tokenBalance: async (token: string, holder: string) =>
       (await node.read(tokenAbi, token, 'balanceOf', [holder])) as bigint,
     deployHostile: (contract: string, args: readonly unknown[] = []) => {
-      const artefact = hostile.get(contract)!;
+      const artefact = testContracts.get(contract)!;
       return node.deploy(artefact.abi as Abi, artefact.creationCode as Hex, args);
     },
-    hostileAbi: (contract: string) => hostile.get(contract)!.abi as Abi,
+    hostileAbi: (contract: string) => testContracts.get(contract)!.abi as Abi,
   };
 };
 

@@ -10,8 +10,8 @@ import {
 } from 'viem';
 import factoryArtefact from '../../contracts/artefacts/ForwarderFactory.json' with { type: 'json' };
 import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
-import { type Artefact, compile } from '../../contracts/build.ts';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
+import { testContracts } from '../chains/testContracts.ts';
 
 export type Request = <T>(method: string, ...params: unknown[]) => Promise<T>;
 
@@ -61,16 +61,9 @@ export const noToken = '0x0000000000000000000000000000000000000000';
 const hex = (value: bigint): Hex => `0x${value.toString(16)}`;
 const gas = hex(25_000_000n);
 
-let compiled: Map<string, Artefact> | undefined;
-/** Blocks this process for seconds, so it runs before anything is started. */
-export const compileContracts = (): Map<string, Artefact> => {
-  compiled ??= compile(new URL('../../contracts/test/', import.meta.url));
-  return compiled;
-};
-
 const artefactOf = (name: string): { readonly abi: Abi; readonly creationCode: Hex; readonly runtimeCode: Hex } => {
   if (name === 'TestToken') return tokenArtefact as unknown as ReturnType<typeof artefactOf>;
-  return compileContracts().get(name) as unknown as ReturnType<typeof artefactOf>;
+  return testContracts.get(name) as unknown as ReturnType<typeof artefactOf>;
 };
 
 export const runtimeCodeOf = (name: string): Hex => artefactOf(name).runtimeCode;

@@ -7,7 +7,7 @@ import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { until } from '../support/until.ts';
-import { type ChainCalls, type Contract, compileContracts, createChainCalls } from './chainCalls.ts';
+import { type ChainCalls, type Contract, createChainCalls } from './chainCalls.ts';
 
 export type Payment = Answer['json'];
 export type LogLine = { readonly fields: Record<string, unknown>; readonly message: string };
@@ -58,7 +58,6 @@ export const localChain = async (dataDir: string): Promise<ChainCalls> => {
 
 /** A whole Florin with its dev chain, an account on it, and all that a test does to a payment from outside. */
 export const startWatchScene = async (options: { configFile?: object } = {}): Promise<WatchScene> => {
-  compileContracts();
   const [errors, logged]: [LogLine[], LogLine[]] = [[], []];
   const note: Log['error'] = (fields, message) => void logged.push({ fields: { ...fields }, message });
   const log: Log = {
