@@ -1,4 +1,5 @@
 // @module-tag browser
+// @module-tag thorough
 import { describe, expect, test } from 'vitest';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';

@@ -74,20 +74,26 @@ test('a wallet is not asked to send after the time, though the countdown slept',
   }, wallet.install);
 });
 
-test.each(['waiting', 'underpaid'] as const)('the page of the server is accessible then, when %s', state =>
-  onStage(async stage => {
-    stage.view = { ...stagedView(state, { hasStrays: true }), expiresAtMs: Date.now() - 1 };
-    await stage.open();
-    await stage.page.locator('main[data-state=timeUp]').waitFor();
-    await expectAccessible(stage);
-  }),
+test.each(['waiting', 'underpaid'] as const)(
+  'the page of the server is accessible then, when %s',
+  { tags: ['thorough'] },
+  state =>
+    onStage(async stage => {
+      stage.view = { ...stagedView(state, { hasStrays: true }), expiresAtMs: Date.now() - 1 };
+      await stage.open();
+      await stage.page.locator('main[data-state=timeUp]').waitFor();
+      await expectAccessible(stage);
+    }),
 );
 
-test.each(['unknown', 'blocked', 'unavailable'] as const)('the notice %s is accessible', notice =>
-  onStage(async stage => {
-    stage.notice = notice;
-    await stage.open();
-    await stage.page.locator(`main[data-notice="${notice}"]`).waitFor();
-    await expectAccessible(stage);
-  }),
+test.each(['unknown', 'blocked', 'unavailable'] as const)(
+  'the notice %s is accessible',
+  { tags: ['thorough'] },
+  notice =>
+    onStage(async stage => {
+      stage.notice = notice;
+      await stage.open();
+      await stage.page.locator(`main[data-notice="${notice}"]`).waitFor();
+      await expectAccessible(stage);
+    }),
 );

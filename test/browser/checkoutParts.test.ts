@@ -28,7 +28,7 @@ describe('copying', () => {
     await watched.close();
   });
 
-  test('goes another way where the clipboard is refused, and the focus stays', async () => {
+  test('goes another way where the clipboard is refused, and the focus stays', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made();
     const watched = await scene.open(payment, clipboard);
     const { page } = watched;
@@ -124,7 +124,7 @@ describe('language', () => {
     await watched.close();
   });
 
-  test('is kept by what arrives live', async () => {
+  test('is kept by what arrives live', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made();
     const watched = await scene.open(payment, { query: '?lang=fr' });
     await scene.calls.act(payment.id, 'cancel');
@@ -166,7 +166,7 @@ describe('the way back', () => {
     await watched.close();
   });
 
-  test('is not taken by who stays, and the focus does not go with the button', async () => {
+  test('is not taken by who stays, and the focus does not go with the button', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made(fields);
     await scene.pay(payment, 25_000_000n);
     await scene.reach(payment, 'completed');
@@ -214,7 +214,7 @@ describe('the simulate panel', () => {
   });
 });
 
-test('time that is up takes the address away, though nothing is known of the payment yet', async () => {
+test('time that is up takes the address away before anything is known', { tags: ['thorough'] }, async () => {
   const payment = await scene.calls.made({ expiresIn: 6 });
   const pid = scene.florin.florin.devChainPid()!;
   const watched = await scene.open(payment);
@@ -269,7 +269,7 @@ describe('keys', () => {
     await watched.close();
   });
 
-  test('every control of a receipt is reached by Tab', async () => {
+  test('every control of a receipt is reached by Tab', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made({ network: 'ethereum', redirectUrl: 'https://shop.example/thanks' });
     await scene.pay(payment, 25_000_000n);
     await scene.reach(payment, 'completed');

@@ -1,4 +1,5 @@
 // @module-tag browser
+// @module-tag thorough
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './axe.ts';

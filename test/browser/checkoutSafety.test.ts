@@ -68,7 +68,7 @@ describe('a row that was tampered with', () => {
   });
 });
 
-describe('an address to go back to', () => {
+describe('an address to go back to', { tags: ['thorough'] }, () => {
   test.each(['http://localhost:9/thanks', 'javascript:document.title=1'])(
     'that is %s is no link',
     async redirectUrl => {

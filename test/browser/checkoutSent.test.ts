@@ -1,4 +1,5 @@
 // @module-tag browser
+// @module-tag thorough
 import { describe, expect, test } from 'vitest';
 import { type Language, languages } from '../../src/checkout/languages.ts';
 import { renderMain } from '../../src/checkout/page.ts';

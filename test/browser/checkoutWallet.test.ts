@@ -72,7 +72,7 @@ describe('a wallet of the browser', () => {
     await watched.close();
   });
 
-  test('pays what is missing, exactly', async () => {
+  test('pays what is missing, exactly', { tags: ['thorough'] }, async () => {
     const { payment, wallet, watched } = await openWith(tokens);
     await scene.pay(payment, 24_999_999n);
     await inState(watched, 'underpaid');
@@ -105,7 +105,7 @@ describe('after the wallet has sent', () => {
   });
 });
 
-describe('what can go wrong has a sentence, and leaves a way on', () => {
+describe('what can go wrong has a sentence, and leaves a way on', { tags: ['thorough'] }, () => {
   const impoverish = (wallet: TestWallet): void => {
     wallet.account = `0x${'17'.repeat(20)}`;
   };
@@ -136,7 +136,7 @@ describe('what can go wrong has a sentence, and leaves a way on', () => {
   });
 });
 
-describe('a chain that the wallet does not know', () => {
+describe('a chain that the wallet does not know', { tags: ['thorough'] }, () => {
   const forget = (wallet: TestWallet): void => void wallet.known.delete(31337);
 
   test('is added, where there is a node that anybody may ask, and then paid on', async () => {

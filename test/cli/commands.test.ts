@@ -60,7 +60,9 @@ describe('accounts', () => {
     for (const account of data) expect(text).toContain(account.id);
   });
 
-  test('update says who may frame the checkout, in one environment, in place of those before', async () => {
+  test('update says who may frame the checkout, in one environment, in place of those before', {
+    tags: ['thorough'],
+  }, async () => {
     const { id } = await json('accounts', 'create', '--name', 'Framed');
     const update = (...args: string[]) => json('accounts', 'update', id, ...args);
     const origins = ['--checkout-origin', 'https://Shop.example', '--checkout-origin', 'https://two.example:444'];
@@ -81,7 +83,7 @@ describe('accounts', () => {
     expect(stderr[2]).toContain('No account');
   });
 
-  test('update says where payers ask, in one environment, and takes it back', async () => {
+  test('update says where payers ask, in one environment, and takes it back', { tags: ['thorough'] }, async () => {
     const { id } = await json('accounts', 'create', '--name', 'Asked');
     const update = (...args: string[]) => json('accounts', 'update', id, ...args);
     const sandbox = { accountId: id, environment: 'sandbox', supportContact: 'help@acme.example' };

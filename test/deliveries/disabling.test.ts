@@ -123,7 +123,7 @@ describe('five days of failures', () => {
     expectNoMore(rows, receiver);
   });
 
-  test('are not made of attempts that we could not sign', async () => {
+  test('are not made of attempts that we could not sign', { tags: ['thorough'] }, async () => {
     const { receiver, endpoint } = await withRetries(4);
     await failedSince(endpoint.id, '6 days');
     const [{ secret }] = await scene.sql('select secret from webhook_endpoints where id = $1', endpoint.id);
@@ -170,7 +170,7 @@ describe('five days of failures', () => {
     expect(await failedSince(endpoint.id, '1 day')).toHaveLength(1);
   });
 
-  test('are not five days in which nothing was sent', async () => {
+  test('are not five days in which nothing was sent', { tags: ['thorough'] }, async () => {
     const { endpoint } = await withRetries(3);
     const [first, second, third] = (await scene.deliveries(endpoint)) as [DeliveryRow, DeliveryRow, DeliveryRow];
     const lastFailed = (ago: string) =>

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { access, chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -172,7 +172,7 @@ test('a survivor that does not answer is ended, and a reused process id does not
   expect(await probe(again.owner)).toBe(true);
 });
 
-test('a server that dies is started again', limit, async () => {
+test('a server that dies is started again', { ...limit, tags: ['thorough'] }, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const { log, lines } = recordingLog();
   const server = await scene.start(dataDir, log);
@@ -189,7 +189,7 @@ test('a server that dies is started again', limit, async () => {
   expect(await processesNaming(dataDir)).toEqual([]);
 });
 
-test('of two starts at once one runs and the other says so', limit, async () => {
+test('of two starts at once one runs and the other says so', { ...limit, tags: ['thorough'] }, async () => {
   const dataDir = join(await scene.makeDirectory(), 'data');
   const rivals = [scene.run('postgresParent', dataDir), scene.run('postgresParent', dataDir)];
   const answers = await Promise.all(rivals.map(rival => rival.next()));

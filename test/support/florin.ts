@@ -48,7 +48,6 @@ export const startTestFlorin = async (
   started.defer(() => rm(room, { recursive: true, force: true }));
   if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
   const database = await cloneDatabase();
-  started.defer(database.drop);
   const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
   const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
   const florin = await startFlorin(config, options.log ?? silentLog, undefined, {

@@ -17,6 +17,8 @@ declare module 'vitest' {
     adminUrl: string;
     /** What the names of this run's databases begin with. */
     databasePrefix: string;
+    /** Whether the server was started for this run and ends with it. */
+    isOwnServer: boolean;
     /** Whether this is `npm run test:all`, where long tests take as many rounds as they can. */
     isThorough: boolean;
   }
@@ -68,6 +70,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   await migrate({ connectionString: withDatabase(adminUrl, templateName) }, { log: silentLog });
   project.provide('adminUrl', adminUrl);
   project.provide('databasePrefix', databasePrefix);
+  project.provide('isOwnServer', embedded !== null);
   return async () => {
     await onServer(`drop database if exists ${templateName} with (force)`);
     await embedded?.stop();

@@ -25,7 +25,9 @@ const outside: Record<string, string> = {
   'a dead setup link': '/setup#nothing',
   'a dead invitation': '/invitation#nothing',
 };
-const names = [...Object.keys(inside), 'payment', ...Object.keys(outside)];
+/** The pages that people look at most; `npm run test:all` looks at the others as well. */
+const most = ['home', 'payments', 'payment', 'settlement', 'account', 'sign-in'];
+const others = [...Object.keys(inside), ...Object.keys(outside)].filter(name => !most.includes(name));
 
 beforeAll(async () => {
   const { scene, keys, as } = pages.dashboard;
@@ -67,7 +69,7 @@ const cutOff = `[...document.querySelectorAll('main *')]
   .filter(element => element.getBoundingClientRect().right > innerWidth + 1)
   .map(element => element.outerHTML.slice(0, 120))`;
 
-test.each(names)('%s: nothing that axe finds or the policy refuses, and nothing cut off at 320 px', async name => {
+const looksRight = async (name: string): Promise<void> => {
   const watched = await openNamed(name);
   const { page } = watched;
   await expectAccessibleInBoth(watched);
@@ -78,7 +80,10 @@ test.each(names)('%s: nothing that axe finds or the policy refuses, and nothing 
   const strangers = watched.requests.filter(request => !request.url().startsWith(`${pages.dashboard.url}/`));
   expect(strangers.map(request => request.url()).filter(url => !url.startsWith('data:'))).toEqual([]);
   await watched.close();
-});
+};
+const right = '%s: nothing that axe finds or the policy refuses, and nothing cut off at 320 px';
+test.each(most)(right, looksRight);
+test.each(others)(right, { tags: ['thorough'] }, looksRight);
 
 const stops = `[...document.querySelectorAll('a[href], button, select, input, textarea, summary, [tabindex="0"]')]
   .filter(element => element.type !== 'hidden' && element.tabIndex >= 0 && !element.disabled && element.checkVisibility())
@@ -142,7 +147,9 @@ test('a chosen theme stays, whatever the device says', async () => {
   await watched.close();
 });
 
-test('a server that does not answer is told apart from an empty page, and asked again', async () => {
+test('a server that does not answer is told apart from an empty page, and asked again', {
+  tags: ['thorough'],
+}, async () => {
   const { page, context, close } = await openNamed('home');
   await context.route('**/dashboard/api/payments?**', route => route.abort());
   await page.getByRole('link', { name: 'Payments' }).click();

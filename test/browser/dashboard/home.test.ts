@@ -66,7 +66,7 @@ test('home shows every currency with volume, those with the most payments first'
   await watched.close();
 });
 
-test('a currency has the same colour on every network and in every list', async () => {
+test('a currency has the same colour on every network and in every list', { tags: ['thorough'] }, async () => {
   const { page, close } = await pages.open('/test', owner);
   const others = page.getByRole('table', { name: 'More currencies and networks' });
   await others.waitFor();

@@ -61,7 +61,9 @@ test('a key is created with proof, works, is rotated with an overlap, and is ref
   await watched.close();
 });
 
-test('a key with no overlap ends its predecessor at once, and what the server refuses is said at its field', async () => {
+test('a key with no overlap ends its predecessor at once, and what the server refuses is said at its field', {
+  tags: ['thorough'],
+}, async () => {
   const developer = await pages.dashboard.newPerson('developer');
   await developer.prove();
   const { key } = await developer.do('POST /keys', { body: { name: 'Leaked', scopes: ['payments:read'] } });

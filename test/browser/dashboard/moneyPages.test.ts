@@ -66,7 +66,7 @@ test('a file of payments is saved', async () => {
   await close();
 });
 
-test('a search says why there is no file of it', async () => {
+test('a search says why there is no file of it', { tags: ['thorough'] }, async () => {
   const { page, close } = await pages.open('/test/payments?search=nothing', await pages.dashboard.as('owner'));
   await page.getByText('Search results cannot be exported.').waitFor();
   expect(await page.getByRole('link', { name: 'Export CSV' }).count()).toBe(0);

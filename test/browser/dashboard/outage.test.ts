@@ -17,7 +17,9 @@ const mark = (page: Page): Promise<unknown> => page.evaluate('globalThis.wasHere
 const isMarked = (page: Page): Promise<unknown> => page.evaluate('globalThis.wasHere === true');
 const lost = 'No connection to Florin. Trying again…';
 
-test('a page that is opened during an outage comes by itself, file and data, without loading anew', async () => {
+test('a page that is opened during an outage comes by itself, file and data, without loading anew', {
+  tags: ['thorough'],
+}, async () => {
   const { page, context, close } = await pages.open('/test', await pages.dashboard.as('owner'));
   await heading(page, 'Home').waitFor();
   await mark(page);
@@ -97,7 +99,7 @@ test('a session that is lost says why on the sign-in page', async () => {
   await gone.close();
 });
 
-test('who has not been signed in, or signs out, is told of no lost session', async () => {
+test('who has not been signed in, or signs out, is told of no lost session', { tags: ['thorough'] }, async () => {
   const stranger = await pages.open('/sign-in', null);
   await heading(stranger.page, 'Sign in').waitFor();
   expect(await stranger.page.locator('.notice').count()).toBe(0);

@@ -58,7 +58,7 @@ test.each(names)(
   },
 );
 
-test('no page scrolls sideways at 320 px', async () => {
+test('no page scrolls sideways at 320 px', { tags: ['thorough'] }, async () => {
   const viewport = { width: 320, height: 640 };
   const watched = await pages.open('/test/keys', await pages.dashboard.as('owner'), { viewport });
   for (const name of names) {

@@ -64,7 +64,7 @@ test('who is signed out comes back to the page that was asked for', async () => 
   await close();
 });
 
-test('a link that would lead away leads home', async () => {
+test('a link that would lead away leads home', { tags: ['thorough'] }, async () => {
   const person = await pages.dashboard.newPerson('viewer');
   const { page, close } = await pages.open('/sign-in?next=//evil.example/dashboard/', null);
   await enterPassword(page, person.email);
@@ -212,7 +212,7 @@ test('a session that somebody ends is over at once', async () => {
   await theirs.close();
 });
 
-test('whoever guesses has to wait, and is told how long', async () => {
+test('whoever guesses has to wait, and is told how long', { tags: ['thorough'] }, async () => {
   const person = await pages.dashboard.newPerson('viewer');
   const { page, close } = await pages.open('/sign-in', null);
   await page.getByLabel('Email').fill(person.email);

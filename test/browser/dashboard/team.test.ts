@@ -74,7 +74,7 @@ test('an admin makes no owners and does not touch them; the last owner stays', a
   await watched.close();
 });
 
-test('older rows of the audit log come when they are asked for', async () => {
+test('older rows of the audit log come when they are asked for', { tags: ['thorough'] }, async () => {
   const owner = await pages.dashboard.as('owner');
   await owner.prove();
   for (let count = 0; count < 55; count++) await owner.do('PATCH /me', { body: { name: `Owner number ${count}` } });
