@@ -24,7 +24,7 @@ export default defineConfig(({ mode }) => {
       // is changed by use, and each file has a database of its own.
       isolate: false,
       // Two cores are the smallest machine this is run on. Much of the time is spent waiting for chains and retries, which
-      // leaves room for twice as many workers.
+      // leaves room for more workers than cores.
       maxWorkers: 4,
       testTimeout: 60_000,
       hookTimeout: 60_000,

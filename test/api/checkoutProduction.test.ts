@@ -34,7 +34,7 @@ test('a page in production has no way to pretend, and names no node of ours', as
   expect((await get(id, 'sandbox')).status).toBe(404);
 });
 
-test('a network that falls behind shows on the page', async () => {
+test('a network that falls behind shows on the page', { tags: ['thorough'] }, async () => {
   const { id } = await calls.made({ network: 'ethereum' });
   const version = async () => attributeOf((await get(`${id}/main`)).text, 'data-version');
   const before = await version();

@@ -49,7 +49,9 @@ test('never before its time: the event of expiry is not earlier than expiresAt',
   expect(early).toEqual([]);
 });
 
-test('a stopped chain holds expiry and creation back; both go on once it answers again', async () => {
+test('a stopped chain holds expiry and creation back; both go on once it answers again', {
+  tags: ['thorough'],
+}, async () => {
   const pid = scene.florin.devChainPid();
   expect(pid).not.toBeNull();
   const keyed = { headers: { 'idempotency-key': 'before-the-stop' } };

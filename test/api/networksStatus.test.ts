@@ -23,7 +23,9 @@ const allAre = (status: string) =>
     seen => seen.join() === status,
   );
 
-test('networks go down with the node behind them, refuse new payments, and come back with it', async () => {
+test('networks go down with the node behind them, refuse new payments, and come back with it', {
+  tags: ['thorough'],
+}, async () => {
   const calls = paymentCalls(scene, account);
   await allAre('operational');
   const payment = await calls.made();

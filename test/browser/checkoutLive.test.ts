@@ -1,4 +1,5 @@
 // @module-tag browser
+// @module-tag thorough
 import { describe, expect, test } from 'vitest';
 import { inState, type Payment, useCheckoutScene } from './checkoutScene.ts';
 import { type CuttableLine, openLine } from './cuttableLine.ts';
@@ -36,7 +37,7 @@ describe('a stream', () => {
     await line.close();
   });
 
-  test('that is refused is replaced by asking', { tags: ['thorough'] }, async () => {
+  test('that is refused is replaced by asking', async () => {
     const payment = await scene.calls.made();
     const others = [];
     for (let taken = 0; taken < mostStreams; taken++) {
@@ -54,7 +55,7 @@ describe('a stream', () => {
     for (const each of [watched, ...others]) await each.close();
   });
 
-  test('that nothing comes through is replaced by asking', { tags: ['thorough'] }, async () => {
+  test('that nothing comes through is replaced by asking', async () => {
     const payment = await scene.calls.made();
     const watched = await scene.open(payment);
     // A proxy that collects answers before it passes them on.
@@ -104,7 +105,7 @@ describe('a payer without a connection', () => {
     await watched.close();
   });
 
-  test('of whom only the service is gone is told that, too', { tags: ['thorough'] }, async () => {
+  test('of whom only the service is gone is told that, too', async () => {
     const payment = await scene.calls.made();
     const { watched, line } = await openByLine(payment);
     line.setOpen(false);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { languages } from '../../src/checkout/languages.ts';
 import { renderPage } from '../../src/checkout/page.ts';
@@ -96,12 +96,14 @@ const isWrong = ({ name, attributes }: Element): boolean =>
   (name === 'script' && attributes.get('src') !== `assets/${assets.script.name}`);
 
 const withAddresses = all(addresses);
+/** Every fifth in `npm test`; the test of texts above takes all of them. */
+const addressTexts = hostileTexts.filter((_, index) => inject('isThorough') || index % 5 === 0);
 
 test.each(Object.keys(contacts))(
   'an address, %s of the contact among them, leads over https, to a wallet or mail',
   part => {
     for (const state of shown) {
-      for (const text of hostileTexts) {
+      for (const text of addressTexts) {
         const view = { ...withAddresses(crowded(state), text), supportContact: contacts[part]!(text) };
         expect(elementsOf(pageOf(view)).filter(isWrong), text).toEqual([]);
       }

@@ -51,7 +51,7 @@ test('the first account and its key were made by Florin itself', async () => {
   expect(JSON.stringify(rows)).not.toContain(scene.florin.firstRun!.key);
 });
 
-test('what is refused is not in the log', async () => {
+test('what is refused is not in the log', { tags: ['thorough'] }, async () => {
   const { id } = await command('accounts', 'create', '--name', 'Other');
   const { dataDir, database } = scene.config;
   const bad = ['accounts', 'update', id, '--support-contact', 'nowhere', '--data-dir', dataDir];

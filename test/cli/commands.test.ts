@@ -166,7 +166,7 @@ describe('keys', () => {
     expect(webhooks.status).toBe(403);
   });
 
-  test('an expiry and an address list are kept', async () => {
+  test('an expiry and an address list are kept', { tags: ['thorough'] }, async () => {
     const past = await json('keys', 'create', '--expires', '2020-01-01T00:00:00Z');
     expect(past.expiresAt).toBe('2020-01-01T00:00:00.000Z');
     expect(await payments(past.key)).toBe(401);
@@ -175,7 +175,7 @@ describe('keys', () => {
     expect(await payments(elsewhere.key)).toBe(403);
   });
 
-  test('list shows hints and never a key', async () => {
+  test('list shows hints and never a key', { tags: ['thorough'] }, async () => {
     const { key, id } = await json('keys', 'create');
     const { data } = await json('keys', 'list');
     const text = (await florin('keys', 'list')).stdout;
@@ -187,7 +187,7 @@ describe('keys', () => {
     }
   });
 
-  test('rotate keeps the old key for the overlap', async () => {
+  test('rotate keeps the old key for the overlap', { tags: ['thorough'] }, async () => {
     const old = await json('keys', 'create', '--scopes', 'payments:read');
     const next = await json('keys', 'rotate', old.id, '--overlap', '1h');
     expect(next).toMatchObject({ accountId: old.accountId, scopes: ['payments:read'], successorId: null });

@@ -82,7 +82,7 @@ describe('florin pay', () => {
     expect(payment.confirmations.current).toBeGreaterThanOrEqual(2);
   });
 
-  test('a part first, then what is missing, then too much, in words and in JSON', async () => {
+  test('a part first, then what is missing, then too much, in words and in JSON', { tags: ['thorough'] }, async () => {
     const { id } = await made();
     const part = await json('pay', id, '--amount', '10.000001');
     expect(part).toMatchObject({ amount: '10.000001', status: 'pending', exception: 'underpaid' });
@@ -98,7 +98,7 @@ describe('florin pay', () => {
     expect(over).toMatchObject({ status: 'completed', amountReceived: '25.50' });
   });
 
-  test('an expired payment can still be paid', async () => {
+  test('an expired payment can still be paid', { tags: ['thorough'] }, async () => {
     const { id } = await made({ expiresIn: 1 });
     await until(
       () => read(id),
@@ -107,7 +107,7 @@ describe('florin pay', () => {
     expect(await json('pay', id)).toMatchObject({ status: 'completed' });
   });
 
-  test('refusals', async () => {
+  test('refusals', { tags: ['thorough'] }, async () => {
     const { id } = await made();
     for (const amount of ['0', '-1', '1e3', '0.0000001', 'all', '']) {
       expect(await refusedWith(2, 'pay', id, `--amount=${amount}`)).toContain('6 decimal places');

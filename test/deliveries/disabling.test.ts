@@ -155,7 +155,7 @@ describe('five days of failures', () => {
     expect(await failingSince(endpoint.id)).toBeNull();
   });
 
-  test('are counted from the last success on', async () => {
+  test('are counted from the last success on', { tags: ['thorough'] }, async () => {
     const { receiver, endpoint } = await withRetries(2);
     await failedSince(endpoint.id, '6 days');
     receiver.answer = answering(200);

@@ -58,7 +58,7 @@ describe('one who is slow or dead delays nobody', () => {
     expect(hanging.most()).toBeLessThanOrEqual(4);
   });
 
-  test('nor do many of them at once, though nothing is known of the live one yet', async () => {
+  test('nor do many of them at once, though nothing is known of the live one yet', { tags: ['thorough'] }, async () => {
     const [hanging, live] = [await scene.receiver(silent), await scene.receiver()];
     const crowd = [merchant, await scene.merchant()];
     const endpoints = await Promise.all(

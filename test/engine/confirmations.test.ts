@@ -91,7 +91,7 @@ test('and a reorg that takes a part of them moves it', async () => {
   expect((await shown(payment)).confirmations).toEqual({ ...small, current: 2 });
 });
 
-test.each([1, 2, 3])('generated transfers and reorgs, seed %i', async seed => {
+const generated = async (seed: number): Promise<void> => {
   const random = createSequence(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
   const payments = [await newPayment(), await newPayment()];
@@ -109,4 +109,6 @@ test.each([1, 2, 3])('generated transfers and reorgs, seed %i', async seed => {
       expect({ confirmations, amountReceived }, `turn ${turn}`).toEqual(expected(payment.address));
     }
   }
-});
+};
+test('generated transfers and reorgs, seed 1', () => generated(1));
+test.each([2, 3])('generated transfers and reorgs, seed %i', { tags: ['thorough'] }, generated);

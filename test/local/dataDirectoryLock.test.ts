@@ -35,7 +35,7 @@ test('a killed process holds nothing, whatever process id it has left behind', a
   lockDataDirectory({ dataDir }).release();
 });
 
-test('of several that come at once exactly one gets the directory', async () => {
+test('of several that come at once exactly one gets the directory', { tags: ['thorough'] }, async () => {
   const dataDir = await scene.makeDirectory();
   for (let round = 0; round < 3; round++) {
     const rivals = Array.from({ length: 4 }, () => scene.run('lockHolder', dataDir));

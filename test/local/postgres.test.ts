@@ -39,7 +39,10 @@ test('a first start brings up a private server with two plain roles', limit, asy
   expect(await findPostgres({ dataDir })).toBeNull();
 });
 
-test('a second start keeps the data, also below a path too long for a socket', limit, async () => {
+test('a second start keeps the data, also below a path too long for a socket', {
+  ...limit,
+  tags: ['thorough'],
+}, async () => {
   const dataDir = join(await scene.makeDirectory(), 'long, "quoted" name '.repeat(8));
   const first = await scene.start(dataDir);
   expect(first.owner.host.startsWith(dataDir)).toBe(false);

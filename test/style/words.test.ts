@@ -25,7 +25,8 @@ test('files of code are named in camelCase', () => {
 });
 
 test('no file only passes on what others export', () => {
-  const barrels = sourceFiles.filter(file =>
+  const having = sourceFiles.filter(file => /^export [^=]* from /m.test(file.text));
+  const barrels = having.filter(file =>
     parse(file).statements.some(s => ts.isExportDeclaration(s) && s.moduleSpecifier),
   );
   expect(barrels.map(file => file.path)).toEqual([]);
@@ -36,7 +37,8 @@ test('nothing is left for later or silenced', () => {
 });
 
 test('src has no any', () => {
-  const found = sourceFiles.flatMap(file => {
+  const having = sourceFiles.filter(file => /\bany\b/.test(file.text));
+  const found = having.flatMap(file => {
     const lines: string[] = [];
     eachNode(parse(file), node => {
       if (node.kind === ts.SyntaxKind.AnyKeyword) lines.push(at(file, lineOf(node)));

@@ -61,7 +61,7 @@ const payHere = (address: string) => scene.chain.payToken(usdc, address, whole);
 const payFar = (address: string) => far.chain.payToken(far.token('USDC'), address, whole);
 
 describe('a reorg below the blocks that are kept', () => {
-  test('halts the chain until the operator rolls it back', async () => {
+  test('halts the chain until the operator rolls it back', { tags: ['thorough'] }, async () => {
     const kept = await completed('base', payHere);
     const before = await scene.chain.snapshot();
     const lost = await completed('base', payHere);

@@ -52,7 +52,7 @@ const expectNeverFinal = async (payment: { id: string }): Promise<void> => {
 };
 
 describe('transfer returns false; no log', () => {
-  test('a transaction that succeeds and moved nothing is not counted', async () => {
+  test('a transaction that succeeds and moved nothing is not counted', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made(ordinary);
     await odd.call('transfer', [payment.address, whole]);
     await expectUntouched(payment);
@@ -72,7 +72,7 @@ describe('transfer returns false; no log', () => {
 });
 
 describe('fake token, same symbol; forged log', () => {
-  test('Transfer logs of another form are none, even from the listed contract', async () => {
+  test('Transfer logs of another form are none, even from the listed contract', { tags: ['thorough'] }, async () => {
     const payment = await scene.calls.made(ordinary);
     await odd.call('logMisshapen', [payment.address, whole]);
     await expectUntouched(payment);

@@ -123,7 +123,9 @@ test.each([
   }
 });
 
-test('nobody is told that a chain is watched before its first block is read: what came before is never looked at', async () => {
+test('nobody is told that a chain is watched before its first block is read: what came before is never looked at', {
+  tags: ['thorough'],
+}, async () => {
   const chain = await startChain('ethereum');
   await chain.mine(30);
   let isWithheld = true;

@@ -89,7 +89,7 @@ const stops = `[...document.querySelectorAll('a[href], button, select, input, te
   .filter(element => element.type !== 'hidden' && element.tabIndex >= 0 && !element.disabled && element.checkVisibility())
   .map((element, index) => { element.dataset.stop = index; return String(index); })`;
 
-test.each(['payments', 'payment', 'sign-in'])('%s: Tab reaches every control', async name => {
+test.each(['payments', 'payment', 'sign-in'])('%s: Tab reaches every control', { tags: ['thorough'] }, async name => {
   const { page, close } = await openNamed(name);
   const all = (await page.evaluate(stops)) as string[];
   expect(all.length).toBeGreaterThan(3);
@@ -133,7 +133,7 @@ test('the frame and the address tell test from live, and each tab stays in its o
   await first.close();
 });
 
-test('a chosen theme stays, whatever the device says', async () => {
+test('a chosen theme stays, whatever the device says', { tags: ['thorough'] }, async () => {
   const watched = await openNamed('home', { colorScheme: 'light' });
   const { page } = watched;
   const background = (): Promise<unknown> => page.evaluate('getComputedStyle(document.body).backgroundColor');

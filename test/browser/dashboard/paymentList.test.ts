@@ -53,7 +53,7 @@ test('a row is a link as a whole, and the way back leads to the same list', asyn
   await watched.close();
 });
 
-test('a row is opened from the keyboard', async () => {
+test('a row is opened from the keyboard', { tags: ['thorough'] }, async () => {
   const { page, close } = await pages.open('/test/payments', await pages.dashboard.as('owner'));
   await page.getByRole('link', { name: /, Order A-1030$/ }).focus();
   await page.keyboard.press('Enter');
@@ -97,7 +97,7 @@ test('on a phone the first payment is seen at once, and the filters are behind a
 });
 
 // The last: what it writes to the database has no seal, and cannot be shown.
-test('a search that leaves older payments out says so', async () => {
+test('a search that leaves older payments out says so', { tags: ['thorough'] }, async () => {
   await pages.dashboard.scene.admin.db.script(`insert into payments (account_id, environment, id, amount, decimals, currency,
       network, caip2, address, wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy,
       late_window_seconds, metadata, created_at, expires_at)

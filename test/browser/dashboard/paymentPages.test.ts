@@ -38,7 +38,7 @@ test('cancel is offered while nothing has arrived, and no longer then', async ()
   await close();
 });
 
-test('a treasury that nothing was swept to is called a treasury', async () => {
+test('a treasury that nothing was swept to is called a treasury', { tags: ['thorough'] }, async () => {
   const payment = await make();
   const { page, close } = await pages.open(`/test/payments/${payment.id}`, await pages.dashboard.as('owner'));
   await page.getByRole('term').filter({ hasText: 'Treasury' }).waitFor();

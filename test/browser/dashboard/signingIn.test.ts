@@ -194,7 +194,7 @@ const signedInElsewhere = async (person: DashboardClient): Promise<DashboardClie
   return other;
 };
 
-test('a session that somebody ends is over at once', async () => {
+test('a session that somebody ends is over at once', { tags: ['thorough'] }, async () => {
   const person = await pages.dashboard.newPerson('support');
   const mine = await pages.open('/test/account', person);
   const other = await signedInElsewhere(person);

@@ -56,7 +56,7 @@ test('somebody is invited by a link, joins in another browser, and gets another 
   await mine.close();
 });
 
-test('an admin makes no owners and does not touch them; the last owner stays', async () => {
+test('an admin makes no owners and does not touch them; the last owner stays', { tags: ['thorough'] }, async () => {
   const admin = await pages.open('/test/team', await pages.dashboard.as('admin'));
   await admin.page.getByRole('table', { name: 'Members' }).waitFor();
   expect(await admin.page.getByRole('button', { name: /Remove Owner/ }).count()).toBe(0);
