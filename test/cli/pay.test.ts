@@ -60,12 +60,7 @@ describe('florin pay', () => {
     expect(await json('pay', payment.id)).toMatchObject({ id: payment.id, amount: '25.00', status: 'completed' });
   });
 
-  test.each([
-    ['base', 'USDC', '25.00'],
-    ['ethereum', 'USDT', '0.000001'],
-    ['bsc', 'USDT', '1.000000000000000001'],
-    ['polygon', 'POL', '0.10'],
-  ])('pays what is asked for, and sees it completed: %s %s', async (network, currency, amount) => {
+  const paysAll = async (network: string, currency: string, amount: string): Promise<void> => {
     const { id } = await made({ network, currency, amount });
     const paid = await json('pay', id);
     expect(paid).toEqual({
@@ -80,7 +75,16 @@ describe('florin pay', () => {
     expect(payment).toMatchObject({ status: 'completed', amountReceived: amount, amountConfirmed: amount });
     expect(payment.transactions).toMatchObject([{ hash: paid.transaction, amount, status: 'confirmed' }]);
     expect(payment.confirmations.current).toBeGreaterThanOrEqual(2);
-  });
+  };
+  const paid = 'pays what is asked for, and sees it completed: %s %s';
+  test.each([
+    ['base', 'USDC', '25.00'],
+    ['polygon', 'POL', '0.10'],
+  ])(paid, paysAll);
+  test.each([
+    ['ethereum', 'USDT', '0.000001'],
+    ['bsc', 'USDT', '1.000000000000000001'],
+  ])(paid, { tags: ['thorough'] }, paysAll);
 
   test('a part first, then what is missing, then too much, in words and in JSON', { tags: ['thorough'] }, async () => {
     const { id } = await made();
