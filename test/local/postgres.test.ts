@@ -6,7 +6,8 @@ import { findPostgres, findSuperuser } from '../../src/local/postgres/startPostg
 import { eventually } from '../support/until.ts';
 import { postgresScene, postmasterPid, probe, processesNaming, query, recordingLog } from './postgresScene.ts';
 
-const limit = { timeout: 60_000 };
+// Ten starts in one test, on a machine that runs other tests as well.
+const limit = { timeout: 180_000 };
 const scene = postgresScene();
 afterEach(scene.end);
 
