@@ -44,8 +44,13 @@ const codes = async (watched: WatchedPage): Promise<Record<string, string | unde
   return read;
 };
 
-describe.each(['light', 'dark'] as const)('codes read off a screen that is %s', colorScheme => {
-  test('are the request for tokens, and then for what is missing, and the bare address', async () => {
+describe.each([
+  ['light', []],
+  ['dark', ['thorough']],
+] as const)('codes read off a screen that is %s', (colorScheme, tags) => {
+  test('are the request for tokens, and then for what is missing, and the bare address', {
+    tags: [...tags],
+  }, async () => {
     const payment = await scene.calls.made();
     const watched = await scene.open(payment, { colorScheme });
     const request = async (units: number): Promise<string> =>

@@ -112,7 +112,7 @@ describe('near the head', () => {
   });
 });
 
-describe('in ranges', () => {
+describe('in ranges', { tags: ['thorough'] }, () => {
   test.each<FaultKind>(['emptyLogs', 'truncatedLogs', 'nullBlock', 'nullReceipt'])(
     '%s is waited out, and nothing is missing afterwards',
     async kind => {
@@ -121,7 +121,7 @@ describe('in ranges', () => {
     },
   );
 
-  test('a node that clamps every range costs more questions and no movement', { tags: ['thorough'] }, async () => {
+  test('a node that clamps every range costs more questions and no movement', async () => {
     const { proxy, follower, from } = await prepare(150);
     proxy.set({ clampedRange: 1 });
     await follower.catchUp();
@@ -143,7 +143,7 @@ describe('in ranges', () => {
   });
 
   /** Providers that cap their answers silently. */
-  test.each([1, 7, 40])('an answer that is cut off after %i logs is noticed', { tags: ['thorough'] }, async cap => {
+  test.each([1, 7, 40])('an answer that is cut off after %i logs is noticed', async cap => {
     const capping =
       (chain: TestChain): Upstream =>
       async (method, params) => {

@@ -69,7 +69,9 @@ test.each(mending)(
 );
 
 describe('a delivery that fails', () => {
-  test('is scheduled again step by step, and parked with the reason when all attempts are used up', async () => {
+  test('is scheduled again step by step, and parked with the reason when all attempts are used up', {
+    tags: ['thorough'],
+  }, async () => {
     const { id, receiver } = await begin(answering(500, {}, 'out of order'));
     const delaysMs = [5_000, 15_000, 60_000, 300_000, 900_000];
     for (const [i, delayMs] of delaysMs.entries()) {

@@ -12,6 +12,7 @@ import { type AdminContext, createAccount, createKey } from '../../src/engine/ac
 import { createClient, type TestClient } from './client.ts';
 import { cloneDatabase } from './databases.ts';
 import { atEndOfFile } from './endOfFile.ts';
+import { until } from './until.ts';
 
 export type TestFlorin = {
   readonly florin: Florin;
@@ -45,9 +46,15 @@ let shared: Promise<TestFlorin> | undefined;
  * One Florin for all test files of a worker that ask for it, because a start takes a second. They see only accounts of their
  * own, and leave it running: it ends with the worker.
  */
-export const sharedTestFlorin = (): Promise<TestFlorin> => {
+export const sharedTestFlorin = async (): Promise<TestFlorin> => {
   shared ??= start({}, 'run');
-  return shared;
+  const scene = await shared;
+  // Tests of other files may have kept this process busy for so long that its chains do not count as watched.
+  await until(
+    () => scene.client.call('GET', '/v1/networks'),
+    ({ json }) => json.data.every(({ status }: { status: string }) => status === 'operational'),
+  );
+  return scene;
 };
 
 type Options = { env?: Record<string, string>; configFile?: object; log?: Log; live?: Tuning['live'] };

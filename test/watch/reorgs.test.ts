@@ -68,7 +68,7 @@ describe('reorg: dropped', () => {
     expect(await scene.read(created.id)).toEqual(created);
   });
 
-  test('a head that only moves down is no reorg', async () => {
+  test('a head that only moves down is no reorg', { tags: ['thorough'] }, async () => {
     const created = await scene.calls.made();
     const before = await scene.chain.snapshot();
     const { blockNumber } = await scene.chain.payToken(usdc, created.address, whole);
