@@ -69,7 +69,8 @@ const amountToSend = (
 /** Waits until the money that was sent is confirmed, or until the timeout. */
 const watch = async (admin: AdminContext, before: ShownPayment, key: PaymentKey, units: bigint) => {
   const endMs = performance.now() + patienceMs;
-  const expected = BigInt(before.amountConfirmed) + units;
+  // Money that arrived before and is not confirmed yet must not be taken for this.
+  const expected = BigInt(before.amountReceived) + units;
   for (;;) {
     const row = await read(admin, key);
     if (BigInt(row.amountConfirmed) >= expected || performance.now() > endMs) return row;
