@@ -125,6 +125,9 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   const watched = await pages.open('/test/settlement', owner);
   const { page } = watched;
   await wallet.install(page);
+  // Signing waits for the name of the chain, which messages about the wallet need.
+  const planned = page.waitForResponse('**/settlement/plan*');
+  await page.route('**/networks*', route => planned.then(() => route.continue()));
   await page.reload();
   await page.getByRole('button', { name: 'Sweep USDC on Ethereum' }).click();
   const known = [...wallet.known];

@@ -18,14 +18,11 @@ type Batch = SweepPlan['transactions'][number];
 const transactionOf = ({ chainId, to, data, value }: Batch) => ({ chainId, to, data, value });
 
 /**
- * Batches go one after the other: each hash is recorded before the next batch is sent. A batch that was sent and not recorded
- * is recorded first on the next try, and never sent twice.
+ * Sends one batch after the other, and records the hash of each before the next is sent. If recording fails, the next
+ * try records that hash again. It does not send the batch twice.
  */
-const useSweep = (row: UnsweptRow) => {
+const useSweep = (row: UnsweptRow, chainName: string) => {
   const record = useAct('POST /settlement/sweeps', { refresh: ['GET /settlement'] });
-  const networks = useAnswer('GET /networks');
-  // The wallet needs the chain that really stands behind the network.
-  const chainName = networks.data?.data.find(({ slug }) => slug === row.network)?.name ?? networkName(row.network);
   const [sent, setSent] = useState<readonly string[]>([]);
   const [recorded, setRecorded] = useState(0);
   const [isBusy, setBusy] = useState(false);
@@ -82,8 +79,10 @@ const Wallets = ({
   );
 };
 
-const Planned = ({ row, plan, onClose }: { row: UnsweptRow; plan: SweepPlan; onClose: () => void }): ReactElement => {
-  const { send, sent, recorded, isBusy, error } = useSweep(row);
+type Plan = { row: UnsweptRow; plan: SweepPlan; chainName: string; onClose: () => void };
+
+const Planned = ({ row, plan, chainName, onClose }: Plan): ReactElement => {
+  const { send, sent, recorded, isBusy, error } = useSweep(row, chainName);
   const batches = plan.transactions;
   const payments = batches.reduce((sum, batch) => sum + batch.payments.length, 0);
   const isDone = recorded === batches.length;
@@ -125,19 +124,25 @@ const Planned = ({ row, plan, onClose }: { row: UnsweptRow; plan: SweepPlan; onC
 
 export const SweepDialog = ({ row, onClose }: { row: UnsweptRow; onClose: () => void }): ReactElement => {
   const plan = useAct('POST /settlement/plan');
+  const networks = useAnswer('GET /networks');
   const { mutate } = plan;
   const { network, currency, treasury } = row;
+  // Messages about the wallet name the chain behind the network: on a local chain they differ.
+  const chainName = networks.data?.data.find(({ slug }) => slug === network)?.name ?? networkName(network);
+  const isReady = plan.data && !networks.isPending;
   useEffect(() => mutate({ body: { network, currency, treasury } }), [mutate, network, currency, treasury]);
   return (
     <Dialog isOpen onClose={onClose} title={`Sweep ${currency} on ${networkName(network)}`} isWide>
       {plan.error && <ErrorBox error={plan.error} onRetry={() => mutate({ body: { network, currency, treasury } })} />}
-      {plan.data && plan.data.transactions.length === 0 && (
+      {isReady && plan.data.transactions.length === 0 && (
         <Notice>
           <p>There is nothing left to sweep.</p>
         </Notice>
       )}
-      {plan.data && plan.data.transactions.length > 0 && <Planned row={row} plan={plan.data} onClose={onClose} />}
-      {!plan.data && !plan.error && <Loading lines={5} />}
+      {isReady && plan.data.transactions.length > 0 && (
+        <Planned row={row} plan={plan.data} chainName={chainName} onClose={onClose} />
+      )}
+      {!isReady && !plan.error && <Loading lines={5} />}
     </Dialog>
   );
 };
