@@ -39,11 +39,11 @@ const transactionsRow = (view: CheckoutView, speech: Speech): Html | null => {
   return row(speech.plural('transactions', transactions.length), html`<ul class="transactions">${shown}${more}</ul>`);
 };
 
-/** A longer one would push the codes out of sight. */
+/** A longer description would push the QR codes out of sight. */
 const longestShort = 160;
 const isShort = (description: string): boolean => description.length <= longestShort;
 
-/** What is paid for, to stand beside the amount. */
+/** The description, if it is short enough to stand beside the amount. */
 export const shortDescription = ({ description }: CheckoutView): Html | null =>
   (description ?? '') !== '' && isShort(description!)
     ? html`<p class="description"><bdi dir="auto">${description}</bdi></p>`
@@ -56,7 +56,7 @@ const descriptionRow = ({ description }: CheckoutView, speech: Speech, shown: Sh
   return row(speech.text('description'), html`<bdi class="description" dir="auto">${description}</bdi>`);
 };
 
-/** What names the payment to the merchant, and where its money is. */
+/** Rows that identify the payment: description, network, payment ID and transactions. */
 export const identity = (view: CheckoutView, speech: Speech, shown: Shown = {}): readonly (Html | null)[] => [
   descriptionRow(view, speech, shown),
   row(speech.text('network'), html`<bdi>${view.network.name}</bdi>`),

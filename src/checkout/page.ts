@@ -40,7 +40,7 @@ const speechFor = (view: CheckoutView, language: Language): Speech => {
   });
 };
 
-/** States in which something may have been sent that does not show yet. */
+/** States in which the payer may have sent money that is not shown yet. */
 const awaiting: ReadonlySet<CheckoutState> = new Set(['waiting', 'underpaid', 'timeUp', 'confirming', 'expired']);
 
 type Warning = readonly [key: SentenceKey, tone: 'calm' | 'bad'];

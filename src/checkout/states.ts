@@ -15,10 +15,10 @@ export type Scene = {
   readonly title: SentenceKey;
   readonly leads: readonly SentenceKey[];
   readonly badge: Html | null;
-  /** Of a payment that can be paid: how to copy its amount, and what it is for. */
+  /** For a payable payment: a button that copies the amount, and the description. */
   readonly besideTitle?: Html;
   readonly terms?: Html;
-  /** What they say sends the payer to the merchant, so that the way there follows. */
+  /** Whether the leads send the payer to the merchant. If so, the contact link follows. */
   readonly asks: boolean;
   readonly body: Html;
 };
@@ -52,7 +52,7 @@ const sums = (view: CheckoutView, speech: Speech): readonly Html[] => [
 const received = (view: CheckoutView, speech: Speech): Html | null =>
   hasFunds(view) ? html`<dl class="facts">${sums(view, speech)}</dl>` : null;
 
-/** The title names the amount, so it stands nowhere else. */
+/** The title names the amount, so it is not repeated. */
 const payable =
   (title: SentenceKey, leads: readonly SentenceKey[]): Draw =>
   (view, speech) => {

@@ -42,7 +42,7 @@ const walletLink = (view: CheckoutView, speech: Speech): Html | null => {
     : html`<p><a class="button" data-uri href="${uri}">${icons.out}<span>${speech.say('walletOpen')}</span></a></p>`;
 };
 
-/** Shown by the script. Without it, the wallet link is below the QR codes. */
+/** Shown by the script. Without it, the wallet link is in the QR code section. */
 const walletWay = (
   view: CheckoutView,
   speech: Speech,
@@ -56,7 +56,10 @@ const walletWay = (
 ${walletLink(view, speech)}
 </section>`;
 
-/** For a phone, which cannot point its camera at itself, and, below the codes, for a page without the script. */
+/**
+ * Phones get a wallet link above the codes, because they cannot scan their own screen. Other devices get it below the
+ * codes if scripts are off.
+ */
 const qrWay = (
   view: CheckoutView,
   speech: Speech,
@@ -71,8 +74,8 @@ const qrWay = (
 </section>`;
 
 /**
- * In groups of four, easy to compare by eye. The gaps are not characters, so that a manual selection copies the plain
- * address; a line may break at each.
+ * In groups of four, which are easy to compare. The gaps are not characters, so a manual selection copies the plain
+ * address. A line may break at each gap.
  */
 const grouped = (address: string): Html => {
   const prefix = /^0x/i.exec(address)?.[0] ?? '';

@@ -41,7 +41,11 @@ export const judgeAttempt = (
   if (result.statusCode === 410) return { kind: 'parked', reason: 'answered 410 (gone)', gone: true };
   const delayMs = retryDelaysMs[environment][failures];
   if (delayMs === undefined) {
-    return { kind: 'parked', reason: `all ${failures + 1} attempts failed; the last: ${result.error}`, gone: false };
+    return {
+      kind: 'parked',
+      reason: `${failures + 1} attempts in a row failed; the last: ${result.error}`,
+      gone: false,
+    };
   }
   const jitteredMs = delayMs * (1 - jitter + 2 * jitter * random);
   const requestedMs = Math.min(result.retryAfterMs ?? 0, maxRetryAfterMs);

@@ -13,8 +13,8 @@ const pageSize = 2_000;
 
 /**
  * Reads the balances of open native-coin payments, one page per turn and at most one turn per interval. With n of them
- * open, coin sent by a contract is found within (n / 2,000 + 1) intervals. These payments expire only as far as
- * complete rounds have been made.
+ * open, coin sent by a contract is found within (n / 2,000 + 1) intervals. These payments expire only up to the start
+ * of the last complete round.
  */
 export const createCoinScanner = (context: Context, driver: Driver, lease: Lease, intervalMs: number) => {
   const { caip2 } = lease;

@@ -8,7 +8,7 @@ import { foldTotals } from '../storage/totals.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** Payments per network in one round. */
+/** Payments per chain in one round, for tokens and for native coin. */
 const sweepShare = 200;
 const foldBatch = 5_000;
 const purgeBatch = 5_000;
@@ -22,7 +22,7 @@ export const sweep = async (context: Context, signal?: AbortSignal): Promise<boo
   return due.length >= sweepShare && moved > 0;
 };
 
-/** Decides payments again whose wake-up time has come. */
+/** Advances payments whose wake-up time has come. */
 export const startSweeper = (context: Context): Loop =>
   startLoop({
     name: 'sweeper',
@@ -31,7 +31,7 @@ export const startSweeper = (context: Context): Loop =>
     work: signal => sweep(context, signal),
   });
 
-/** Folds the deltas of the totals, so that reading a total reads few of them. */
+/** Folds the deltas of the totals, so that reading a total adds up only a few. */
 export const startFolder = (context: Context): Loop =>
   startLoop({
     name: 'folder',

@@ -8,8 +8,8 @@ import { createWake } from './wake.ts';
 const [pollMs, maxPollMs] = [1_000, 60_000];
 const costFactor = 20;
 /**
- * Targets per statement, and how many times longer the pause after it is, so that the poll does not slow down
- * deliveries.
+ * Targets per statement. The pause after a statement is `pauseFactor` times as long as the statement took, so that the
+ * poll does not slow down deliveries.
  */
 const [pageSize, pauseFactor] = [100, 4];
 const parkSize = 500;
@@ -60,7 +60,7 @@ export const startTargetPoll = (
       let waitMs = pollMs;
       try {
         const tookMs = await pollOnce();
-        // A single slow poll says more about that moment than about the number of targets.
+        // One slow poll may be an exception, so the faster of the last two counts.
         waitMs = Math.max(pollMs, Math.min(costFactor * Math.min(tookMs, previousMs), maxPollMs));
         previousMs = tookMs;
       } catch (error) {

@@ -1,7 +1,7 @@
 import type { Environment } from '../core/environment.ts';
 import type { Target } from '../storage/deliveries.ts';
 
-/** Targets that answer fast, that are unknown yet, that are slow, and that fail. */
+/** Targets that answer fast, new ones, slow ones and failing ones. */
 export const lanes = ['fast', 'new', 'slow', 'failing'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -68,8 +68,8 @@ export const kindOf = ({ failures }: { failures: number }): Kind => (failures ==
 export const isFailing = ({ failures }: { failures: number }): boolean => failures >= failuresToPause;
 
 /**
- * Whether it is probed in turn with the other targets that hang or have failed for long. Not if a person has requested
- * a delivery since.
+ * Whether the target takes turns with other targets that hang or have failed for long. Not if a person has requested a
+ * delivery since its last failure.
  */
 export const isPaced = (state: TargetState<unknown>): boolean =>
   isFailing(state) && (state.isLastFailureSlow || state.pauses >= fewPauses) && !(state.resumedMs > state.failedMs);
@@ -81,9 +81,9 @@ export const limitOf = (state: TargetState<unknown>, kind: Kind): number => {
 };
 
 /**
- * A fast target has up to three times its limit claimed ahead, and claims more when the waiting ones fall to the limit:
- * a claim of few deliveries costs as much as one of many, and nothing is sent while a claim is awaited and none are
- * left.
+ * A fast target claims up to three times its limit ahead, and claims again when the waiting deliveries fall to the
+ * limit. A small claim costs as much as a large one, and a target without waiting deliveries sends nothing until its
+ * next claim.
  */
 export const wantedOf = (state: TargetState<unknown>, kind: Kind): number => {
   const { waiting, active, hasMore } = state.queues[kind];

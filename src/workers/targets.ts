@@ -28,15 +28,14 @@ import {
 const laneCapacity: Readonly<Record<Lane, number>> = { fast: 2_048, new: 256, slow: 256, failing: 256 };
 
 /**
- * Deliveries held over all lanes, including hanging ones that moved to another lane: each is a socket. More than new
- * targets that hang can reach within the time of one attempt.
+ * Deliveries held in all lanes together, including hanging ones that moved to the slow lane: each may use a socket. New
+ * targets that hang cannot reach this limit within the timeout of one attempt.
  */
 const maxHeld = 6_000;
 
 /**
- * How many targets that hang or have failed for long are probed between two ticks. If hundreds hang, attempts that
- * start together would end together, again and again, and healthy targets would wait until all are recorded and sent
- * again.
+ * How many targets that hang or have failed for long are probed between two ticks. If hundreds of them started
+ * together, they would also time out together, and healthy targets would wait until all results are recorded.
  */
 const probesPerTick = 1;
 
@@ -240,7 +239,7 @@ export const createTargets = <D extends Sendable>() => {
       giveBack(state);
     },
 
-    /** The 410 is recorded, or could not be. The database decides what is left. */
+    /** The 410 is recorded, or recording has failed. From now on the database decides which deliveries are due. */
     closeRecorded(target: Target): void {
       const state = stateOf(target);
       state.pendingCloses -= 1;

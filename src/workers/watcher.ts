@@ -152,7 +152,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     const isRead = row !== null && row.latestNumber !== null;
     if (!isRead && health.status !== 'down') return;
     const { status, reason } = smooth(measure(networks[0]!, health, row));
-    // Without the lag, which grows by itself while no block comes.
+    // Excludes the lag, which grows while no block comes.
     const content = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
     const nowMs = performance.now();
     if (written?.content === content && nowMs - written.atMs < rewriteMs) return;
@@ -161,7 +161,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     written = { content, atMs: nowMs };
     measured.resolve();
   };
-  /** The heartbeat writes the later ones. */
+  /** The heartbeat writes later statuses. */
   const writeFirstStatus = async (): Promise<void> => {
     if (written === null) await writeStatus((await readChains(context.db, [caip2]))[0] ?? null);
   };

@@ -224,7 +224,7 @@ test('confirmations are counted, and their time is told', () => {
   expect(at(11, 12)).toContain('less than a minute');
   expect(at(1, 1_000, 60)).toContain('Expected time: 17 hours');
   expect(at(40, 12)).toContain('Confirming 12 of 12');
-  expect(at(40, null)).toContain('Waiting for Base to make it final');
+  expect(at(40, null)).toContain('Waiting for Base to make the payment final');
 });
 
 test('what was paid too much is named exactly', () => {

@@ -159,7 +159,7 @@ test('a callback whose attempts are used up is parked, and later events of the p
   await scene.sql(`update deliveries set failures = 5 where callback_url = $1`, receiver.url);
   await scene.makeDue(payment);
   const parked = await scene.untilDelivery(payment, ({ status }) => status === 'parked');
-  expect(parked).toMatchObject({ parkedReason: 'all 6 attempts failed; the last: answered 500', attempts: 2 });
+  expect(parked).toMatchObject({ parkedReason: '6 attempts in a row failed; the last: answered 500', attempts: 2 });
   receiver.answer = answering(200);
   await cancel(payment);
   await scene.untilDeliveries(payment, all => all.some(({ status }) => status === 'succeeded'));

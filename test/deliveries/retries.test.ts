@@ -81,7 +81,7 @@ describe('a delivery that fails', () => {
       await scene.makeDue({ id });
     }
     const parked = await scene.untilDelivery({ id }, ({ status }) => status === 'parked');
-    const parkedReason = 'all 6 attempts failed; the last: answered 500';
+    const parkedReason = '6 attempts in a row failed; the last: answered 500';
     expect(parked).toMatchObject({ attempts: 6, failures: 6, nextAttemptAt: null, isClaimed: false, parkedReason });
     expect(receiver.received).toHaveLength(6);
     expect(await scene.attempts(parked.id)).toMatchObject(

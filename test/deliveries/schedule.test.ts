@@ -56,7 +56,7 @@ describe('a failure', () => {
       const failures = promised[environment].length;
       expect(judgeAttempt(failed({ error: 'connection refused' }), { environment, failures, random: 0.5 })).toEqual({
         kind: 'parked',
-        reason: `all ${failures + 1} attempts failed; the last: connection refused`,
+        reason: `${failures + 1} attempts in a row failed; the last: connection refused`,
         gone: false,
       });
       expect(judgeAttempt(failed(), { environment, failures: failures + 5, random: 0.5 }).kind).toBe('parked');

@@ -3,15 +3,15 @@ import { showCopyButtons, showLocalTimes, showPrintButtons, startCountdown, star
 import { showWallets } from './wallet.ts';
 import { makeCodeToggle, makeTabs } from './ways.ts';
 
-/** How often a page asks that has no stream, and how long it waits at most between two tries that failed. */
+/** Poll interval of a page without a stream, and the longest pause after failures. */
 const [pollMs, longestPauseMs] = [2_000, 10_000];
 const answerTimeoutMs = 10_000;
-/** A stream that says nothing at first is held up on its way, by a proxy that collects answers before it passes them on. */
+/** A stream without an event after this time is blocked, for example by a proxy that buffers responses. */
 const firstWordMs = 6_000;
 /** A page that had to poll tries a stream again after this time. */
 const streamAgainMs = 60_000;
 const restAfterMs = 60_000;
-/** A stream that has beats, one every 15 s, and misses two is gone, though nobody has told its browser. */
+/** A heartbeat comes every 15 s. A stream that misses two is dead, even if the browser has not noticed. */
 const silentMs = 40_000;
 
 const live = {
@@ -43,7 +43,7 @@ const noteAnswer = (isGood: boolean): void => {
   showConnection();
 };
 
-/** By what the same element is found in new markup, in the order in which it is tried. */
+/** Attributes that identify an element in new markup, in the order in which they are tried. */
 const marks = ['id', 'name', 'data-copy', 'aria-label', 'data-print', 'data-stay', 'data-uri', 'href'];
 
 const selectorsOf = (element: HTMLElement): string[] => {
@@ -56,7 +56,7 @@ const selectorsOf = (element: HTMLElement): string[] => {
 
 const isVisible = (element: HTMLElement): boolean => element.getClientRects().length > 0;
 
-/** Whoever was in the old part is in the same place of the new one, or at its heading where that is gone. */
+/** Moves the focus to the same element in the new markup, or to the heading if that element is not there. */
 const moveFocus = (selectors: readonly string[], main: HTMLElement): void => {
   const same = selectors.map(selector => one(selector, main)).find(element => element && isVisible(element));
   if (same) same.focus({ preventScroll: true });
@@ -77,7 +77,7 @@ export const enhanceMain = (main: HTMLElement): void => {
   startRedirect(main);
 };
 
-/** Whether both ask for the same, and at the same version: the address goes before that changes, when time is up. */
+/** Compares version and timer: when the time is up, markup without a timer may still have the old version. */
 const areSame = (a: HTMLElement, b: HTMLElement): boolean =>
   a.dataset.version !== undefined &&
   a.dataset.version === b.dataset.version &&
@@ -102,14 +102,14 @@ const swapMain = (main: HTMLElement): void => {
   if (main.dataset.announce !== old.dataset.announce) announce(main.dataset.announce ?? document.title);
 };
 
-/** Whoever stands between may answer with a page of his own: what is not ours is not shown. */
+/** Null if the markup is not from Florin: a proxy may answer with its own page. */
 const mainIn = (markup: string): HTMLElement | null =>
   one('main#payment:is([data-version], [data-notice])', new DOMParser().parseFromString(markup, 'text/html'));
 
-/** A page without a payment, which is the last that this one shows: it must not be paid, or is not there any more. */
+/** Whether this is the last update: the payment must not be paid, or does not exist. */
 const isLast = (main: HTMLElement): boolean => !['unavailable', undefined].includes(main.dataset.notice);
 
-/** Answers whether that was ours. */
+/** Shows the markup. Returns false if it is not from Florin, or if the payment could not be read. */
 const take = (markup: string): boolean => {
   const main = mainIn(markup);
   if (!main || main.dataset.notice === 'unavailable') return false;
@@ -118,7 +118,7 @@ const take = (markup: string): boolean => {
   return true;
 };
 
-/** With `anew`, whatever is there now; otherwise what this page does not show, wherever that came from. */
+/** Updates the page. Without `anew`, the server sends nothing if the page already shows its version. */
 export const pollOnce = async (anew = false): Promise<void> => {
   try {
     const before = document.body.dataset.version;
@@ -126,7 +126,7 @@ export const pollOnce = async (anew = false): Promise<void> => {
     const signal = AbortSignal.timeout(answerTimeoutMs);
     const answer = await fetch(addressOf('main'), { headers, cache: 'no-store', signal });
     const markup = await answer.text();
-    // A stream may have been faster, and this answer older.
+    // If the stream has updated the page in the meantime, this response may be older.
     const isKnown = answer.status === 304 || before !== document.body.dataset.version;
     noteAnswer(isKnown || (take(markup) && answer.ok));
   } catch {
@@ -137,7 +137,7 @@ export const pollOnce = async (anew = false): Promise<void> => {
 const poll = async (): Promise<void> => {
   clearTimeout(live.polling);
   await pollOnce();
-  // Not all at the same moment, after a server was away.
+  // The jitter keeps pages from polling at the same moment after the server was down.
   const pauseMs = Math.min(longestPauseMs, pollMs * 2 ** live.failures) * (0.75 + Math.random() / 2);
   if (live.source === null && !live.isOver && !live.isResting) live.polling = setTimeout(poll, pauseMs);
 };
@@ -164,7 +164,7 @@ const pollInstead = (): void => {
   void poll();
 };
 
-/** A stream that breaks comes back by itself, with the version that it had; one that is refused does not. */
+/** The browser reopens a broken stream by itself. It does not reopen a refused one, so the page polls instead. */
 const openStream = (): void => {
   if (live.isOver) return;
   live.isResting = false;
@@ -185,7 +185,7 @@ const openStream = (): void => {
     live.hasBeats = true;
     hear();
   });
-  // The version that a browser asks for again with may be older than the one that this page shows by now.
+  // A browser that reconnects sends the version of its last event. The page may show another version.
   source.addEventListener('same', ({ data }) => {
     live.hasBeats ||= data !== '';
     hear();
@@ -201,7 +201,7 @@ const openStream = (): void => {
   });
 };
 
-/** Browsers open six connections to a host, and each page that streams has one: those behind others give theirs back. */
+/** Browsers open at most six HTTP/1.1 connections to a host, and each stream uses one. So hidden pages close theirs. */
 const rest = (): void => {
   live.isResting = true;
   closeStream();
@@ -209,7 +209,7 @@ const rest = (): void => {
   clearTimeout(live.streamAgain);
 };
 
-/** A page that comes back, from sleep or from behind, may have missed much, and its stream may be gone. */
+/** A page that becomes visible again may have missed updates, and its stream may be closed. */
 const wake = (): void => {
   clearTimeout(live.resting);
   if (document.visibilityState === 'hidden') live.resting = setTimeout(rest, restAfterMs);

@@ -1,6 +1,6 @@
 /*
- * The files of this folder are bundled into one script, which checkout.ts begins when the page has been read. The page works
- * without it; a part that is missing in the markup is left alone.
+ * The scripts in this folder are bundled into one. It starts in checkout.ts, after the browser has parsed the page. The
+ * page works without it, and it ignores parts that are missing in the markup.
  */
 
 export const root = document.documentElement;
@@ -11,7 +11,7 @@ export const all = <T extends HTMLElement = HTMLElement>(selector: string, withi
 export const one = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T | null =>
   within.querySelector<T>(selector);
 
-/** An attribute that the server wrote as JSON; null where it is missing or broken. */
+/** A data attribute that the server wrote as JSON; null if it is missing or invalid. */
 export const jsonOf = <T>(element: HTMLElement | null, name: string): T | null => {
   try {
     return JSON.parse(element?.dataset[name] ?? 'null') as T | null;
@@ -24,7 +24,7 @@ export const showIf = (element: HTMLElement | null, isShown: boolean): void => {
   if (element) element.hidden = !isShown;
 };
 
-/** A control that must not be used now keeps the focus, which one that is disabled would lose. */
+/** Uses `aria-disabled`, because a control with `disabled` would lose the focus. */
 export const setBusy = (buttons: readonly HTMLElement[], isBusy: boolean): void => {
   for (const button of buttons) {
     if (isBusy) button.setAttribute('aria-disabled', 'true');
@@ -34,7 +34,7 @@ export const setBusy = (buttons: readonly HTMLElement[], isBusy: boolean): void 
 
 let announcing: ReturnType<typeof setTimeout> | undefined;
 
-/** Emptied first: a sentence that stands there already would not be told again. */
+/** Clears the text first, because screen readers do not read an unchanged text again. */
 export const announce = (sentence: string | undefined): void => {
   const place = one('#announce');
   if (!place || !sentence) return;
@@ -46,8 +46,8 @@ export const announce = (sentence: string | undefined): void => {
 };
 
 /**
- * How far the server's clock is ahead. It wrote its time into the header Server-Timing when the first byte came, not when
- * this script began to run, which on a slow line is seconds later. Without that header the payer's clock must do.
+ * How far the server's clock is ahead. The time in the Server-Timing header is compared with the arrival of the first
+ * byte, because on a slow connection this script starts seconds later. Without the header, the payer's clock is used.
  */
 const clockAheadMs = (): number => {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];

@@ -2,7 +2,7 @@ import { all, announce, jsonOf, one, root, serverNowMs, setBusy, showIf } from '
 
 const feedbackMs = 2_000;
 
-/** For pages that may not use the clipboard: the old way, by a field that is selected. */
+/** For pages without access to the clipboard: copies from a selected text field. */
 const copyBySelection = (text: string, button: HTMLElement): boolean => {
   const field = document.createElement('textarea');
   field.value = text;
@@ -16,7 +16,7 @@ const copyBySelection = (text: string, button: HTMLElement): boolean => {
   return isCopied;
 };
 
-/** What a person can still do when nothing else is allowed: the text is marked, ready for the keyboard. */
+/** The last resort: selects the text, so that the payer can copy it by keyboard. */
 const selectBeside = (button: HTMLElement): void => {
   const text = button.previousElementSibling;
   if (text) getSelection()?.selectAllChildren(one('.sum', text) ?? text);
@@ -47,7 +47,7 @@ export const showCopyButtons = (main: HTMLElement): void => {
   }
 };
 
-/** The server does not know where the payer is. Digits are the ones that it writes. */
+/** The server does not know the payer's time zone. The digits are 0 to 9, as in the server's texts. */
 export const showLocalTimes = (main: HTMLElement): void => {
   const format = new Intl.DateTimeFormat(`${root.lang}-u-nu-latn`, {
     year: 'numeric',
@@ -64,7 +64,7 @@ export const showLocalTimes = (main: HTMLElement): void => {
 };
 
 const minuteMs = 60_000;
-/** How often is asked whether the page knows that its time is up: the two clocks need not agree to the second. */
+/** Poll interval once the time is up. The server may notice it slightly later, because the clocks differ. */
 const timeUpMs = 1_500;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 
@@ -78,13 +78,13 @@ const clockText = (leftMs: number): string => {
 
 type TimeUp = { readonly title: string; readonly lead: string; readonly told: string };
 
-/** Nobody is to send now, whether or not the server can be asked what became of the payment. */
+/** Removes all ways to pay, even if the server cannot be reached: the payer must not send now. */
 const endTime = (main: HTMLElement, { title, lead, told }: TimeUp): void => {
   const heading = one('h1', main);
   if (main.dataset.state === 'timeUp' || !heading) return;
   const isFocusLost = Boolean(document.activeElement?.closest('[data-ways], .facts, h1 + .copy'));
   for (const part of all('[data-ways], .lead, .notice.care, h1 + .copy', main)) part.remove();
-  // The time itself stays in the markup, by which what comes next is told from this.
+  // Hidden, not removed: `areSame` compares the timer with the next markup.
   showIf(one('.facts', main), false);
   const sentence = document.createElement('p');
   sentence.className = 'lead';
@@ -98,10 +98,10 @@ const endTime = (main: HTMLElement, { title, lead, told }: TimeUp): void => {
 };
 
 const untilMsOf = (timer: HTMLElement | null): number => Date.parse(timer?.dataset.until ?? '');
-/** For who is about to send: the countdown itself may have slept. */
+/** For a check just before sending: the countdown may have been suspended. */
 export const isTimeUp = (): boolean => serverNowMs() >= untilMsOf(one('[data-until]'));
 
-/** Reads the clock anew each time, so it does not drift, and is right at once after a sleep. */
+/** Each tick reads the clock, so the countdown does not drift and is correct after the device wakes up. */
 export const startCountdown = (main: HTMLElement, askAgain: () => void): void => {
   clearTimeout(ticking);
   const timer = one('[data-until]', main);
@@ -114,13 +114,13 @@ export const startCountdown = (main: HTMLElement, askAgain: () => void): void =>
     const leftMs = Math.max(0, untilMs - serverNowMs());
     timer.textContent = clockText(leftMs);
     timer.hidden = false;
-    // The first look announces nothing: whoever has just come reads the time itself.
+    // The first tick announces nothing, because the page has just been shown with the time.
     const passed = Number.isFinite(lastMs)
       ? [1, 5, 10].find(minutes => lastMs > minutes * minuteMs && leftMs <= minutes * minuteMs)
       : undefined;
     if (passed !== undefined && leftMs > 0) announce(sentences[passed]);
     lastMs = leftMs;
-    // The address goes with the time, whenever the network tells what became of the payment.
+    // Removes the address at once, without waiting for the server.
     if (leftMs === 0 && up) endTime(main, up);
     if (leftMs === 0) askAgain();
     ticking = setTimeout(tick, leftMs === 0 ? timeUpMs : leftMs % 1000 || 1000);
@@ -132,7 +132,7 @@ let redirecting: ReturnType<typeof setInterval> | undefined;
 let redirectAtMs: number | null = null;
 let hasStayed = false;
 
-/** The server lets https alone through; this looks again, because it is here that somebody would be led away. */
+/** Accepts only https. The server checks this too, but a mistake would take the payer to another site here. */
 export const startRedirect = (main: HTMLElement): void => {
   clearInterval(redirecting);
   const link = one<HTMLAnchorElement>('a[data-redirect]', main);
@@ -171,8 +171,8 @@ export const showPrintButtons = (main: HTMLElement): void => {
 };
 
 /**
- * Whoever points gets the language at once. By keyboard a closed list changes with every arrow key, and nobody wants a
- * new page for each: the button is there for that.
+ * With a pointer, a choice takes effect at once. By keyboard, each arrow key changes the list and would load a page, so
+ * the payer confirms with the button.
  */
 export const submitLanguage = (form: HTMLFormElement): void => {
   const list = one<HTMLSelectElement>('select', form);
@@ -194,7 +194,7 @@ export const submitLanguage = (form: HTMLFormElement): void => {
 
 let isSimulating = false;
 
-/** A form that a script sends has no button, so what the button says becomes a field. */
+/** `form.submit()` sends no button, so the button's value becomes a hidden field. */
 const submitPlain = (form: HTMLFormElement, submitter: HTMLElement | null): void => {
   const field = document.createElement('input');
   field.type = 'hidden';
@@ -205,8 +205,8 @@ const submitPlain = (form: HTMLFormElement, submitter: HTMLElement | null): void
 };
 
 /**
- * Without leaving the page: what comes of it arrives by itself. Only what was refused is sent again, as forms are, to show
- * why: an answer that was lost may be the one that says it was paid.
+ * Simulates without leaving the page: the result arrives as an update. A refused request is sent again as a plain form,
+ * to show the reason. A request without a response is not sent again, because it may have paid.
  */
 const simulateInPlace = async (
   form: HTMLFormElement,

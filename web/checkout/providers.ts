@@ -1,7 +1,7 @@
 export type Provider = { request(call: { method: string; params?: readonly unknown[] }): Promise<unknown> };
 export type Wallet = { readonly name: string; readonly icon: string | null; readonly provider: Provider };
 
-/** The wallets that this browser has, by the id that each gave itself. */
+/** The wallets in this browser, by the ID that each one announced. */
 export const wallets = new Map<string, Wallet>();
 
 export const hasWallets = (): boolean => wallets.size > 0;

@@ -1,12 +1,12 @@
 import { all } from './page.ts';
 import { ask, type Provider, wallets } from './providers.ts';
 
-/** What a wallet has sent from here. A reload, or another language, must not forget it: who does not see it pays twice. */
+/** A transaction that was sent from this page. Kept across reloads, so that the payer does not pay twice. */
 type Sent = { readonly hash: string; readonly atMs: number; readonly isMined: boolean };
-/** Shows what became of it. */
+/** Shows the state of the transaction. */
 type SaySent = (word: 'sent' | 'reverted' | 'unseen', hash: string) => void;
 
-/** How long a transaction may stay unseen before it may be tried again, and how often the wallets are asked for it. */
+/** After `unseenMs` without a receipt, the payer may try again. Until then, wallets are asked every `lookMs`. */
 const [unseenMs, lookMs] = [5 * 60_000, 10_000];
 export let sent: Sent | null = null;
 let watchingSent: ReturnType<typeof setTimeout> | undefined;
@@ -19,7 +19,7 @@ export const keepSent = (what: Sent | null): void => {
     if (what) sessionStorage.setItem(sentKey(), JSON.stringify(what));
     else sessionStorage.removeItem(sentKey());
   } catch {
-    // Nothing may be kept here, as in some frames: then it is known for as long as the page stays.
+    // Storage may be blocked, for example in a frame. Then the transaction is known until the page is left.
   }
 };
 
@@ -31,15 +31,15 @@ export const restoreSent = (say: SaySent): void => {
     say('sent', sent.hash);
     watchSent(say);
   } catch {
-    // The same.
+    // Storage is blocked, or the stored text is not JSON.
   }
 };
 
-/** Other money changes the page as well: what was sent has arrived when the page names it. */
+/** Whether the page lists this transaction. A changed page is no proof, because other money changes it too. */
 export const isListed = ({ hash }: Sent): boolean =>
   all('main .transactions code').some(({ textContent }) => textContent?.toLowerCase() === hash.toLowerCase());
 
-/** Whether something is on its way that must not be sent twice. */
+/** Whether a transaction may still arrive, so that the payer must not send again. */
 export const isUnderway = (): boolean => sent !== null && (sent.isMined || Date.now() - sent.atMs < unseenMs);
 
 const lookAtSent = async (provider: Provider, hash: string, say: SaySent): Promise<void> => {
@@ -53,7 +53,7 @@ const lookAtSent = async (provider: Provider, hash: string, say: SaySent): Promi
   }
 };
 
-/** A reloaded page does not know which of the wallets it was; those on another chain know nothing of it. */
+/** Asks all wallets, because a reloaded page does not know which one sent. Wallets on another chain find nothing. */
 export const watchSent = (say: SaySent): void => {
   clearTimeout(watchingSent);
   if (!sent || sent.isMined) return;

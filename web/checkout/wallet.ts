@@ -4,7 +4,7 @@ import { ask, hasWallets, type Provider, type Wallet, wallets } from './provider
 import { isListed, isUnderway, keepSent, sent, watchSent } from './sent.ts';
 import { showWalletApps } from './walletApps.ts';
 
-/** What the page asks a wallet for. */
+/** The payment that the page requests from a wallet. */
 type Asked = {
   readonly chainId: number;
   readonly chainName: string;
@@ -21,7 +21,7 @@ type Word =
   | ('connecting' | 'switching' | 'confirm' | 'sent')
   | ('refused' | 'chainUnknown' | 'insufficient' | 'failed' | 'timeUp' | 'reverted' | 'unseen');
 
-/** Ends an attempt with a sentence. */
+/** Ends an attempt to pay. `word` names the sentence that is shown. */
 class Stop extends Error {
   readonly word: Word;
   constructor(word: Word) {
@@ -30,15 +30,15 @@ class Stop extends Error {
   }
 }
 
-/** More than anybody has; a page that announces without end must not fill this one. */
+/** A limit, because an extension could announce any number of wallets. */
 const mostWallets = 20;
 let said: { readonly word: Word; readonly hash: string | null } | null = null;
-/** The wallet that was chosen last: one that does not answer keeps nobody from another. */
+/** The attempt with the wallet chosen last. The payer can choose another wallet if this one does not answer. */
 let attempt: { readonly provider: Provider } | null = null;
-/** From here on something may have been sent, and no other wallet may send. */
+/** While true, a wallet may be sending, and no other wallet may send. */
 let isSending = false;
 
-/** An icon is drawn from its own bytes or not at all: any other address would tell a stranger who pays whom. */
+/** Accepts only data: URLs. Loading any other URL would tell a third party about the payment. */
 const iconOf = (icon: unknown): string | null =>
   typeof icon === 'string' && /^data:image\/(?:png|svg\+xml|webp|jpeg|gif)[;,]/.test(icon) ? icon : null;
 
@@ -52,14 +52,14 @@ const takeWallet = ({ info, provider }: Detail): void => {
   if (section) showWallets(section);
 };
 
-/** EIP-6963: those that are here answer at once, others when they come. */
+/** EIP-6963: loaded wallets answer at once. Others announce themselves when they load. */
 export const discoverWallets = (): void => {
   addEventListener('eip6963:announceProvider', event => takeWallet((event as CustomEvent<Detail | null>).detail ?? {}));
   dispatchEvent(new Event('eip6963:requestProvider'));
 };
 
 const asked = (): Asked | null => jsonOf<Asked>(one('#way-wallet'), 'wallet');
-/** The same as it stands in the markup, to tell whether it is still what is asked for. */
+/** The same as text, to check later whether the request has changed. */
 const askedText = (): string | null => one('#way-wallet')?.dataset.wallet ?? null;
 
 /** Lower-case hexadecimal digits of one ABI word. */
@@ -92,7 +92,7 @@ const addChain = async (provider: Provider, wanted: Asked): Promise<void> => {
   }
 };
 
-/** A wallet that says it has switched is asked again: money on the wrong chain does not come back. */
+/** Checks the chain after the switch, because money on the wrong chain does not count. */
 const switchChain = async (provider: Provider, wanted: Asked): Promise<void> => {
   const chainId = hexOf(BigInt(wanted.chainId));
   try {
@@ -107,7 +107,7 @@ const switchChain = async (provider: Provider, wanted: Asked): Promise<void> => 
   if (!(await isOnChain(provider, wanted.chainId))) throw new Stop('chainUnknown');
 };
 
-/** Whether it holds less. One that does not tell its balance is left to judge by itself. */
+/** Whether the account holds less than `value`. False if the wallet does not tell: then the wallet itself decides. */
 const holdsLess = async (
   provider: Provider,
   from: string,
@@ -126,7 +126,7 @@ const holdsLess = async (
   }
 };
 
-/** With its chain, so that a wallet which has changed to another refuses. */
+/** Names the chain, so that a wallet that has changed to another chain refuses. */
 const transactionFor = (from: string, { chainId, address, contract, value }: Asked): object => ({
   chainId: hexOf(BigInt(chainId)),
   from,
@@ -160,23 +160,23 @@ const pay = async (own: NonNullable<typeof attempt>): Promise<void> => {
     await switchChain(provider, wanted);
   }
   if (await holdsLess(provider, from, wanted.contract, BigInt(wanted.value))) throw new Stop('insufficient');
-  // All that took its time, and a wallet may be on another chain by now.
+  // The steps above take time, and the wallet may have changed to another chain.
   if (!(await isOnChain(provider, wanted.chainId))) throw new Stop('chainUnknown');
-  // Nothing is waited for between these and the sending.
+  // There must be no await between these checks and sending.
   if (attempt !== own) return;
   if (isTimeUp()) throw new Stop('timeUp');
-  // The page may have moved on while somebody was asked: then there is something else to pay, or nothing.
+  // The page may have been updated while the payer confirmed. Then another amount or nothing is due.
   if (askedText() !== wantedText) throw new Stop('failed');
   try {
     await send(provider, from, wanted);
   } catch (error) {
-    // Not looked at before, because somebody else may pay the network's fee.
+    // Not checked before sending, because somebody else may pay the network fee.
     const isStopped = codeOf(error) !== userRefused && (await holdsLess(provider, from, null, 1n));
     throw isStopped ? new Stop('insufficient') : error;
   }
 };
 
-/** A second click finds the first still at it; another wallet takes its place until something is sent. */
+/** A second click on the same wallet does nothing. Another wallet replaces the attempt until sending begins. */
 const payOnce = async (provider: Provider): Promise<void> => {
   if (isSending || isUnderway() || attempt?.provider === provider) return;
   const own = { provider };
@@ -241,7 +241,7 @@ export const showWallets = (section: HTMLElement): void => {
   showIf(list, hasWallets());
   showIf(one('[data-wallet-none]', section), !hasWallets());
   showWalletApps(section);
-  // What was sent has arrived and is not all: the rest may be asked for.
+  // The transaction has arrived and did not cover the amount. The payer can send the rest.
   if (sent && isListed(sent)) {
     keepSent(null);
     said = null;

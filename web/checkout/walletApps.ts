@@ -2,27 +2,27 @@ import { one, root, showIf } from './page.ts';
 import { hasWallets } from './providers.ts';
 
 /**
- * Wallets of phones live in apps, and are found by no page outside of them. These open a page in a browser of their own, in
- * which they are found. Their names are names in every language.
+ * On phones, wallets are apps, and a page finds them only in the browser of the app. These links open the page there.
+ * The names are the same in every language.
  */
 const walletApps: readonly (readonly [name: string, linkTo: (page: string) => string])[] = [
-  // It takes what follows as it stands, and adds the scheme itself.
+  // MetaMask expects the URL unencoded and without its scheme.
   ['MetaMask', page => `https://link.metamask.io/dapp/${page.slice('https://'.length)}`],
   ['Coinbase Wallet (Base)', page => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(page)}`],
   ['Trust Wallet', page => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(page)}`],
 ];
 
-/** No wider than it has to be: a laptop that can be touched has neither these apps nor anything to open them with. */
+/** Excludes laptops with a touch screen, which do not have these apps. */
 const isPhone = (): boolean => matchMedia('(hover: none) and (pointer: coarse)').matches;
 
-/** An app trusts no certificate of ours, and its loopback need not be this one. */
+/** Excludes loopback: an app does not trust Florin's own certificate, and its loopback may be another device. */
 const canAppsReach = (): boolean =>
   location.protocol === 'https:' && !/^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname);
 
-/** This page in this language, and nothing else that somebody may have put into its address. */
+/** The URL of this page in this language, without other query parameters. */
 const ownAddress = (): string => `${location.origin}${location.pathname}?lang=${encodeURIComponent(root.lang)}`;
 
-/** Opened beside this page, which goes on telling what happens; who made the app hears of it by the click and not before. */
+/** Opens a new tab, so that this page keeps updating. Nothing is sent to the app's maker before the click. */
 const appLink = (name: string, href: string): HTMLElement => {
   const item = document.createElement('li');
   const link = document.createElement('a');

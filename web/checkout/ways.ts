@@ -1,7 +1,7 @@
 import { all, one, root } from './page.ts';
 import { hasWallets } from './providers.ts';
 
-/** Kept while the page lives, because every change brings new markup. */
+/** The choices are kept here, because each update replaces the markup. */
 let chosenWay: string | null = null;
 let chosenCode: string | null = null;
 
@@ -17,7 +17,7 @@ const tabOf = (section: HTMLElement): HTMLButtonElement => {
   return tab;
 };
 
-/** Which tab a key leads to; the arrows point as they do on the page, whichever way that is read. */
+/** The tab that a key moves to. In right-to-left languages the arrow keys are swapped. */
 const tabFor = (key: string, index: number, count: number): number | null => {
   const forward = root.dir === 'rtl' ? 'ArrowLeft' : 'ArrowRight';
   const backward = root.dir === 'rtl' ? 'ArrowRight' : 'ArrowLeft';
@@ -27,7 +27,7 @@ const tabFor = (key: string, index: number, count: number): number | null => {
   return key === 'End' ? count - 1 : null;
 };
 
-/** A wallet is offered first to who has one in this browser. The code is shown to all others, with a link on phones. */
+/** The payer's last choice. Otherwise the wallet if this browser has one, and the QR code if not. */
 const firstWay = (sections: readonly HTMLElement[]): HTMLElement => {
   const wanted = hasWallets() ? 'way-wallet' : 'way-qr';
   return sections.find(({ id }) => id === (chosenWay ?? wanted)) ?? sections[0]!;
@@ -68,7 +68,7 @@ export const makeTabs = (ways: HTMLElement): void => {
   select(firstWay(sections));
 };
 
-/** One code at a time, because a camera that sees two reads either. */
+/** Shows one code at a time: a camera that sees two may read the wrong one. */
 export const makeCodeToggle = (codes: HTMLElement): void => {
   const figures = all('figure[data-code]', codes);
   if (figures.length < 2) return;

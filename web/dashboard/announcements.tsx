@@ -13,7 +13,7 @@ const useAnnouncements = () => useAnswer('GET /announcements', {}, { everyMs: ()
 /** The page waits for this, so that an announcement does not push it down later. */
 export const useAreAnnouncementsKnown = (): boolean => !useAnnouncements().isPending;
 
-/** Wallet changes of both environments, on every page: a change that nobody wanted has to be seen in time. */
+/** Shows wallet changes of both environments on every page, so that an unwanted change is noticed in time. */
 export const Announcements = (): ReactElement | null => {
   const { data } = useAnnouncements();
   if (!data || data.walletChanges.length === 0) return null;

@@ -50,7 +50,7 @@ const Inside = ({ place, session }: { place: PageLocation; session: SignedIn }):
   if (place.environment === null) return <Redirect href={hrefIn(keptEnvironment(), '/')} />;
   const found = matchRoute(place.path);
   const isAllowed = found !== null && (found.route.action === null || session.actions.includes(found.route.action));
-  // A new key for each path and environment: no state of one page is left on the next.
+  // A new key for each path and environment, so that no state of one page is left on the next.
   const key = `${place.environment}${place.path}`;
   return (
     <SessionContext value={session}>

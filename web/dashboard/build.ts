@@ -4,10 +4,10 @@ import { sameEverywhere, small } from '../bundling.ts';
 
 const entry = 'web/dashboard/main.tsx';
 const earlyScript = 'web/dashboard/earlyTheme.ts';
-/** Where the server serves them. */
+/** The URL path of the assets. */
 const publicFolder = '/dashboard/assets/';
 
-/** By name below the folder of what was built: `index.html`, and `assets/…` with a hash of what is in them. */
+/** `files` are by path in the output folder: `index.html`, and `assets/…` with a content hash in the name. */
 export type Bundle = { readonly files: ReadonlyMap<string, Uint8Array>; readonly metafile: Metafile };
 
 const iconOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
@@ -15,7 +15,7 @@ const icon = iconOf(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3b4cca"/><path d="M11 24V8h11M11 16h8" fill="none" stroke="#fff" stroke-width="3.5"/></svg>',
 );
 
-/** Static imports of the entry, and theirs: all that is loaded before anything is shown. */
+/** The entry and all its static imports, which load before anything is shown. */
 export const initialScripts = ({ outputs }: Metafile): string[] => {
   const first = Object.keys(outputs).find(path => outputs[path]!.entryPoint === entry)!;
   const found = new Set<string>();

@@ -4,7 +4,7 @@ import { isGatewayFault, noteAnswer, noteNoAnswer } from './connection.ts';
 import { environmentHere, here, navigate, outsideHref } from './pageLocation.ts';
 import { wasUsedRecently } from './userActivity.ts';
 
-/** An answer that is not what was asked for. Without a status, there was no answer. */
+/** A failed call. `status` is null if there was no answer from Florin. */
 export class CallError extends Error {
   readonly status: number | null;
   readonly code: string;
@@ -35,7 +35,7 @@ type Given<Name extends DashboardCallName> = (ParamsIn<Name> extends never
   : { params: Record<ParamsIn<Name>, string> }) &
   (BodyOf<Name> extends undefined ? { body?: undefined } : { body: BodyOf<Name> }) & {
     query?: QueryOf<Name> | undefined;
-    /** Where the address does not say, or says another by now. */
+    /** By default, the environment in the URL. */
     environment?: Environment;
     signal?: AbortSignal;
   };
@@ -52,7 +52,7 @@ type AnyOptions = {
 
 export const apiBase = '/dashboard/api';
 
-/** Also for links to files. */
+/** The URL of a call. Also used for links to files. */
 export const callPath = (path: string, { params = {}, query = {}, environment }: AnyOptions = {}): string => {
   const filled = path.replace(/:([a-zA-Z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const search = new URLSearchParams({ environment: environment ?? environmentHere() });
@@ -79,7 +79,7 @@ const errorIn = async (answer: Response): Promise<CallError> => {
 const ask = async (name: string, options: AnyOptions): Promise<Response> => {
   const [method, path] = name.split(' ') as [string, string];
   const hasBody = options.body !== undefined;
-  // A session that nobody uses ends, however often an open page looks for news.
+  // Background requests do not extend the session, so that an unused page is signed out.
   const isBackground = method === 'GET' && !wasUsedRecently();
   try {
     const answer = await fetch(callPath(path, options), {
@@ -93,7 +93,7 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
       ...(hasBody ? { body: JSON.stringify(options.body) } : {}),
       ...(options.signal ? { signal: options.signal } : {}),
     });
-    // Florin's own 503 is an answer; without its words it is a proxy's.
+    // A gateway status with JSON comes from Florin. Without JSON, it comes from a proxy.
     const isFlorin = !isGatewayFault(answer.status) || (answer.headers.get('content-type') ?? '').includes('json');
     (isFlorin ? noteAnswer : noteNoAnswer)();
     return answer;
@@ -105,19 +105,19 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
 };
 
 let prove: (() => Promise<boolean>) | null = null;
-/** The dialog that asks who is there. One at a time; answers whether proof was given. */
+/** Sets the dialog that asks for proof of identity. It returns whether proof was given. */
 export const answerProofWith = (handler: typeof prove): void => {
   prove = handler;
 };
 
 let forget: () => void = () => {};
-/** What to do when the session has ended: what was read in it must not stay on the screen. */
+/** Sets what to do when the session has ended: its data must not stay on the screen. */
 export const onSignedOut = (handler: () => void): void => {
   forget = handler;
 };
 
 let isLost = false;
-/** Whether a session ended while somebody used it here. */
+/** Whether the session ended while a page of the app was open. */
 export const wasSessionLost = (): boolean => isLost;
 
 const wayBack = (): string => {
@@ -125,7 +125,7 @@ const wayBack = (): string => {
   return environment === null ? '' : `?next=${encodeURIComponent(location.pathname + location.search)}`;
 };
 
-/** Calls that answer 401 by themselves: a wrong password is not an ended session. */
+/** Calls whose 401 has another meaning: a wrong password is not an ended session. */
 const isSigningIn = (name: string): boolean => /^POST \/(?:sign-in|setup|invitation|prove)\b/.test(name);
 
 const read = async (answer: Response): Promise<unknown> => {
@@ -142,7 +142,7 @@ export const call = async <Name extends DashboardCallName>(
   name: Name,
   ...[given]: CallOptions<Name>
 ): Promise<AnswerOf<Name>> => {
-  // Read once: the repeated call after a proof goes where the first one went.
+  // The environment is read once, so that the repeated call after a proof uses the same one.
   const options: AnyOptions = { ...(given as AnyOptions), environment: given?.environment ?? environmentHere() };
   let answer = await ask(name, options);
   if (answer.ok) return (await read(answer)) as AnswerOf<Name>;
@@ -154,7 +154,7 @@ export const call = async <Name extends DashboardCallName>(
   }
   if (error.status === 401 && !isSigningIn(name)) {
     const next = wayBack();
-    // Outside, somebody has just signed out, and this answers what was asked before.
+    // On pages without an environment, the person has just signed out, and this call was made before that.
     isLost ||= here().environment !== null;
     forget();
     navigate(outsideHref(`/sign-in${next}`), { isReplacing: true });

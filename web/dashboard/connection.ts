@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { base } from './pageLocation.ts';
 
-/** Whether Florin answers. After a request without an answer it is asked until it answers; what waits for it goes on. */
+/** Whether Florin answers. After a missing answer, it is probed until it answers. Then waiting work goes on. */
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
@@ -18,10 +18,10 @@ const set = (next: boolean): void => {
   for (const notify of watchers) notify();
 };
 
-/** What a proxy answers in place of a server that is down. */
+/** Whether this is a status that a proxy returns if the server is down. */
 export const isGatewayFault = (status: number): boolean => status >= 502 && status <= 504;
 
-/** By the page itself: it needs no session and keeps none alive. */
+/** Requests the page itself, which needs no session and does not extend one. */
 const isAnswered = async (): Promise<boolean> => {
   try {
     return !isGatewayFault((await fetch(base, { method: 'HEAD', cache: 'no-store' })).status);
@@ -49,7 +49,7 @@ export const noteNoAnswer = (): void => {
 const untilFound = (): Promise<void> =>
   isLost ? new Promise(resolve => void waiting.push(resolve)) : Promise.resolve();
 
-/** Loads a file of the app, again and again while Florin does not answer. A file that is gone is an error. */
+/** Loads a file of the app, and retries while Florin does not answer. A missing file is an error. */
 export const untilLoaded = async <T>(load: () => Promise<T>): Promise<T> => {
   let wasAnswered = false;
   for (;;) {

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { useIsConnectionLost } from './connection.ts';
 
-/** Always there, so that its text is read aloud when it comes. */
+/** The element always exists, so that screen readers read its text when it appears. */
 export const ConnectionNotice = (): ReactElement => {
   const isLost = useIsConnectionLost();
   return (

@@ -3,16 +3,16 @@ import { hrefIn, navigate, useEnvironment } from './pageLocation.ts';
 
 type Attributes = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'>;
 
-/** A click with a modifier, or of another button, is the browser's. */
+/** The browser handles clicks with a modifier key or another mouse button. */
 const isPlainClick = (event: MouseEvent): boolean =>
   event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 
-/** To a page of the environment that is shown. */
+/** A link to a page in the current environment. */
 export const Link = ({ to, ...rest }: Attributes & { to: string }): ReactElement => (
   <AppLink href={hrefIn(useEnvironment(), to)} {...rest} />
 );
 
-/** To any page of the app, without a full reload. */
+/** A link to any page of the app, without a full reload. */
 export const AppLink = ({ href, onClick, ...rest }: Attributes & { href: string }): ReactElement => (
   <a
     href={href}

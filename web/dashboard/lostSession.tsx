@@ -14,10 +14,10 @@ const reasons: Readonly<Record<SessionEnd, string>> = {
   too_many: 'You signed in on many devices. The session that was not used for the longest time was ended.',
   unknown: 'Florin does not know this session any more. Its data may have been reset.',
 };
-/** The browser has dropped the cookie, so the server cannot tell which of the two it was. */
+/** The browser has deleted the cookie, so the server cannot tell which of the two happened. */
 const cookieGone = 'Your session ended. It expired, or you signed out in another tab.';
 
-/** Why somebody who was signed in sees the sign-in page. */
+/** Tells a person who was signed in why the session ended. */
 export const LostSession = ({ state }: { state: SessionState | undefined }): ReactElement | null => {
   if (state?.state !== 'signed-out') return null;
   const reason = state.ended ? reasons[state.ended] : wasSessionLost() ? cookieGone : null;

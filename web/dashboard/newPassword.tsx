@@ -27,7 +27,7 @@ export const NewPassword = (): ReactElement => (
   </>
 );
 
-/** The password, if both fields have the same. */
+/** The password. Throws if the two fields differ. */
 export const samePassword = (values: Values): string => {
   const password = values.exact('password');
   if (password === values.exact('again')) return password;

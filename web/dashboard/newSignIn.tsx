@@ -13,7 +13,7 @@ const ways: readonly RadioOption<Way>[] = [
   { value: 'both', label: 'Password and passkey', hint: 'Either one signs you in.' },
 ];
 
-/** How a person who joins will sign in. */
+/** The fields in which a new person chooses how to sign in. */
 export const NewSignIn = (): ReactElement => {
   const [way, setWay] = useState<Way>('password');
   return (
@@ -26,7 +26,7 @@ export const NewSignIn = (): ReactElement => {
   );
 };
 
-/** What was chosen there. The device is asked last, once all else is right. */
+/** The chosen password and passkey. The device is asked last, after the other values were checked. */
 export const newProofs = async (
   values: Values,
   offer: () => Promise<Json>,

@@ -1,16 +1,16 @@
 import { useSyncExternalStore } from 'react';
 import type { Environment } from '../../src/core/environment.ts';
 
-/** The page that the address names. The environment is part of the address, so that two tabs never mix. */
+/** The page in the URL. The environment is part of the URL, so that two tabs never mix environments. */
 
 export const base = '/dashboard';
 const words = { sandbox: 'test', production: 'live' } as const satisfies Record<Environment, string>;
 const changed = 'florin:location';
 
 export type PageLocation = {
-  /** Null on pages outside both: sign-in, setup, invitation. */
+  /** Null on pages without an environment: sign-in, setup, invitation. */
   readonly environment: Environment | null;
-  /** Below the environment, or below the base: `/payments/pay_1`. */
+  /** The path after the environment, or after the base if there is none: `/payments/pay_1`. */
   readonly path: string;
   readonly query: URLSearchParams;
 };
@@ -27,7 +27,7 @@ export const pageLocationOf = (href: string): PageLocation => {
 };
 
 const kept = 'florin.environment';
-/** Of the last visit; a new person begins in the sandbox. */
+/** The environment of the last visit. The default is the sandbox. */
 export const keptEnvironment = (): Environment => {
   try {
     return localStorage.getItem(kept) === 'production' ? 'production' : 'sandbox';
@@ -39,7 +39,7 @@ export const keepEnvironment = (environment: Environment): void => {
   try {
     localStorage.setItem(kept, environment);
   } catch {
-    // Nothing depends on it.
+    // Storage may be blocked. The next visit then begins in the sandbox.
   }
 };
 
@@ -52,7 +52,7 @@ export const hrefIn = (environment: Environment, to: string): string =>
 export const outsideHref = (to: string): string => `${base}${to}`;
 
 let visits = 0;
-/** Whether something was navigated to since the app was loaded: then focus goes to the new heading. */
+/** Whether the page has changed since the app was loaded. If so, the new heading gets the focus. */
 export const hasNavigated = (): boolean => visits > 0;
 
 export const navigate = (href: string, { isReplacing = false } = {}): void => {
@@ -63,7 +63,7 @@ export const navigate = (href: string, { isReplacing = false } = {}): void => {
   if (!isReplacing) scrollTo(0, 0);
 };
 
-/** Same page, other filters: nothing is focused and nothing scrolls. */
+/** Changes the filters of the current page, without moving the focus or scrolling. */
 export const replaceQuery = (query: URLSearchParams): void => {
   const text = query.toString();
   history.replaceState(null, '', location.pathname + (text === '' ? '' : `?${text}`));
@@ -85,5 +85,5 @@ const watch = (notify: () => void): (() => void) => {
 
 export const usePageLocation = (): PageLocation => pageLocationOf(useSyncExternalStore(watch, () => location.href));
 
-/** Of the page that is shown. Pages outside an environment do not ask. */
+/** The environment of the current page, or of the last visit if the page has none. */
 export const useEnvironment = (): Environment => usePageLocation().environment ?? keptEnvironment();

@@ -7,13 +7,13 @@ export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === 'fun
 
 const failed = (message: string): CallError => new CallError(null, { code: 'passkey_failed', message });
 
-/** Browsers cancel the request at once where they do not trust the certificate, and do not say so. */
+/** Browsers cancel the request at once if they do not trust the certificate. They do not tell the reason. */
 const trustHint = (): string =>
   location.hostname === 'localhost'
     ? ' Passkeys also fail if your browser does not trust the certificate of Florin: run npx florin trust.'
     : '';
 
-/** The browser tells little, so that a page cannot learn who is here; the sentence says what a person can do. */
+/** For privacy, browsers give few details about a failure. The message says what the person can do. */
 const asCallError = (error: unknown): unknown => {
   if (error instanceof CallError) return error;
   const cause = error instanceof WebAuthnError ? error.cause : error;
@@ -25,7 +25,7 @@ const asCallError = (error: unknown): unknown => {
   return failed('The passkey did not work. Try again, or sign in another way.');
 };
 
-/** Answers what the authenticator signed, for the server to verify. */
+/** Returns the signed response of the authenticator, for the server to verify. */
 export const askPasskey = async (options: Json, { isFromAutofill = false } = {}): Promise<Json> => {
   try {
     const given = await startAuthentication({

@@ -4,11 +4,11 @@ import { untilLoaded } from './connection.ts';
 import type { IconName } from './kit/icon.tsx';
 
 type Params = Readonly<Record<string, string>>;
-/** Each page is its own file of the bundle, and its default export. Parts of the path are its props. */
+/** Each page is the default export of its own file, which is loaded on demand. */
 export type PageOf = ComponentType<{ params: Params }>;
 
 export type Route = {
-  /** Below the environment: `/payments/:id`. */
+  /** The path after the environment: `/payments/:id`. */
   readonly path: string;
   readonly Page: PageOf;
   /** People whose role lacks this action do not see the page. */
@@ -112,7 +112,7 @@ export const matchRoute = (path: string): { route: Route; params: Params } | nul
   return null;
 };
 
-/** Pages without an environment and without the frame around. */
+/** Pages without an environment and without the shell. */
 export const outsidePages: Readonly<Record<string, PageOf>> = {
   '/sign-in': page(() => import('./pages/signIn.tsx')),
   '/setup': page(() => import('./pages/setup.tsx')),

@@ -12,14 +12,14 @@ import { CallError, type CallOptions, call } from './client.ts';
 import { useEnvironment } from './pageLocation.ts';
 import { isActive, onActiveAgain } from './userActivity.ts';
 
-/** Reading and writing from components. What was read is kept apart by environment. */
+/** Reads and writes of components. The cache keeps the environments apart. */
 
 const isNoAnswer = (error: unknown): boolean => error instanceof CallError && error.status === null;
-/** It may be over soon: what failed so is read again by itself. */
+/** An error that may end soon. The read is then repeated automatically. */
 const isOutage = (error: CallError | null): boolean => error !== null && (error.status === null || error.status >= 500);
 const outageMs = 3_000;
 
-/** How long until what was read is read again, where an outage keeps it away. */
+/** The pause before a read is repeated after an outage; false if there is no outage. */
 export const outagePause = ({ state: { error } }: { state: { error: CallError | null } }): number | false =>
   isOutage(error) && outageMs;
 
@@ -29,7 +29,7 @@ export const queries = new QueryClient({
       staleTime: 2_000,
       retry: (count, error) => isNoAnswer(error) && count < 1,
       refetchOnWindowFocus: true,
-      // Whether there is an answer shows by asking: the browser's own word for being online is about other networks.
+      // Requests are sent even if the browser says that it is offline: Florin may run on this machine.
       networkMode: 'always',
     },
     mutations: { retry: false, networkMode: 'always' },
@@ -39,10 +39,10 @@ export const queries = new QueryClient({
 onActiveAgain(() => void queries.invalidateQueries());
 
 type Options<Name extends DashboardCallName> = {
-  /** Ask again every so often, by what is known now; not while nobody is there. */
+  /** The poll interval for the latest answer. Polling stops while the person is inactive. */
   everyMs?: (answer: AnswerOf<Name> | undefined) => number | false;
   isEnabled?: boolean;
-  /** While the next page comes, the last one stays. */
+  /** Shows the previous page while the next one loads. */
   keepsPrevious?: boolean;
 };
 
@@ -63,7 +63,7 @@ export const useAnswer = <Name extends DashboardCallName>(
   }) as UseQueryResult<AnswerOf<Name>, CallError>;
 };
 
-/** A write. What it may have changed is read again, by the names of the calls that show it. */
+/** A write. After it succeeds, the calls named in `refresh` are read again. */
 export const useAct = <Name extends DashboardCallName>(
   name: Name,
   { refresh = [] as readonly DashboardCallName[] } = {},

@@ -17,7 +17,7 @@ export const useSessionState = () =>
 
 export const SessionContext = createContext<SignedIn | null>(null);
 
-/** The signed-in person. Only below the shell. */
+/** The session of the signed-in person. Throws on pages without one. */
 export const useSession = (): SignedIn => {
   const session = use(SessionContext);
   if (session === null) throw new Error('this page is shown to people who are signed in');
@@ -27,7 +27,7 @@ export const useSession = (): SignedIn => {
 /** Whether the person's role allows it. The server enforces it; this only hides controls. */
 export const useMay = (action: Action): boolean => useSession().actions.includes(action);
 
-/** After signing in, or after a change of the person's own account. */
+/** Replaces the known session, after signing in or a change to the person's own account. */
 export const useKeepSession = (): ((session: SignedIn) => void) => {
   const client = useQueryClient();
   return session => client.setQueryData(sessionKey, session);

@@ -50,7 +50,7 @@ const Menu = ({ path }: { path: string }): ReactElement => {
   );
 };
 
-/** Ids mean nothing in the other environment, so only the page itself is kept. */
+/** IDs do not exist in the other environment, so only the first part of the path is kept. */
 const samePage = (path: string): string => {
   const first = `/${path.split('/')[1] ?? ''}`;
   return routes.some(route => route.path === first) ? first : '/';

@@ -1,4 +1,4 @@
-/** What a person chose; `system` follows the device. */
+/** The themes to choose from. `system` follows the device. */
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -22,6 +22,6 @@ export const keepTheme = (theme: Theme): void => {
   try {
     localStorage.setItem(place, theme);
   } catch {
-    // A browser that keeps nothing still shows it.
+    // Storage may be blocked. The theme is then used until the next reload.
   }
 };

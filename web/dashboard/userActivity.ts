@@ -1,6 +1,5 @@
-/** What the person in front of the page does. Pages that poll use it, so that an unattended page does not keep a session alive. */
+/** Whether a person uses the page. Polling depends on it, so that an unattended page does not extend the session. */
 
-/** Calls `note` at each of these events. */
 const onEvents = (events: readonly string[], note: () => void): void => {
   for (const event of events) addEventListener(event, note, { capture: true, passive: true });
 };

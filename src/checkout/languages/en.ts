@@ -1,4 +1,4 @@
-/** The sentences of the checkout. Words in braces are put in by the page; every language has the same ones. */
+/** The sentences of the checkout. Words in braces are placeholders. Every language has the same ones. */
 export const en = {
   language: 'Language',
   changeLanguage: 'Change',
@@ -65,7 +65,7 @@ export const en = {
   confirmingLead:
     '{received} for {merchant} has reached the network. You may close this page. {merchant} is told when the payment is final.',
   confirmingCount: 'Confirming {current} of {required}',
-  confirmingFinality: 'Waiting for {network} to make it final',
+  confirmingFinality: 'Waiting for {network} to make the payment final',
   expectedTime: 'Expected time: {duration}',
   expectedSoon: 'Expected time: less than a minute',
   expectedFinality: 'This takes a few seconds to half an hour, depending on the network.',
@@ -75,7 +75,7 @@ export const en = {
   overpaidLead: 'The payment is complete. You sent {extra} too much. Contact {merchant} about the difference.',
   receipt: 'Receipt',
   amountPaid: 'Amount paid',
-  amountAsked: 'Amount due',
+  amountAsked: 'Amount requested',
   paidTo: 'Paid to',
   paidAt: 'Date',
   print: 'Print',
@@ -88,7 +88,7 @@ export const en = {
   expiredAt: 'Expired',
   alreadySent: 'Already paid?',
   alreadySentHelp:
-    'Wait here: your payment appears when the network has it. If nothing changes, give {merchant} the payment ID and the transaction.',
+    'Wait here: your payment appears when the network has it. If nothing changes, give {merchant} the payment ID and the transaction ID.',
 
   expiredWithFundsTitle: 'Your money arrived, but the payment has expired',
   lateLead: '{received} arrived after the time was up.',
@@ -103,7 +103,7 @@ export const en = {
 
   reversedTitle: 'The network reversed your payment',
   reversedLead:
-    '{network} replaced the blocks that contained your payment. It may return by itself. Do not send it again. Contact {merchant} and give them the payment ID.',
+    '{network} replaced the blocks that contained your payment. Your payment may come back by itself. Do not pay again. Contact {merchant} and give them the payment ID.',
 
   strays:
     'Another token, or money on another network, has arrived at this address. It does not count. Only {merchant} can return it.',

@@ -126,10 +126,14 @@ test("a person's own wallet sweeps what has arrived, and the page sees it land",
   const { page } = watched;
   await wallet.install(page);
   // Signing waits for the name of the chain, which messages about the wallet need.
-  const planned = page.waitForResponse('**/settlement/plan*');
-  await page.route('**/networks*', route => planned.then(() => route.continue()));
+  const [planned, named] = [page.waitForResponse('**/settlement/plan*'), Promise.withResolvers<void>()];
+  await page.route('**/networks*', route => named.promise.then(() => route.continue()));
   await page.reload();
   await page.getByRole('button', { name: 'Sweep USDC on Ethereum' }).click();
+  await planned.then(response => response.finished());
+  await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  expect(await page.getByRole('button', { name: 'Sign with Test wallet' }).count()).toBe(0);
+  named.resolve();
   const known = [...wallet.known];
   wallet.known.clear();
   await page.getByRole('button', { name: 'Sign with Test wallet' }).click();

@@ -102,7 +102,7 @@ test('a receiver that is gone is seen to be, and the endpoint can be enabled, ch
   const watched = await pages.open(`/test/webhooks/${endpoint.id}`, developer);
   const { page } = watched;
   await page.getByText('This endpoint is disabled.').waitFor();
-  expect(await page.locator('.notice').first().textContent()).toContain('410');
+  expect(await page.locator('.notice').first().textContent()).toContain('answered 410 (gone). It receives no events.');
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByText('This endpoint is disabled.').waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'Change' }).click();

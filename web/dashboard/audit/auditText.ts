@@ -151,7 +151,7 @@ export const auditChoices: readonly { readonly value: AuditAction; readonly labe
 
 const isKnown = (action: string): action is AuditAction => action in words;
 
-/** The rest of the sentence after the actor's name. An action of a later version is shown by its own word. */
+/** The rest of the sentence after the actor's name. An unknown action, from a later version, is shown by its name. */
 export const auditText = ({ action, subject, detail }: AuditRow): string => {
   if (isKnown(action)) return `${words[action].text(detail, subject ?? 'something')}.`;
   return `did “${action}”${subject === null ? '' : ` to ${subject}`}.`;

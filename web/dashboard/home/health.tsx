@@ -43,7 +43,7 @@ export const Webhooks = ({ webhooks }: { webhooks: Home['webhooks'] }): ReactEle
 
 type Network = Home['networks'][number];
 
-/** The network has one name in both environments. What stands behind it in test mode is said beside it. */
+/** A network has one name in both environments. The name of a test chain is shown below it. */
 const NetworkCell = ({ slug, name, backing }: Network): ReactElement => (
   <span className="two-lines">
     <span>{networkName(slug)}</span>

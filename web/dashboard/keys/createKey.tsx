@@ -18,7 +18,7 @@ const expiries = [
   { value: 'date', label: 'On a date you choose' },
 ] as const;
 
-/** A chosen date ends with its day on the person's own clock. */
+/** A chosen date means the end of that day in the person's time zone. */
 const expiryOf = (values: Values): string | null => {
   const chosen = values.text('expiry');
   if (chosen === '') return null;

@@ -35,7 +35,7 @@ export const exampleCall = (url: string, key: string, scopes: readonly Permissio
   ].join('\n');
 };
 
-/** A new key, for the only time. */
+/** Shows a new key. Florin cannot show it again. */
 export const KeyOnce = ({ made, onDone }: { made: ApiKey & { key: string }; onDone: () => void }): ReactElement => {
   const { urls } = useSession();
   const url = urls[useEnvironment()];

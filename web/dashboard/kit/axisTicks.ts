@@ -6,7 +6,7 @@ const units = [
   [1e3, 'K'],
 ] as const;
 
-/** The smallest of 1, 2 and 5 times a power of ten that reaches `largest` in a few steps. */
+/** The smallest step of 1, 2 or 5 times a power of ten that reaches `largest` in at most four steps. */
 const stepFor = (largest: number): number => {
   const power = 10 ** Math.floor(Math.log10(largest / mostSteps));
   return [1, 2, 5, 10].map(each => each * power).find(step => step * mostSteps >= largest * (1 - 1e-9))!;
@@ -15,8 +15,8 @@ const stepFor = (largest: number): number => {
 const digitsAfterPoint = (step: number): number => Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
 
 /**
- * Values for an axis that holds `largest`, from the top down to zero, each with as many digits as it needs. Counts are whole,
- * so their axis has no halves.
+ * Values for an axis that includes `largest`, from the top down to zero, with only the decimals that they need. An axis
+ * of counts has only whole numbers.
  */
 export const axisTicks = (largest: number, isCount: boolean): readonly { value: number; text: string }[] => {
   const step = largest > 0 ? Math.max(stepFor(largest), isCount ? 1 : 0) : 1;

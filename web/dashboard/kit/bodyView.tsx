@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { Button } from './button.tsx';
 import { CodeBlock } from './codeBlock.tsx';
 
-/** Null where the text is not JSON. */
+/** Null if the text is not JSON. */
 const prettyOf = (text: string): string | null => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -11,7 +11,7 @@ const prettyOf = (text: string): string | null => {
   }
 };
 
-/** A body as it was sent, and formatted. Formatting may round long numbers. */
+/** A body, formatted or as it was sent. Formatting may round long numbers. */
 export const BodyView = ({ text, label }: { text: string; label: string }): ReactElement => {
   const [isRaw, setRaw] = useState(false);
   const pretty = prettyOf(text);

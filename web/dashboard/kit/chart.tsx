@@ -31,7 +31,7 @@ const Bars = ({ days, series, top }: { days: readonly string[]; series: Series; 
   </g>
 );
 
-/** As wide as a day and as high as the chart: pointing anywhere at a day shows its numbers. */
+/** One transparent area per day, as high as the chart. Pointing at it shows the numbers of the day. */
 const Hints = ({
   days,
   series,
@@ -65,7 +65,7 @@ const Legend = ({ series }: { series: readonly Series[] }): ReactElement => (
   </ul>
 );
 
-/** The same numbers to read, search and copy. */
+/** The same numbers as a table, to read, search and copy. */
 const DataTable = ({
   label,
   days,
@@ -79,7 +79,7 @@ const DataTable = ({
 }): ReactElement => (
   <details className="chart-table">
     <summary>Show as a table</summary>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys. */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be reachable by keyboard. */}
     <section className="chart-scroll" tabIndex={0} aria-label={`${label}, as a table`}>
       <table>
         <caption className="quiet">{label}</caption>
@@ -108,7 +108,7 @@ const DataTable = ({
   </details>
 );
 
-/** One bar per day; later series stand in front of earlier ones. Numbers are rounded only where they are drawn. */
+/** One bar per day. Later series are drawn in front of earlier ones. `textOf` gives the exact numbers. */
 export const BarChart = ({
   label,
   days,
@@ -116,7 +116,7 @@ export const BarChart = ({
   textOf = value => String(value),
   isCount = false,
 }: {
-  /** What the chart shows, with its result, for people who cannot see it. */
+  /** Says what the chart shows and its main numbers, for people who cannot see it. */
   label: string;
   days: readonly string[];
   series: readonly Series[];

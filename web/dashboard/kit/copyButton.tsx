@@ -30,7 +30,7 @@ export const CopyButton = ({ text, what }: { text: string; what: string }): Reac
   );
 };
 
-/** An id, address or hash: shortened in the middle to look at, whole to copy. */
+/** An ID, address or hash. `isShort` shortens the shown text, but not the copied one. */
 export const Copyable = ({
   text,
   what,

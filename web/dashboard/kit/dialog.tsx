@@ -1,12 +1,12 @@
 import { type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.tsx';
 
-/** The browser itself would focus the close button. */
+/** The first field gets the focus. The browser would choose the close button. */
 const firstField = '.dialog-body :is(input, select, textarea):not([hidden])';
 
 /**
- * The browser's own: it keeps the focus inside, closes on Escape, and gives the focus back to what opened it. The
- * content is created each time it opens, so nothing typed is left behind.
+ * The browser's own dialog: it keeps the focus inside, closes on Escape, and returns the focus to the control that
+ * opened it. The content is created at each opening, so that it never shows old input.
  */
 export const Dialog = ({
   isOpen,

@@ -102,7 +102,7 @@ const Choice = ({ label, hint, type, ...rest }: Chosen): ReactElement => {
 };
 
 export const Checkbox = (props: Chosen): ReactElement => <Choice {...props} type="checkbox" />;
-/** Several checkboxes that answer one question. */
+/** Several checkboxes or radio buttons that answer one question. */
 export const Choices = ({ legend, children }: { legend: ReactNode; children: ReactNode }): ReactElement => (
   <fieldset className="choices">
     <legend>{legend}</legend>

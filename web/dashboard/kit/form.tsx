@@ -3,14 +3,14 @@ import { CallError } from '../client.ts';
 import { Button, type ButtonKind } from './button.tsx';
 import { ErrorBox } from './states.tsx';
 
-/** `field`: the name of the field that the error is about, where the form has it. */
+/** `field` is the name of the field that the error is about; null if the form has no such field. */
 export type FormState = { readonly isBusy: boolean; readonly error: CallError | null; readonly field: string | null };
 export const FormContext = createContext<FormState>({ isBusy: false, error: null, field: null });
 
 export type Values = {
-  /** Trimmed. Fields of the form by name; '' where there is none. */
+  /** The trimmed value of a field; '' if the form has no such field. */
   text(name: string): string;
-  /** As it was typed: passwords. */
+  /** The untrimmed value, for passwords. */
   exact(name: string): string;
   all(name: string): string[];
   has(name: string): boolean;
@@ -31,13 +31,13 @@ const asCallError = (error: unknown): CallError =>
     ? error
     : new CallError(null, { code: 'failed', message: error instanceof Error ? error.message : String(error) });
 
-/** The field an error speaks of: `ipAllow.0` and `ipAllow[0]` are about `ipAllow`, `branding.logo` is about `logo`. */
+/** The field of an error: `ipAllow.0` and `ipAllow[0]` are about `ipAllow`, `branding.logo` is about `logo`. */
 const fieldOf = (form: HTMLFormElement, param: string | null): string | null =>
   (param ?? '').split(/[.[\]]+/).find(part => part !== '' && form.elements.namedItem(part) !== null) ?? null;
 
 /**
- * Fields keep what was typed themselves. What the server refuses is shown at the field that it names, which gets the
- * focus, or above the buttons.
+ * The fields hold their own values. An error is shown at the field that it names, which gets the focus, or else in
+ * `FormError`.
  */
 export const Form = ({
   onSubmit,
@@ -83,7 +83,7 @@ export const Form = ({
   );
 };
 
-/** What went wrong and belongs to no field. */
+/** An error that belongs to no field. */
 export const FormError = (): ReactElement | null => {
   const { error, field } = use(FormContext);
   return error === null || field !== null ? null : <ErrorBox error={error} />;
@@ -95,7 +95,7 @@ export const Submit = ({ children, kind = 'primary' }: { children: ReactNode; ki
   </Button>
 );
 
-/** The sentence for a field, if the server refused that one. */
+/** The error message of this field; null if it has none. */
 export const useFieldError = (name: string | undefined): string | null => {
   const { error, field } = use(FormContext);
   return error !== null && name !== undefined && field === name ? error.message : null;

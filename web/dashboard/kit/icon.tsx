@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** Strokes of a 24 × 24 square. */
+/** SVG paths in a 24 × 24 square. */
 const paths = {
   home: 'M4 11 12 4l8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z',
   payments: 'M3 7h18v11a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1zM3 7l2-2h14l2 2M7 15h4',
@@ -31,7 +31,7 @@ const paths = {
 } as const;
 export type IconName = keyof typeof paths;
 
-/** Always beside a word, so it has no name of its own. */
+/** Hidden from screen readers, because a text or an `aria-label` says the same. */
 export const Icon = ({ name }: { name: IconName }): ReactElement => (
   <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d={paths[name]} />

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** Groups of three before the point; every digit as the server wrote it: no amount ever becomes a float. */
+/** Groups the whole part by three digits. Works on text, because no amount may become a float. */
 export const groupedAmount = (amount: string): string => {
   const [whole = '0', fraction] = amount.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');

@@ -10,5 +10,5 @@ const names: Readonly<Record<Slug, string>> = {
   avalanche: 'Avalanche C-Chain',
 };
 
-/** A network has one name on every page and in both environments, whatever chain stands behind it in test mode. */
+/** A network has one name on every page and in both environments, even if test mode uses another chain. */
 export const networkName = (slug: string): string => (names as Readonly<Record<string, string>>)[slug] ?? slug;

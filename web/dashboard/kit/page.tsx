@@ -11,7 +11,7 @@ export const Page = ({
   children,
 }: {
   title: string;
-  /** Of the browser's tab, where the heading would not tell several open ones apart. */
+  /** The title of the browser tab, if the heading is the same on several pages. */
   tabTitle?: string | undefined;
   lead?: ReactNode;
   actions?: ReactNode;
@@ -40,7 +40,7 @@ export const Page = ({
   );
 };
 
-/** Without the shell around: one card in the middle. */
+/** A page without the shell: one card in the middle. */
 export const OutsidePage = ({
   title,
   lead,
@@ -85,7 +85,7 @@ export const Card = ({
   </section>
 );
 
-/** Names and values, one below the other when narrow. */
+/** Names and values. On narrow screens, each value is below its name. */
 export const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }): ReactElement => (
   <dl className="facts">
     {facts.map(([name, value]) => (
@@ -105,7 +105,7 @@ const noticeIcons: Readonly<Record<NoticeTone, IconName | null>> = {
   bad: 'warning',
 };
 
-/** Something to read before going on. Only good news has a tick. */
+/** A message to read before going on. Only the tone `good` has a tick. */
 export const Notice = ({ tone = 'info', children }: { tone?: NoticeTone; children: ReactNode }): ReactElement => {
   const icon = noticeIcons[tone];
   return (

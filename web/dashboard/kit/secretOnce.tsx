@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { CopyButton } from './copyButton.tsx';
 
-/** Shown now and never again: it is kept only in the page's memory. */
+/** Shows a secret, which is kept only in the page's memory. */
 export const SecretOnce = ({
   secret,
   what,

@@ -4,7 +4,7 @@ import type { CallError } from '../client.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** What to show where there is nothing yet, and what to do next. */
+/** Says that there is nothing to show, and what to do next. */
 export const Empty = ({
   title,
   children,
@@ -21,7 +21,7 @@ export const Empty = ({
   </div>
 );
 
-/** Keeps the space of an answer that is loading. */
+/** A placeholder for an answer that is loading. */
 export const Loading = ({ lines = 5, label = 'Loading' }: { lines?: number; label?: string }): ReactElement => (
   <div className="loading" role="status">
     <span className="quiet">{label}</span>

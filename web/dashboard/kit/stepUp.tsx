@@ -10,7 +10,7 @@ import { Form, FormError, Submit } from './form.tsx';
 
 const provenMinutes = provenSeconds / 60;
 
-/** Opens when the server wants a fresh proof for a call. Closing it gives none. */
+/** Opens when a call needs a recent proof of identity. Closing the dialog gives no proof. */
 export const StepUp = ({ person }: { person: Person }): ReactElement => {
   const [isOpen, setOpen] = useState(false);
   const waiting = useRef<((isProven: boolean) => void)[]>([]);

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useState 
 
 export type Tab = { readonly key: string; readonly label: string; readonly content: ReactNode };
 
-/** Arrow keys move between tabs; Tab goes into what they show. */
+/** Arrow keys move between tabs. The Tab key moves into the panel. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: readonly Tab[] }): ReactElement => {
   const [chosen, choose] = useState(tabs[0]?.key);
   const id = useId();

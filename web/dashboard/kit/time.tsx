@@ -25,7 +25,7 @@ export const relativeTo = (atMs: number, nowMs: number): string => {
   return relative.format(Math.round(differenceMs / size), unit);
 };
 
-/** In the viewer's time zone, which is named; on hovering how long ago it was, and the time in UTC. */
+/** A time in the viewer's time zone. The tooltip shows the relative time and the time in UTC. */
 export const Time = ({ at, none = '—' }: { at: string | null; none?: string }): ReactElement => {
   if (at === null) return <span>{none}</span>;
   const atMs = Date.parse(at);
@@ -36,7 +36,7 @@ export const Time = ({ at, none = '—' }: { at: string | null; none?: string })
   );
 };
 
-/** Milliseconds as a person would say them. */
+/** A duration in readable units. */
 export const durationText = (ms: number | null): string => {
   if (ms === null) return '—';
   if (ms < 1_000) return `${Math.round(ms)} ms`;

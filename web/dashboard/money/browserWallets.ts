@@ -11,23 +11,23 @@ export type BrowserWallet = {
 };
 export type Transaction = {
   readonly chainId: number;
-  /** As people call it. */
+  /** The name of the chain in messages. */
   readonly chainName: string;
   readonly to: string;
   readonly data: string;
   readonly value: string;
 };
 
-/** A sentence for the person who signs. */
+/** An error whose message is for the person who signs. */
 export class WalletStop extends Error {}
 
-/** More than anybody has; a page that announces without end must not fill this one. */
+/** A limit, because an extension could announce any number of wallets. */
 const mostWallets = 20;
 let wallets: readonly BrowserWallet[] = [];
 
 type Detail = { info?: { uuid?: unknown; name?: unknown; icon?: unknown }; provider?: Partial<Provider> | null };
 
-/** An icon is drawn from its own bytes or not at all. */
+/** Accepts only data: URLs, so that no icon is loaded from another server. */
 const iconOf = (icon: unknown): string | null =>
   typeof icon === 'string' && /^data:image\/(?:png|svg\+xml|webp|jpeg|gif)[;,]/.test(icon) ? icon : null;
 
@@ -65,8 +65,8 @@ const isOnChain = async (provider: Provider, chainId: number): Promise<boolean> 
   Number(await ask(provider, 'eth_chainId')) === chainId;
 
 /**
- * A wallet that says it has switched is asked again. A chain that it does not know is not added for the person: the nodes
- * that Florin asks may be private, and a wallet believes the node that it is given.
+ * Checks the chain after the switch. Does not add a chain that the wallet does not know: Florin's RPC URLs may be
+ * private, and a wallet trusts the node that it is given.
  */
 const switchTo = async (provider: Provider, { chainId, chainName }: Transaction): Promise<void> => {
   if (await isOnChain(provider, chainId)) return;
@@ -86,7 +86,7 @@ const switchTo = async (provider: Provider, { chainId, chainName }: Transaction)
     throw new WalletStop(`Your wallet is on another chain. Switch it to ${chain}, then try again.`);
 };
 
-/** Asks the wallet to sign and send. Answers the hash; nothing is known of its fate yet. */
+/** Asks the wallet to sign and send. Returns the hash. The transaction may still fail. */
 export const sendTransaction = async (provider: Provider, transaction: Transaction): Promise<string> => {
   try {
     const [from] = (await ask(provider, 'eth_requestAccounts')) as string[];

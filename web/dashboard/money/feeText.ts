@@ -1,9 +1,9 @@
 import type { UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
 
-/** An estimate is not exact to the last unit, so it is not shown as if it were. */
+/** An estimate is not exact, so it is shown with four digits only. */
 const fourDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });
 
-/** In the network's own coin, which pays for transactions. */
+/** The estimated fee, in the network's native coin. */
 export const feeText = ({ gas }: Pick<UnsweptRow, 'gas'>): string =>
   gas === null || gas.costNative === null
     ? 'Unknown'

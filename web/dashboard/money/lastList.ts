@@ -1,13 +1,13 @@
 import type { Environment } from '../../../src/core/environment.ts';
 
-/** The list of payments as it was left in this tab, so that the way back from a payment leads to it. */
+/** Remembers the filters of the payment list in this tab, so that the link back from a payment keeps them. */
 const key = (environment: Environment): string => `florin.payments.${environment}`;
 
 export const keepList = (environment: Environment, query: URLSearchParams): void => {
   try {
     sessionStorage.setItem(key(environment), query.toString());
   } catch {
-    // The way back leads to the whole list then.
+    // Storage may be blocked. The link back then leads to the whole list.
   }
 };
 
@@ -20,11 +20,11 @@ export const keptList = (environment: Environment): string => {
   }
 };
 
-/** After signing out: somebody may have searched for a name. */
+/** Called after signing out, because a search may contain personal data. */
 export const forgetLists = (): void => {
   try {
     for (const environment of ['sandbox', 'production'] as const) sessionStorage.removeItem(key(environment));
   } catch {
-    // Nothing was kept.
+    // Storage is blocked, so nothing was stored.
   }
 };

@@ -20,7 +20,7 @@ const outcomes = [
 
 const shownBy = ['GET /payments/:id', 'GET /payments', 'GET /home'] as const;
 
-/** Real transactions of the local chain, as the checkout's own panel makes them. */
+/** Sends real transactions on the local chain, like the panel of the checkout. */
 export const Simulate = ({ payment }: { payment: ShownPayment }): ReactElement => {
   const simulate = useAct('POST /payments/:id/simulate', { refresh: shownBy });
   const [outcome, setOutcome] = useState<string>('paid');
@@ -54,7 +54,7 @@ export const Simulate = ({ payment }: { payment: ShownPayment }): ReactElement =
   );
 };
 
-/** What the server would refuse is not offered. */
+/** Offers only actions that the server would accept. */
 export const PaymentActions = ({
   payment,
   allows,

@@ -4,13 +4,13 @@ import { exceptions, type PaymentException } from '../../../src/core/payment/sta
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import type { ShownPayment } from './shownPayment.ts';
 
-/** What can be wrong with a payment, in the words of the badges and of the filter. */
+/** Problems that a payment can have, with the labels of the badges and the filter. */
 export const issues: readonly { value: PaymentException | typeof wrongToken; label: string }[] = [
   ...exceptions.map(value => ({ value, label: value.charAt(0).toUpperCase() + value.slice(1) })),
   { value: wrongToken, label: 'Wrong token' },
 ];
 
-/** Where a payment stands, what is wrong with it, and whether something else came to its address. */
+/** The status, the exception, and whether a wrong token arrived. */
 export const PaymentBadges = ({ payment }: { payment: ShownPayment }): ReactElement => (
   <span className="row">
     <StatusBadge status={payment.status} />

@@ -13,13 +13,13 @@ export type Filters = NonNullable<QueryOf<'GET /payments'>>;
 export const pageSize = 25;
 const names = ['search', 'status', 'exception', 'currency', 'network', 'from', 'to'] as const;
 
-/** A day in the viewer's time zone; both ends belong to it. */
+/** A time on a day in the viewer's time zone; undefined if the day is invalid. */
 const timeOf = (day: string, clock: string): string | undefined => {
   const atMs = Date.parse(`${day}T${clock}`);
   return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString();
 };
 
-/** Kept in the address, so that a link shows the same list and Back returns to it. */
+/** The filters are in the URL, so that a link shows the same list and Back returns to it. */
 export const filtersIn = (query: URLSearchParams): { filters: Filters; offset: number } => {
   const given = Object.fromEntries(names.flatMap(name => (query.get(name) ? [[name, query.get(name)!]] : [])));
   const { from, to, ...rest } = given as Record<string, string>;
@@ -37,7 +37,7 @@ export const useSetFilter = (): ((name: string, value: string) => void) => {
     const next = new URLSearchParams(query);
     if (value === '') next.delete(name);
     else next.set(name, value);
-    // Another list begins at its beginning.
+    // A changed filter starts at the first page.
     if (name !== 'offset') next.delete('offset');
     replaceQuery(next);
   };
@@ -66,7 +66,7 @@ const Search = ({ text, onSearch }: { text: string; onSearch: (text: string) => 
   </Form>
 );
 
-/** On a phone the choices are behind a button: the payments come first there. */
+/** On phones a button opens the filters, so that the payments come first. */
 export const PaymentFilters = ({ networks }: { networks: readonly PayableNetwork[] }): ReactElement => {
   const { query } = usePageLocation();
   const set = useSetFilter();

@@ -9,10 +9,10 @@ export const confirmationsText = (count: Count): string => {
   return count.required === null ? shown : `${shown} of ${groupedAmount(String(count.required))}`;
 };
 
-/** "Order 1042" of the order id 1042; an order id that says so itself is left as it is. */
+/** Order ID 1042 becomes "Order 1042". An order ID that begins with "order" stays as it is. */
 const orderText = (externalId: string): string => (/^order\b/i.test(externalId) ? externalId : `Order ${externalId}`);
 
-/** What the merchant knows the payment by. */
+/** The name of the payment for the merchant: its order ID, description or payment ID. */
 export const nameOf = ({
   externalId,
   description,

@@ -1,7 +1,7 @@
 import type { PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
 import type { PaymentException, PaymentStatus } from '../../../src/core/payment/states.ts';
 
-/** The payment object of the public interface, as far as it is shown here. */
+/** The fields of the API's payment object that the dashboard uses. */
 export type ShownPayment = {
   id: string;
   status: PaymentStatus;
@@ -18,7 +18,7 @@ export type ShownPayment = {
   callbackUrl: string | null;
   redirectUrl: string | null;
   metadata: Record<string, unknown>;
-  /** Required is null where the network itself says what is final. */
+  /** `required` is null if the network itself says which blocks are final. */
   confirmations: { current: number; required: number | null };
   transactions: {
     hash: string | null;
@@ -38,7 +38,7 @@ export type ShownPayment = {
 
 export const shown = (payment: PaymentObject): ShownPayment => payment as unknown as ShownPayment;
 
-/** It may change at any moment, so it is read often. */
+/** An open payment may change at any moment, so it is read often. */
 export const isOpen = ({ status }: ShownPayment): boolean => status === 'pending' || status === 'confirming';
 
 export const openMs = 2_000;

@@ -50,7 +50,7 @@ const LogoField = ({ logo, change }: { logo: string | null; change: Change }): R
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
-    // The same file may be chosen again once it was changed.
+    // Allows the same file to be chosen again after a change.
     input.value = '';
   };
   return (

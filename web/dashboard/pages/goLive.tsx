@@ -7,7 +7,7 @@ import { AppLink } from '../link.tsx';
 import { hrefIn } from '../pageLocation.ts';
 import { useAnswer } from '../serverCalls.ts';
 
-/** Where a step is done; HTTPS and networks are the operator's, on the machine itself. */
+/** Where to do a step. The operator sets up HTTPS and networks on the server, so they have no link. */
 const links: Partial<Record<GoLiveAnswer['steps'][number]['key'], { to: string; label: string }>> = {
   wallet: { to: '/wallets', label: 'Set up a wallet' },
   webhook: { to: '/webhooks', label: 'Add an endpoint' },

@@ -35,7 +35,7 @@ const Hash = ({ hash, explorerUrl }: { hash: string | null; explorerUrl: string 
   );
 };
 
-/** Nothing is counted before the amount is covered: a part of it may well have all its confirmations. */
+/** Confirmations count from the block that covers the amount, even if a part arrived earlier. */
 const leadOf = ({ confirmations }: ShownPayment): string => {
   const { current, required } = confirmations;
   if (required === null) return 'The payment completes when the network finalizes the block.';

@@ -24,7 +24,7 @@ const columns: readonly Column<ShownPayment>[] = [
   {
     head: 'Amount',
     cell: payment => (
-      // Its area is the whole row. Read aloud, the name tells payments of the same amount apart.
+      // The link covers the whole row. In screen readers, its label tells payments of the same amount apart.
       <Link
         to={`/payments/${payment.id}`}
         className="row-link"

@@ -10,7 +10,7 @@ import { NewSignIn, newProofs } from '../newSignIn.tsx';
 import { hrefIn, navigate, outsideHref } from '../pageLocation.ts';
 import { useKeepSession } from '../session.tsx';
 
-/** Behind the #, which browsers send to nobody. */
+/** The token is after the #. Browsers do not send that part to the server. */
 const tokenHere = (): string => location.hash.slice(1);
 
 const Setup = (): ReactElement => {
@@ -31,7 +31,7 @@ const Setup = (): ReactElement => {
               const body = { token, name: values.text('name'), email: values.text('email') };
               const proofs = await newProofs(values, () => call('POST /setup/passkey/options', { body }));
               keepSession(await call('POST /setup', { body: { ...body, ...proofs } }));
-              // The link has done its work, and does not stay in the history.
+              // Replaces the used link in the browser history.
               navigate(hrefIn('sandbox', '/start'), { isReplacing: true });
             }}
           >

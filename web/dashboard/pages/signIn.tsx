@@ -11,7 +11,7 @@ import { base, navigate, usePageLocation } from '../pageLocation.ts';
 import { askPasskey, canUsePasskeys } from '../passkeys.ts';
 import { useKeepSession, useSessionState } from '../session.tsx';
 
-/** Only ways back into the app: the address comes from whoever made the link. */
+/** Accepts only pages of the app, because anybody can make a link with another `next`. */
 const safeNext = (next: string | null): string => {
   if (!next?.startsWith(`${base}/`)) return base;
   const { origin, pathname, search } = new URL(next, location.origin);
@@ -24,7 +24,7 @@ const byPasskey = async (isFromAutofill: boolean): Promise<SignedIn> => {
   return call('POST /sign-in/passkey', { body: { response } });
 };
 
-/** Where the browser can, passkeys are offered in the field of the email itself. */
+/** Offers passkeys in the email field, if the browser supports it. */
 const useAutofilledPasskey = (onSignedIn: (session: SignedIn) => void, isWanted: boolean): void => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is asked for once, when the page is opened.
   useEffect(() => {
@@ -35,7 +35,7 @@ const useAutofilledPasskey = (onSignedIn: (session: SignedIn) => void, isWanted:
       const session = await byPasskey(true);
       if (!isGone) onSignedIn(session);
     };
-    // What fails here was never asked for; the button says what is wrong.
+    // The person did not ask for this, so errors are not shown. The passkey button shows its own errors.
     offer().catch(() => {});
     return () => {
       isGone = true;

@@ -7,7 +7,7 @@ import { PaymentStep } from '../start/paymentStep.tsx';
 import { WalletStep } from '../start/walletStep.tsx';
 import { WebhookStep } from '../start/webhookStep.tsx';
 
-/** From nothing to a paid test payment. Everything here can be done again, elsewhere, later. */
+/** The steps to a first paid test payment. Each step can also be done later on other pages. */
 const Start = (): ReactElement => {
   const environment = useEnvironment();
   if (environment === 'production')

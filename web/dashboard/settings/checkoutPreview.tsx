@@ -20,7 +20,7 @@ const PreviewCard = ({
   shades: Shades;
 }): ReactElement => {
   const box = useRef<HTMLDivElement>(null);
-  // By script, since the page's policy lets no style attribute stand in markup.
+  // Set by script, because the Content Security Policy forbids style attributes in markup.
   useEffect(() => {
     box.current?.style.setProperty('--preview-accent', shades.accent);
     box.current?.style.setProperty('--preview-on-accent', shades.onAccent);
@@ -52,7 +52,7 @@ const PreviewCard = ({
   );
 };
 
-/** A small checkout in both schemes, with the shades that the real one gets. */
+/** A small checkout in light and dark, with the colours of the real one. */
 export const CheckoutPreview = ({
   branding,
   accountName,

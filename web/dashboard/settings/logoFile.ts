@@ -1,4 +1,4 @@
-/** The same bounds as the server's, so that a wrong file is refused before it is sent. */
+/** The same limits as on the server, so that a wrong file is refused before it is sent. */
 const mostBytes = 65_536;
 const mostPixels = 2_048;
 export const logoTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
@@ -19,7 +19,7 @@ const sizeOf = (dataUrl: string): Promise<{ width: number; height: number }> =>
     image.src = dataUrl;
   });
 
-/** As a data: URL, or an error whose message says what is wrong with it. */
+/** Returns the file as a data: URL. Throws an error whose message says what is wrong with it. */
 export const readLogo = async (file: File): Promise<string> => {
   if (!(logoTypes as readonly string[]).includes(file.type)) throw new Error('Choose a PNG, JPEG or WebP picture.');
   if (file.size > mostBytes)

@@ -10,7 +10,7 @@ import { Step } from './step.tsx';
 
 const isLoopback = (url: string): boolean => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
 
-/** Ready to run beside the data folder, which has the certificate that only this machine knows. */
+/** Runs in the folder of Florin: a local installation has its own certificate authority in `data`. */
 const curlFor = (url: string, key: string): string =>
   [
     `curl ${isLoopback(url) ? '--cacert data/tls/ca.pem ' : ''}${url}/v1/payments`,

@@ -7,10 +7,10 @@ import { actionText } from './actionText.ts';
 
 const actions = Object.keys(actionRoles) as Action[];
 
-/** The table that the server refuses by. Narrow, each action names the roles that may do it. */
+/** The server enforces the same table. On narrow screens, each action lists the roles that may do it. */
 export const RoleTable = (): ReactElement => (
   <Card title="Permissions of each role">
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys. */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling box must be reachable by keyboard. */}
     <section className="wide-scroll" tabIndex={0} aria-label="Permissions of each role">
       <table className="role-table">
         <thead>

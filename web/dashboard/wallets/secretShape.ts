@@ -1,6 +1,6 @@
 /**
- * Whether a text looks like a seed or a private key. Asked before anything is sent: what unlocks money must not even
- * reach the server that never needs it.
+ * Whether a text looks like a seed or a private key. Checked before anything is sent: the server never needs such a
+ * secret and must not receive it.
  */
 export const secretShape = (text: string): 'seed' | 'private key' | null => {
   const given = text.trim();

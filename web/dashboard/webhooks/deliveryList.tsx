@@ -81,7 +81,7 @@ const columnsFor = (mayResend: boolean): Column<Delivery>[] => [
     : []),
 ];
 
-/** Pages go by cursor. The cursors of earlier pages are kept here to go back. */
+/** Pages use cursors. The cursors of earlier pages are kept, so that people can go back. */
 export const DeliveryList = ({ id }: { id: string }): ReactElement => {
   const [status, setStatus] = useState<Status | ''>('');
   const [cursors, setCursors] = useState<readonly string[]>([]);

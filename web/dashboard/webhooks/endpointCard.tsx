@@ -16,7 +16,8 @@ import { eventsText } from './eventText.ts';
 const DisabledNotice = ({ endpoint }: { endpoint: Endpoint }): ReactElement => (
   <Notice tone="care">
     <p>
-      <strong>This endpoint is disabled.</strong> {endpoint.disabledReason && `Reason: ${endpoint.disabledReason}. `}
+      <strong>This endpoint is disabled.</strong>{' '}
+      {endpoint.disabledReason && `Reason: ${endpoint.disabledReason.replace(/\.$/, '')}. `}
       It receives no events. Enable it when your server works again, then replay the events it missed.
     </p>
   </Notice>

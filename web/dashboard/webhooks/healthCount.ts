@@ -2,7 +2,7 @@ import { countedDeliveries, type WebhookHealth } from '../../../src/core/dashboa
 
 const format = new Intl.NumberFormat('en-US');
 
-/** Counting stops at a limit: from there on a count is a least count, and so are the failed attempts. */
+/** Counting stops at a limit. A "+" marks counts that may be higher. */
 export const healthCount = (health: WebhookHealth, name: keyof WebhookHealth): string => {
   const { succeeded, waiting, retrying, parked } = health;
   const isCut =

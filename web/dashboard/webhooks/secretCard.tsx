@@ -7,7 +7,7 @@ import { ErrorBox } from '../kit/states.tsx';
 import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
-/** Shown on demand, with proof, and never kept: it leaves with the page. */
+/** Shown on request, after a proof of identity. The secret is kept only in the page's memory. */
 export const SecretCard = ({ id }: { id: string }): ReactElement => {
   const [shown, setShown] = useState<{ secret: string; isNew: boolean } | null>(null);
   const [isRotating, askToRotate] = useState(false);

@@ -40,7 +40,7 @@ const TestForm = ({ id }: { id: string }): ReactElement => {
   );
 };
 
-/** What a field for local time takes as its value. */
+/** The value of a `datetime-local` field. */
 const localTime = (atMs: number): string => {
   const offsetMs = new Date(atMs).getTimezoneOffset() * 60_000;
   return new Date(atMs - offsetMs).toISOString().slice(0, 16);

@@ -3,7 +3,7 @@ import type { TestResult } from '../../../src/core/dashboard/setupApi.ts';
 import { Notice } from '../kit/page.tsx';
 import { durationText } from '../kit/time.tsx';
 
-/** The result of an event that was sent at once. */
+/** The result of a test event. */
 export const ShownResult = ({ result, what }: { result: TestResult; what: string }): ReactElement => (
   <Notice tone={result.delivered ? 'good' : 'bad'}>
     <p role="status">

@@ -1,4 +1,4 @@
-/** The guide has the same, and a test holds both equal: there they are also run. */
+/** The same samples as in the guide. Tests check that both are equal, and run those of the guide. */
 export const verifySamples = [
   {
     language: 'Node',
