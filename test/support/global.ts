@@ -65,6 +65,11 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     const admin = openDatabase({ connectionString: adminUrl }, { log: silentLog, maxConnections: 1 });
     await admin.script(sql).finally(() => admin.close());
   };
+  if (embedded) {
+    // Each of the hundreds of databases would be visited in every round, by a process of its own.
+    await onServer(`alter system set autovacuum_naptime = '1h'`);
+    await onServer('select pg_reload_conf()');
+  }
   await onServer(`drop database if exists ${templateName} with (force)`);
   await onServer(`create database ${templateName}`);
   await migrate({ connectionString: withDatabase(adminUrl, templateName) }, { log: silentLog });

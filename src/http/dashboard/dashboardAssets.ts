@@ -17,27 +17,33 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 const gzipWish = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
-type File = { readonly contentType: string; readonly body: Buffer; readonly packedBody: Buffer };
+type File = { readonly contentType: string; readonly body: Buffer; readonly packed: () => Buffer };
 
+/** Compressed at the first request: all files together would add 30 ms to each start. */
 const readFile = (name: string): File => {
   const body = readFileSync(new URL(name, folder));
   const contentType = contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-  return { contentType, body, packedBody: gzipSync(body, { level: 9 }) };
+  let packedBody: Buffer | null = null;
+  const packed = () => {
+    packedBody ??= gzipSync(body, { level: 9 });
+    return packedBody;
+  };
+  return { contentType, body, packed };
 };
 
 const forEver = 'public, max-age=31536000, immutable';
 
-/** The page of the app and its files. They are read and compressed once, at start. */
+/** The page of the app and its files. They are read once, at start. */
 export const loadDashboardAssets = () => {
   const assets = readdirSync(new URL('assets/', folder));
   const files = new Map(assets.map(name => [name, readFile(`assets/${name}`)]));
   const page = readFile('index.html');
 
   const serve = (file: File, request: FastifyRequest, headers: Readonly<Record<string, string>>): Reply => {
-    const { contentType, body, packedBody } = file;
+    const { contentType, body, packed } = file;
     const all = { ...headers, vary: 'Accept-Encoding' };
     if (!gzipWish.test(String(request.headers['accept-encoding'] ?? ''))) return { body, contentType, headers: all };
-    return { body: packedBody, contentType, headers: { ...all, 'content-encoding': 'gzip' } };
+    return { body: packed(), contentType, headers: { ...all, 'content-encoding': 'gzip' } };
   };
 
   return {
