@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
-import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { expectInvalid } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 let account: TestAccount;
 beforeAll(async () => {
-  scene = await startTestFlorin();
+  scene = await sharedTestFlorin();
   account = await scene.account();
 });
 
