@@ -58,9 +58,15 @@ const writeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promis
  * Reads blocks with unverified transfers again: a node may have been wrong, or may now have what it lacked. Unverified
  * transfers count as received but never as final. Some stay unverified, so each block gets its turn.
  */
-export const createVerifier = (context: Context, driver: Driver, lease: Lease, intervalMs: number) => {
+export const createVerifier = (
+  context: Context,
+  driver: Driver,
+  lease: Lease,
+  intervalMs: number,
+  clock: { now(): number } = performance,
+) => {
   const { caip2 } = lease;
-  let lastTurnMs = performance.now();
+  let lastTurnMs = clock.now();
   let after = -1;
   const loggedBlocks = createRecentMap<true>(rememberedBlocks);
 
@@ -74,8 +80,8 @@ export const createVerifier = (context: Context, driver: Driver, lease: Lease, i
   };
 
   return async (host: DriverHost, signal: AbortSignal): Promise<void> => {
-    if (performance.now() - lastTurnMs < intervalMs) return;
-    lastTurnMs = performance.now();
+    if (clock.now() - lastTurnMs < intervalMs) return;
+    lastTurnMs = clock.now();
     const due = await unverifiedBlocks(context.db, caip2, after, blocksPerTurn);
     after = due.length < blocksPerTurn ? -1 : due.at(-1)!.number;
     let isAnyVerified = false;

@@ -1,4 +1,5 @@
 // @module-tag thorough
+import { existsSync } from 'node:fs';
 import { access, chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,12 @@ import { startRun } from './nestedRun.ts';
 
 const fixtures = ['--config', 'test/harness/fixtures/vitest.config.ts'];
 const sameServer = () => ({ TEST_DATABASE_URL: inject('adminUrl') });
+const memoryDisk = '/dev/shm';
+/** Folders of runs whose databases are in memory. */
+const foldersInMemory = async () =>
+  (await readdir(memoryDisk).catch(() => []))
+    .filter(name => name.startsWith('florin-test-'))
+    .map(name => join(memoryDisk, name));
 const noBrowser = { PATH: '/nonexistent', CHROMIUM_PATH: '' };
 
 describe('without a browser', () => {
@@ -47,17 +54,20 @@ test.for(['SIGINT', 'SIGKILL'] as const)(
     const folder = await mkdtemp(join(tmpdir(), 'ended-'));
     await chmod(folder, 0o755);
     const ready = join(tmpdir(), `ready-${signal}`);
+    const before = new Set(await foldersInMemory());
     const env = { TMPDIR: folder, FIXTURE_READY: ready, TEST_DATABASE_URL: '' };
     const { child, ended } = startRun([...fixtures, 'hangs'], env);
     await eventually(() => access(ready));
-    expect(processesBelow(folder).some(({ command }) => command.includes('postgres'))).toBe(true);
+    const folders = [folder, ...(await foldersInMemory()).filter(each => !before.has(each))];
+    const running = () => folders.flatMap(processesBelow).map(({ command }) => command);
+    expect(running().some(command => command.includes('postgres'))).toBe(true);
     // A terminal sends Ctrl-C to the whole group. SIGKILL goes to the runner alone.
     process.kill(signal === 'SIGINT' ? -child.pid! : child.pid!, signal);
     await ended;
     const devChainPid = Number(await readFile(ready, 'utf8'));
     await eventually(async () => {
-      const left = [...processesBelow(folder).map(({ command }) => command), ...(await readdir(folder))];
-      expect(left).toEqual([]);
+      expect([...running(), ...(await readdir(folder))]).toEqual([]);
+      expect(folders.slice(1).filter(existsSync)).toEqual([]);
       expect(() => process.kill(devChainPid, 0)).toThrow('ESRCH');
     });
   },

@@ -1,12 +1,10 @@
 // Runs beside a test run and outlives it. When the run is over, even by Ctrl-C or kill -9, this ends what it left running
-// below its temporary folder, and removes its folders. Usage: node guardian.mjs FOLDER MORE…, with a pipe from the run as
-// input.
+// below its temporary folders, and removes these. Usage: node guardian.mjs FOLDER…, with a pipe from the run as input.
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processesBelow } from './processesBelow.mjs';
 
 const folders = process.argv.slice(2);
-const [folder] = folders;
 const patienceMs = 3_000;
 
 const end = ({ pid, command }, isPatient) => {
@@ -23,7 +21,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 for await (const _ of process.stdin);
 
 const startedMs = performance.now();
-for (let left = processesBelow(folder); left.length > 0; left = processesBelow(folder)) {
+const findLeft = () => folders.flatMap(processesBelow);
+for (let left = findLeft(); left.length > 0; left = findLeft()) {
   const elapsedMs = performance.now() - startedMs;
   if (elapsedMs > 10 * patienceMs) break;
   for (const each of left) end(each, elapsedMs < patienceMs);
