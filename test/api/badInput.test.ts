@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { Target } from '../campaigns/fuzz/attack.ts';
 import { createTally, runCorpus, showFailure } from '../campaigns/fuzz/runCorpus.ts';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { rounds } from '../support/rounds.ts';
 
 const seed = 1;
@@ -19,7 +19,7 @@ const call = async (method: string, path: string, body?: object) => {
 };
 
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   account = await scene.account();
   const payment = await call('POST', '/v1/payments', { amount: '1', currency: 'USDC', network: 'base' });
   await call('POST', `/v1/payments/${payment.id}/cancel`);

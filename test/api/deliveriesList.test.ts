@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestFlorin, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { type EventCalls, eventCalls, idsOf } from './eventCalls.ts';
 import { expectError, expectInvalid } from './paymentCalls.ts';
@@ -21,7 +21,7 @@ const put = (id: string, status: (typeof statuses)[number]): Promise<void> => {
 
 const url = 'http://127.0.0.1:9/';
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   shop = eventCalls(scene, await scene.account());
   endpointId = (await shop.endpoint(url)).id;
   // A second endpoint: its deliveries must not appear in the list of the first.

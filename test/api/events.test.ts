@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestFlorin, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import { type EventCalls, eventCalls, idsOf } from './eventCalls.ts';
 import { expectError } from './paymentCalls.ts';
@@ -10,7 +10,7 @@ let paymentIds: string[];
 /** The stored events, newest first. */
 let stored: { id: string; type: string; paymentId: string; body: string }[];
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   shop = eventCalls(scene, await scene.account());
   paymentIds = [];
   for (let i = 0; i < 12; i++) {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestFlorin, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import type { Answer } from '../support/send.ts';
 import { type EventCalls, eventCalls } from './eventCalls.ts';
@@ -7,7 +7,7 @@ import { expectInvalid } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
 });
 
 describe('a range of time', () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectInvalid, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
@@ -9,7 +9,7 @@ let calls: PaymentCalls;
 /** Newest first, as listed. */
 let all: Answer['json'][];
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   account = await scene.account();
   calls = paymentCalls(scene, account);
   const kinds = [

@@ -146,7 +146,7 @@ test('before anything is folded, every answer is the plain truth', async () => {
   await compareAll();
 });
 
-test('half folded, too', async () => {
+test('half folded, too', { tags: ['thorough'] }, async () => {
   const before = await unfolded();
   await foldTotals(scene.admin.db, Math.floor(before / 2));
   expect(await unfolded()).toBe(before - Math.floor(before / 2));

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
 import type { Sending } from '../support/client.ts';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 
 /** A valid request. */
@@ -38,9 +38,9 @@ export const paymentCalls = (
   };
 };
 
-/** An account for the tests of a file, at a Florin that other files use as well. */
+/** A Florin with an account for the tests of a file, stopped after the last of them. */
 export const startPaymentScene = async () => {
-  const scene = await sharedTestFlorin();
+  const scene = await startTestFlorin();
   const account = await scene.account();
   return { scene, account, calls: paymentCalls(scene, account) };
 };

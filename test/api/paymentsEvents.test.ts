@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { until } from '../support/until.ts';
 import { type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
 });
 
 /** Nothing listens on this port: these tests check the rows, not the sending. */

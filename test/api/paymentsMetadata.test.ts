@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestFlorin, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { expectInvalid, type PaymentCalls, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 let calls: PaymentCalls;
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   calls = paymentCalls(scene, await scene.account());
 });
 

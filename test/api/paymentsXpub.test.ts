@@ -3,13 +3,13 @@ import { HDKey } from '@scure/bip32';
 import { beforeAll, expect, test } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { until } from '../support/until.ts';
 import { expectError, ordinary, paymentCalls } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
 });
 
 const newKey = (): HDKey => HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'");

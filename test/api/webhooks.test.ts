@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { dumpDatabase, hexOf } from '../support/dumpDatabase.ts';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { expectError, expectInvalid } from './paymentCalls.ts';
 
 const url = 'https://merchant.example/hooks';
@@ -8,7 +8,7 @@ const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 let scene: TestFlorin;
 let account: TestAccount;
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   account = await scene.account();
 });
 

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
-import { sharedTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 import { expectInvalid } from './paymentCalls.ts';
 
 let scene: TestFlorin;
 let account: TestAccount;
 beforeAll(async () => {
-  scene = await sharedTestFlorin();
+  scene = await startTestFlorin();
   account = await scene.account();
 });
 

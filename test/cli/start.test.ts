@@ -130,7 +130,7 @@ describe.sequential('florin start', () => {
     expect((await call('GET', '/v1/webhooks')).json.pagination.total).toBe(1);
   });
 
-  test('ends with 0 where nobody reads what it writes any more', async () => {
+  test('ends with 0 where nobody reads what it writes any more', { tags: ['thorough'] }, async () => {
     server.leave();
     server.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ code: 0 });
@@ -160,7 +160,9 @@ describe.sequential('florin start', () => {
     expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
   });
 
-  test('once there is an owner, no link is made, and a command that asks for one says what to do', async () => {
+  test('once there is an owner, no link is made, and a command that asks for one says what to do', {
+    tags: ['thorough'],
+  }, async () => {
     const { origin, hash } = new URL(await setupLink());
     const person = { name: 'Ada', email: 'ada@example.com', password: 'a quiet river at noon' };
     const body = { token: hash.slice(1), ...person };

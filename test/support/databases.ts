@@ -18,9 +18,7 @@ export const withDatabase = (url: string, name: string): string => url.replace(/
  * A database of its own for a test file. On a server that is not ours it is dropped at the end of the file. On our own it
  * goes with the server: dropping databases one by one took a quarter of the time of tests that use one.
  */
-export const cloneDatabase = async (
-  lasts: 'file' | 'run' = 'file',
-): Promise<{ url: string; drop(): Promise<void> }> => {
+export const cloneDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
   const adminUrl = inject('adminUrl');
   const prefix = inject('databasePrefix');
   const name = `${prefix}_${randomBytes(8).toString('hex')}`;
@@ -33,7 +31,7 @@ export const cloneDatabase = async (
     }
   };
   const drop = (): Promise<void> => run(`drop database if exists ${name} with (force)`);
-  if (lasts === 'file' && !inject('isOwnServer')) atEndOfFile(drop);
+  if (!inject('isOwnServer')) atEndOfFile(drop);
   // Copying files takes a third of the time of the default, which also writes every page to the WAL.
   await run(`create database ${name} template ${templateOf(prefix)} strategy file_copy`);
   return { url: withDatabase(adminUrl, name), drop };

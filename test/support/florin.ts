@@ -12,7 +12,6 @@ import { type AdminContext, createAccount, createKey } from '../../src/engine/ac
 import { createClient, type TestClient } from './client.ts';
 import { cloneDatabase } from './databases.ts';
 import { atEndOfFile } from './endOfFile.ts';
-import { until } from './until.ts';
 
 export type TestFlorin = {
   readonly florin: Florin;
@@ -39,34 +38,16 @@ const emptyBlockIntervalMs = 200;
  * stops at the end of the test file at the latest, also where its start fails half-way. It delivers only where a test asks
  * for that: receivers of other tests have names that must not be resolved.
  */
-export const startTestFlorin = (options: Options = {}): Promise<TestFlorin> => start(options, 'file');
-
-let shared: Promise<TestFlorin> | undefined;
-/**
- * One Florin for all test files of a worker that ask for it, because a start takes a second. They see only accounts of their
- * own, and leave it running: it ends with the worker.
- */
-export const sharedTestFlorin = async (): Promise<TestFlorin> => {
-  shared ??= start({}, 'run');
-  const scene = await shared;
-  // Tests of other files may have kept this process busy for so long that its chains do not count as watched.
-  await until(
-    () => scene.client.call('GET', '/v1/networks'),
-    ({ json }) => json.data.every(({ status }: { status: string }) => status === 'operational'),
-  );
-  return scene;
-};
-
-type Options = { env?: Record<string, string>; configFile?: object; log?: Log; live?: Tuning['live'] };
-
-const start = async (options: Options, lasts: 'file' | 'run'): Promise<TestFlorin> => {
+export const startTestFlorin = async (
+  options: { env?: Record<string, string>; configFile?: object; log?: Log; live?: Tuning['live'] } = {},
+): Promise<TestFlorin> => {
   const started = new AsyncDisposableStack();
   const stop = (): Promise<void> => started.disposeAsync();
-  if (lasts === 'file') atEndOfFile(stop);
+  atEndOfFile(stop);
   const room = await mkdtemp(join(tmpdir(), 'florin-'));
   started.defer(() => rm(room, { recursive: true, force: true }));
   if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
-  const database = await cloneDatabase(lasts);
+  const database = await cloneDatabase();
   const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
   const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
   const florin = await startFlorin(config, options.log ?? silentLog, undefined, {

@@ -55,17 +55,6 @@ const startGuardian = (folders: readonly string[]): void => {
   (child.stdin as unknown as { unref(): void }).unref();
 };
 
-const dropDatabases = async (adminUrl: string, prefix: string): Promise<void> => {
-  const admin = openDatabase({ connectionString: adminUrl }, { log: silentLog, maxConnections: 1 });
-  try {
-    const text = `select datname as name from pg_database where starts_with(datname, '${prefix}_')`;
-    const found = await admin.query<{ name: string }>({ name: 'test-databases', text });
-    for (const { name } of found) await admin.script(`drop database if exists ${name} with (force)`);
-  } finally {
-    await admin.close();
-  }
-};
-
 /**
  * One server for the whole run: the embedded one, or the one named by TEST_DATABASE_URL (a role with CREATEDB). Each test
  * file clones its own database from a template that is migrated once.
@@ -100,7 +89,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   project.provide('databasePrefix', databasePrefix);
   project.provide('isOwnServer', embedded !== null);
   return async () => {
-    if (embedded) await embedded.stop();
-    else await dropDatabases(adminUrl, databasePrefix);
+    await onServer(`drop database if exists ${templateName} with (force)`);
+    await embedded?.stop();
   };
 };

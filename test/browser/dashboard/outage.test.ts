@@ -48,7 +48,7 @@ test('a page that is opened during an outage comes by itself, file and data, wit
   await close();
 });
 
-test('a proxy that answers for a server that is down is an outage, too', async () => {
+test('a proxy that answers for a server that is down is an outage, too', { tags: ['thorough'] }, async () => {
   const { page, context, close } = await pages.open('/test', await pages.dashboard.as('owner'));
   await heading(page, 'Home').waitFor();
   await context.route(everything, route =>
