@@ -6,7 +6,7 @@ import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/f
 import { rounds } from '../support/rounds.ts';
 
 const seed = 1;
-const requests = rounds(500, 1_500);
+const requests = rounds(250, 1_500);
 
 let scene: TestFlorin;
 let account: TestAccount;

@@ -137,7 +137,7 @@ describe.sequential('florin start', () => {
     server = await startServer(room, { args: portsOf(server) });
   });
 
-  test('a second signal, not of the same moment, ends it at once', async () => {
+  test('a second signal, not of the same moment, ends it at once', { tags: ['thorough'] }, async () => {
     const { answer, release } = await startRunningRequest();
     let isOver = false;
     const ended = server.ended.finally(() => {
@@ -155,7 +155,7 @@ describe.sequential('florin start', () => {
     release();
   });
 
-  test('after such an end it starts again with everything', async () => {
+  test('after such an end it starts again with everything', { tags: ['thorough'] }, async () => {
     server = await startServer(room, { args: portsOf(server) });
     expect((await call('GET', `/v1/payments/${payment.id}`)).json).toEqual(payment);
   });

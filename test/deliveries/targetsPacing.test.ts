@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ActiveAttempt, Sendable } from '../../src/workers/targetState.ts';
 import { createTargets } from '../../src/workers/targets.ts';
+import { rounds } from '../support/rounds.ts';
 import { claim, claimAll, due, makeFast, type Store, type Targets, takeFrom, targetOf, wants } from './targetPlay.ts';
 
 const failAll = (targets: Targets, attempts: readonly ActiveAttempt<Sendable>[], nowMs: number) =>
@@ -295,6 +296,6 @@ test('whatever happens, all is sent in the end, within the limits and without re
       targets.tick(nowMs + 20_000);
       expect([...store.values()].flat()).toEqual([]);
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(25, 100) },
   );
 });
