@@ -4,17 +4,17 @@ import { access, chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { memoryDisk, roomPrefix } from '../support/global.ts';
 import { processesBelow } from '../support/processesBelow.mjs';
 import { eventually } from '../support/until.ts';
 import { startRun } from './nestedRun.ts';
 
 const fixtures = ['--config', 'test/harness/fixtures/vitest.config.ts'];
 const sameServer = () => ({ TEST_DATABASE_URL: inject('adminUrl') });
-const memoryDisk = '/dev/shm';
 /** Folders of runs whose databases are in memory. */
 const foldersInMemory = async () =>
   (await readdir(memoryDisk).catch(() => []))
-    .filter(name => name.startsWith('florin-test-'))
+    .filter(name => name.startsWith(roomPrefix))
     .map(name => join(memoryDisk, name));
 const noBrowser = { PATH: '/nonexistent', CHROMIUM_PATH: '' };
 

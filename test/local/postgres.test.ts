@@ -9,7 +9,7 @@ import { eventually } from '../support/until.ts';
 import { postgresScene, postmasterPid, probe, processesNaming, query, recordingLog } from './postgresScene.ts';
 
 // Ten starts in one test, on a machine that runs other tests as well.
-const limit = { timeout: 180_000 };
+const limit = { timeout: 60_000 };
 const scene = postgresScene();
 afterEach(scene.end);
 

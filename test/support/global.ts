@@ -26,12 +26,14 @@ declare module 'vitest' {
 
 /** PostgreSQL must be able to enter it without root's rights. */
 const makeRoom = async (parent: string): Promise<string> => {
-  const room = await mkdtemp(join(await realpath(parent), 'florin-test-'));
+  const room = await mkdtemp(join(await realpath(parent), roomPrefix));
   await chmod(room, 0o755);
   return room;
 };
 
-const memoryDisk = '/dev/shm';
+export const memoryDisk = '/dev/shm';
+/** What the names of a run's temporary folders begin with. */
+export const roomPrefix = 'florin-test-';
 const roomyBytes = 10 * 2 ** 30;
 
 /** Databases take 3 GB, and a twentieth less time in memory. */
