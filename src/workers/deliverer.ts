@@ -40,7 +40,7 @@ const unsignedOutcome: Outcome = {
   delivered: false,
   statusCode: null,
   durationMs: 0,
-  error: 'the secret could not be opened',
+  error: 'the signing secret could not be decrypted',
   responseBody: Buffer.alloc(0),
   retryAfterMs: null,
 };

@@ -78,7 +78,7 @@ describe('a transaction', () => {
         wallet.chainId = 1;
       };
       await button(stage).click();
-      await said(stage, 'Your wallet does not know Base.');
+      await said(stage, 'Your wallet could not switch to Base.');
       expect(sends(wallet)).toBe(0);
       expect(await isLocked(stage)).toBe(false);
     }));

@@ -195,7 +195,7 @@ test('what the script says at the end of the time is what the server says then',
 });
 
 const [slowSentence, straySentence] = [
-  'Base is slow at the moment. Your payment may take longer to appear. Do not send it twice.',
+  'Payments on Base may take longer to appear at the moment. Do not pay twice.',
   'Another token, or money on another network, has arrived at this address. It does not count. Only Acme can return it.',
 ];
 

@@ -132,7 +132,7 @@ describe('five days of failures', () => {
     await keep(Buffer.alloc(secret.length));
     await scene.makeDue(endpoint);
     const rows = await scene.untilDeliveries(endpoint, all => all.every(({ failures }) => failures === 2));
-    const unsent = { statusCode: null, error: 'the secret could not be opened' };
+    const unsent = { statusCode: null, error: 'the signing secret could not be decrypted' };
     expect((await scene.attempts(rows[0]!.id)).at(-1)).toMatchObject(unsent);
     expect(await endpointOf(endpoint.id)).toMatchObject({ status: 'enabled', disabledReason: null });
     expect(receiver.received).toHaveLength(4);

@@ -114,7 +114,7 @@ describe('after a rotation', () => {
     await scene.untilDelivery(mine, ({ status }) => status === 'succeeded');
     const failed = await scene.untilDelivery(other, ({ failures }) => failures === 1);
     expect(await scene.attempts(failed.id)).toMatchObject([
-      { statusCode: null, error: 'the secret could not be opened' },
+      { statusCode: null, error: 'the signing secret could not be decrypted' },
     ]);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/']);
   });

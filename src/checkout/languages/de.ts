@@ -18,7 +18,7 @@ export const de: Catalogue = {
   onlyOn: 'Senden Sie nur {currency} über {network}. Alles andere kann verloren gehen.',
   payBy: 'Zahlbar bis',
   minutesLeft: { one: 'Noch {count} Minute zum Bezahlen', other: 'Noch {count} Minuten zum Bezahlen' },
-  notPayableTitle: 'Diese Zahlung ist zurzeit nicht möglich',
+  notPayableTitle: 'Diese Zahlung ist nicht möglich',
   notPayableLead: 'Senden Sie nichts. Wenden Sie sich mit der Zahlungs-ID an {merchant}.',
   timeUpTitle: 'Die Zeit zum Zahlen ist abgelaufen',
   timeUpLead:
@@ -38,14 +38,14 @@ export const de: Catalogue = {
   walletSwitching: 'Ihre Wallet wechselt zu {network} …',
   walletConfirm: 'Bestätigen Sie die Zahlung in Ihrer Wallet.',
   walletSent: 'Gesendet. Die Zahlung erscheint hier, sobald sie im Netzwerk ist.',
-  walletRefused: 'Sie haben in Ihrer Wallet abgelehnt. Es wurde nichts gesendet.',
+  walletRefused: 'Ihre Wallet hat diese Zahlung nicht freigegeben. Es wurde nichts gesendet.',
   walletChainUnknown:
-    'Ihre Wallet kennt {network} nicht. Fügen Sie das Netzwerk dort hinzu und versuchen Sie es erneut, oder zahlen Sie per QR-Code oder Adresse.',
+    'Ihre Wallet konnte nicht zu {network} wechseln. Fügen Sie das Netzwerk dort hinzu und versuchen Sie es erneut, oder zahlen Sie per QR-Code oder Adresse.',
   walletInsufficient: 'In dieser Wallet ist nicht genug {currency} oder nicht genug {coin} für die Netzwerkgebühr.',
   walletFailed:
     'Die Wallet konnte die Zahlung nicht senden. Sehen Sie in ihrem Verlauf nach, bevor Sie es erneut versuchen.',
   walletReverted:
-    'Das Netzwerk hat diese Transaktion abgelehnt, und es wurde nichts gezahlt. Sie können es erneut versuchen.',
+    'Das Netzwerk hat diese Transaktion abgelehnt. Es wurde nichts gezahlt, die Netzwerkgebühr kann aber angefallen sein. Sie können es erneut versuchen.',
   walletUnseen:
     'Diese Transaktion ist seit einigen Minuten nicht im Netzwerk zu sehen. Sehen Sie im Verlauf Ihrer Wallet nach: Warten Sie, wenn sie dort noch aussteht, und versuchen Sie es nur dann erneut, wenn sie fehlgeschlagen oder verschwunden ist.',
   qrRequest: 'Zahlungsanforderung',
@@ -116,8 +116,7 @@ export const de: Catalogue = {
 
   strays:
     'An dieser Adresse ist ein anderer Token oder Geld aus einem anderen Netzwerk angekommen. Das zählt nicht, und nur {merchant} kann es zurückgeben.',
-  slowNetwork:
-    '{network} antwortet gerade langsam. Was Sie gesendet haben, erscheint vielleicht später: Senden Sie es nicht zweimal.',
+  slowNetwork: 'Zahlungen auf {network} erscheinen zurzeit vielleicht später. Zahlen Sie nicht zweimal.',
 
   details: 'Einzelheiten',
   paymentId: 'Zahlungs-ID',

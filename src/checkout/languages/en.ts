@@ -17,7 +17,7 @@ export const en = {
   onlyOn: 'Send only {currency} on {network}. Anything else may be lost.',
   payBy: 'Pay by',
   minutesLeft: { one: '{count} minute left to pay', other: '{count} minutes left to pay' },
-  notPayableTitle: 'This payment cannot be made now',
+  notPayableTitle: 'This payment cannot be made',
   notPayableLead: 'Do not send anything. Contact {merchant} and give them the payment ID.',
   timeUpTitle: 'The time to pay is up',
   timeUpLead:
@@ -37,11 +37,13 @@ export const en = {
   walletSwitching: 'Switching your wallet to {network}…',
   walletConfirm: 'Confirm the payment in your wallet.',
   walletSent: 'Sent. Your payment appears here when the network has it.',
-  walletRefused: 'You declined in your wallet. Nothing was sent.',
-  walletChainUnknown: 'Your wallet does not know {network}. Add it there and try again, or pay by QR code or address.',
+  walletRefused: 'Your wallet did not approve this payment. Nothing was sent.',
+  walletChainUnknown:
+    'Your wallet could not switch to {network}. Add the network there and try again, or pay by QR code or address.',
   walletInsufficient: 'This wallet does not hold enough {currency}, or not enough {coin} for the network fee.',
   walletFailed: 'The wallet could not send the payment. Check its history before you try again.',
-  walletReverted: 'The network rejected this transaction. Nothing was paid. You can try again.',
+  walletReverted:
+    'The network rejected this transaction. Nothing was paid, but the network fee may have been charged. You can try again.',
   walletUnseen:
     'The network has not shown this transaction for some minutes. Check your wallet. If the transaction is pending, wait. Try again only if it failed or is missing.',
   qrRequest: 'Payment request',
@@ -107,7 +109,7 @@ export const en = {
 
   strays:
     'Another token, or money on another network, has arrived at this address. It does not count. Only {merchant} can return it.',
-  slowNetwork: '{network} is slow at the moment. Your payment may take longer to appear. Do not send it twice.',
+  slowNetwork: 'Payments on {network} may take longer to appear at the moment. Do not pay twice.',
 
   details: 'Details',
   paymentId: 'Payment ID',

@@ -22,7 +22,7 @@ export const es: Catalogue = {
     many: 'Quedan {count} minutos para pagar',
     other: 'Quedan {count} minutos para pagar',
   },
-  notPayableTitle: 'Este pago no se puede hacer ahora',
+  notPayableTitle: 'Este pago no se puede hacer',
   notPayableLead: 'No envíes nada. Pregunta a {merchant} y dale el ID del pago.',
   timeUpTitle: 'Se ha acabado el tiempo para pagar',
   timeUpLead: 'No envíes nada ahora. Si ya lo has enviado, espera aquí; aparecerá en cuanto llegue a la red.',
@@ -41,13 +41,14 @@ export const es: Catalogue = {
   walletSwitching: 'Cambiando tu monedero a {network}…',
   walletConfirm: 'Confirma el pago en tu monedero.',
   walletSent: 'Enviado. Aparecerá en esta página en cuanto llegue a la red.',
-  walletRefused: 'Lo has rechazado en tu monedero. No se ha enviado nada.',
+  walletRefused: 'Tu monedero no ha aprobado este pago. No se ha enviado nada.',
   walletChainUnknown:
-    'Tu monedero no conoce {network}. Añade la red en él e inténtalo de nuevo, o paga con el código QR o la dirección.',
+    'Tu monedero no ha podido cambiar a {network}. Añade la red en él e inténtalo de nuevo, o paga con el código QR o la dirección.',
   walletInsufficient:
     'Este monedero no tiene suficiente {currency}, o no tiene suficiente {coin} para la comisión de red.',
   walletFailed: 'El monedero no ha podido enviar el pago. Mira su historial antes de intentarlo de nuevo.',
-  walletReverted: 'La red ha rechazado esta transacción y no se ha pagado nada. Puedes intentarlo de nuevo.',
+  walletReverted:
+    'La red ha rechazado esta transacción. No se ha pagado nada, pero puede que se haya cobrado la comisión de red. Puedes intentarlo de nuevo.',
   walletUnseen:
     'Esta transacción lleva unos minutos sin aparecer en la red. Mira el historial de tu monedero: si sigue pendiente, espera; inténtalo de nuevo solo si ha fallado o ya no está.',
   qrRequest: 'Solicitud de pago',
@@ -115,8 +116,7 @@ export const es: Catalogue = {
 
   strays:
     'Ha llegado a esta dirección otro token o dinero por otra red. No cuenta, y solo {merchant} puede devolverlo.',
-  slowNetwork:
-    '{network} responde con lentitud. Lo que has enviado puede tardar más en aparecer: no lo envíes dos veces.',
+  slowNetwork: 'En este momento, los pagos en {network} pueden tardar más en aparecer. No pagues dos veces.',
 
   details: 'Detalles',
   paymentId: 'ID del pago',

@@ -22,7 +22,7 @@ export const fr: Catalogue = {
     many: 'Il reste {count} minutes pour payer',
     other: 'Il reste {count} minutes pour payer',
   },
-  notPayableTitle: 'Ce paiement est impossible pour le moment',
+  notPayableTitle: 'Ce paiement est impossible',
   notPayableLead: 'N’envoyez rien. Adressez-vous à {merchant} en indiquant l’identifiant du paiement.',
   timeUpTitle: 'Le délai de paiement est écoulé',
   timeUpLead:
@@ -42,13 +42,14 @@ export const fr: Catalogue = {
   walletSwitching: 'Passage de votre portefeuille sur {network}…',
   walletConfirm: 'Confirmez le paiement dans votre portefeuille.',
   walletSent: 'Envoyé. Le paiement s’affichera ici dès qu’il sera sur le réseau.',
-  walletRefused: 'Vous avez refusé dans votre portefeuille. Rien n’a été envoyé.',
+  walletRefused: 'Votre portefeuille n’a pas approuvé ce paiement. Rien n’a été envoyé.',
   walletChainUnknown:
-    'Votre portefeuille ne connaît pas {network}. Ajoutez-y ce réseau et réessayez, ou payez par code QR ou adresse.',
+    'Votre portefeuille n’a pas pu passer à {network}. Ajoutez-y ce réseau et réessayez, ou payez par code QR ou adresse.',
   walletInsufficient:
     'Ce portefeuille ne contient pas assez de {currency}, ou pas assez de {coin} pour les frais de réseau.',
   walletFailed: 'Le portefeuille n’a pas pu envoyer le paiement. Consultez son historique avant de réessayer.',
-  walletReverted: 'Le réseau a rejeté cette transaction et rien n’a été payé. Vous pouvez réessayer.',
+  walletReverted:
+    'Le réseau a rejeté cette transaction. Rien n’a été payé, mais les frais de réseau ont pu être prélevés. Vous pouvez réessayer.',
   walletUnseen:
     'Cette transaction n’apparaît toujours pas sur le réseau après quelques minutes. Consultez l’historique de votre portefeuille : attendez si elle y est encore en cours, et réessayez seulement si elle a échoué ou disparu.',
   qrRequest: 'Demande de paiement',
@@ -118,8 +119,7 @@ export const fr: Catalogue = {
 
   strays:
     'Un autre jeton, ou de l’argent d’un autre réseau, est arrivé à cette adresse. Il ne compte pas, et seul {merchant} peut le rendre.',
-  slowNetwork:
-    '{network} répond lentement. Ce que vous avez envoyé peut s’afficher plus tard : ne l’envoyez pas deux fois.',
+  slowNetwork: 'En ce moment, les paiements sur {network} peuvent s’afficher plus tard. Ne payez pas deux fois.',
 
   details: 'Détails',
   paymentId: 'Identifiant du paiement',

@@ -18,7 +18,7 @@ export const ja: Catalogue = {
   onlyOn: '{network} で {currency} のみを送ってください。それ以外は失われるおそれがあります。',
   payBy: '支払期限',
   minutesLeft: { other: '支払期限まであと {count} 分です' },
-  notPayableTitle: '現在この支払いはできません',
+  notPayableTitle: 'この支払いはできません',
   notPayableLead: '何も送らないでください。支払いIDを伝えて {merchant} にお問い合わせください。',
   timeUpTitle: '支払い期限が過ぎました',
   timeUpLead:
@@ -38,12 +38,13 @@ export const ja: Catalogue = {
   walletSwitching: 'ウォレットを {network} に切り替えています…',
   walletConfirm: 'ウォレットで支払いを承認してください。',
   walletSent: '送信しました。ネットワークに届きしだい、このページに表示されます。',
-  walletRefused: 'ウォレットで拒否されました。何も送られていません。',
+  walletRefused: 'ウォレットでこの支払いが承認されませんでした。何も送られていません。',
   walletChainUnknown:
-    'このウォレットは {network} に対応していません。ウォレットに追加してもう一度試すか、QRコードまたはアドレスで支払ってください。',
+    'ウォレットを {network} に切り替えられませんでした。ウォレットに追加してもう一度試すか、QRコードまたはアドレスで支払ってください。',
   walletInsufficient: 'このウォレットには {currency} が足りないか、ネットワーク手数料のための {coin} が足りません。',
   walletFailed: 'ウォレットから送信できませんでした。もう一度試す前に、ウォレットの履歴を確認してください。',
-  walletReverted: 'このトランザクションはネットワークで失敗し、支払いは行われていません。もう一度お試しください。',
+  walletReverted:
+    'このトランザクションはネットワークで失敗しました。支払いは行われていませんが、ネットワーク手数料がかかった可能性があります。もう一度お試しください。',
   walletUnseen:
     'このトランザクションは数分たってもネットワークに現れていません。ウォレットの履歴を確認してください。保留中であればそのままお待ちいただき、失敗したか消えている場合にだけ、もう一度お試しください。',
   qrRequest: '支払いリクエスト',
@@ -112,8 +113,7 @@ export const ja: Catalogue = {
 
   strays:
     '別のトークン、または別のネットワークのお金がこのアドレスに届きました。この支払いには数えられず、返金できるのは {merchant} だけです。',
-  slowNetwork:
-    '{network} の応答が遅くなっています。送ったものが表示されるまで時間がかかることがあります。二重に送らないでください。',
+  slowNetwork: '現在、{network} での支払いは表示されるまで時間がかかることがあります。二重に支払わないでください。',
 
   details: '詳細',
   paymentId: '支払いID',

@@ -22,7 +22,7 @@ export const ptBr: Catalogue = {
     many: 'Faltam {count} minutos para pagar',
     other: 'Faltam {count} minutos para pagar',
   },
-  notPayableTitle: 'Este pagamento não pode ser feito agora',
+  notPayableTitle: 'Este pagamento não pode ser feito',
   notPayableLead: 'Não envie nada. Fale com {merchant} e informe o ID do pagamento.',
   timeUpTitle: 'O tempo para pagar acabou',
   timeUpLead: 'Não envie nada agora. Se já enviou, espere aqui; o pagamento aparece assim que chegar à rede.',
@@ -41,12 +41,13 @@ export const ptBr: Catalogue = {
   walletSwitching: 'Mudando sua carteira para {network}…',
   walletConfirm: 'Confirme o pagamento na sua carteira.',
   walletSent: 'Enviado. O pagamento aparece nesta página assim que chegar à rede.',
-  walletRefused: 'Você recusou na sua carteira. Nada foi enviado.',
+  walletRefused: 'Sua carteira não aprovou este pagamento. Nada foi enviado.',
   walletChainUnknown:
-    'Sua carteira não conhece {network}. Adicione a rede nela e tente de novo, ou pague pelo código QR ou pelo endereço.',
+    'Sua carteira não conseguiu mudar para {network}. Adicione a rede nela e tente de novo, ou pague pelo código QR ou pelo endereço.',
   walletInsufficient: 'Esta carteira não tem {currency} suficiente, ou não tem {coin} suficiente para a taxa da rede.',
   walletFailed: 'A carteira não conseguiu enviar o pagamento. Veja o histórico dela antes de tentar de novo.',
-  walletReverted: 'A rede rejeitou esta transação e nada foi pago. Você pode tentar de novo.',
+  walletReverted:
+    'A rede rejeitou esta transação. Nada foi pago, mas a taxa da rede pode ter sido cobrada. Você pode tentar de novo.',
   walletUnseen:
     'Esta transação não aparece na rede há alguns minutos. Veja o histórico da sua carteira: espere se ela ainda estiver pendente e só tente de novo se ela falhou ou sumiu.',
   qrRequest: 'Pedido de pagamento',
@@ -114,8 +115,7 @@ export const ptBr: Catalogue = {
 
   strays:
     'Outro token, ou dinheiro de outra rede, chegou a este endereço. Isso não conta, e só {merchant} pode devolver.',
-  slowNetwork:
-    '{network} está respondendo devagar. O que você enviou pode demorar mais para aparecer: não envie duas vezes.',
+  slowNetwork: 'No momento, pagamentos em {network} podem demorar mais para aparecer. Não pague duas vezes.',
 
   details: 'Detalhes',
   paymentId: 'ID do pagamento',

@@ -18,7 +18,7 @@ export const tr: Catalogue = {
   onlyOn: 'Yalnızca {network} ağı üzerinden {currency} gönderin. Başka her şey kaybolabilir.',
   payBy: 'Son ödeme zamanı',
   minutesLeft: { one: 'Ödeme için {count} dakika kaldı', other: 'Ödeme için {count} dakika kaldı' },
-  notPayableTitle: 'Bu ödeme şu anda yapılamıyor',
+  notPayableTitle: 'Bu ödeme yapılamıyor',
   notPayableLead: 'Hiçbir şey göndermeyin. Ödeme kimliğini vererek {merchant} ile görüşün.',
   timeUpTitle: 'Ödeme süresi doldu',
   timeUpLead: 'Şimdi göndermeyin. Zaten gönderdiyseniz burada bekleyin; ödeme ağa ulaşır ulaşmaz görünür.',
@@ -37,12 +37,13 @@ export const tr: Catalogue = {
   walletSwitching: 'Cüzdanınız {network} ağına geçiriliyor…',
   walletConfirm: 'Ödemeyi cüzdanınızda onaylayın.',
   walletSent: 'Gönderildi. Ödeme ağa ulaşır ulaşmaz bu sayfada görünür.',
-  walletRefused: 'Cüzdanınızda reddettiniz. Hiçbir şey gönderilmedi.',
+  walletRefused: 'Cüzdanınız bu ödemeyi onaylamadı. Hiçbir şey gönderilmedi.',
   walletChainUnknown:
-    'Cüzdanınız {network} ağını tanımıyor. Ağı cüzdana ekleyip yeniden deneyin ya da QR kodu veya adres ile ödeyin.',
+    'Cüzdanınız {network} ağına geçemedi. Ağı cüzdana ekleyip yeniden deneyin ya da QR kodu veya adres ile ödeyin.',
   walletInsufficient: 'Bu cüzdanda yeterli {currency} yok ya da ağ ücreti için yeterli {coin} yok.',
   walletFailed: 'Cüzdan ödemeyi gönderemedi. Yeniden denemeden önce cüzdanın geçmişine bakın.',
-  walletReverted: 'Ağ bu işlemi reddetti, hiçbir şey ödenmedi. Yeniden deneyebilirsiniz.',
+  walletReverted:
+    'Ağ bu işlemi reddetti. Hiçbir şey ödenmedi, ancak ağ ücreti alınmış olabilir. Yeniden deneyebilirsiniz.',
   walletUnseen:
     'Bu işlem birkaç dakikadır ağda görünmüyor. Cüzdanınızın geçmişine bakın: Hâlâ bekliyorsa bekleyin, yalnızca başarısız olduysa ya da kaybolduysa yeniden deneyin.',
   qrRequest: 'Ödeme isteği',
@@ -110,8 +111,7 @@ export const tr: Catalogue = {
 
   strays:
     'Bu adrese başka bir token ya da başka bir ağdan para ulaştı. Bu ödemeye sayılmaz ve yalnızca {merchant} iade edebilir.',
-  slowNetwork:
-    '{network} şu anda yavaş yanıt veriyor. Gönderdiğiniz ödemenin görünmesi daha uzun sürebilir: İki kez göndermeyin.',
+  slowNetwork: '{network} ağındaki ödemelerin görünmesi şu anda daha uzun sürebilir. İki kez ödemeyin.',
 
   details: 'Ayrıntılar',
   paymentId: 'Ödeme numarası',

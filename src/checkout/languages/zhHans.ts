@@ -18,7 +18,7 @@ export const zhHans: Catalogue = {
   onlyOn: '请仅通过 {network} 网络发送 {currency}。发送其他资产可能会丢失。',
   payBy: '付款截止时间',
   minutesLeft: { other: '剩余付款时间：{count} 分钟' },
-  notPayableTitle: '目前无法支付此款项',
+  notPayableTitle: '无法支付此款项',
   notPayableLead: '请不要发送任何款项。请联系 {merchant} 并提供付款编号。',
   timeUpTitle: '付款时间已过',
   timeUpLead: '请不要再发送。如果您已经发送，请在此等待；网络收到后会立即显示。',
@@ -36,11 +36,11 @@ export const zhHans: Catalogue = {
   walletSwitching: '正在将您的钱包切换到 {network}…',
   walletConfirm: '请在您的钱包中确认付款。',
   walletSent: '已发送。网络收到后，本页会立即显示。',
-  walletRefused: '您在钱包中拒绝了请求。没有发送任何款项。',
-  walletChainUnknown: '您的钱包不认识 {network}。请在钱包中添加该网络后重试，或通过二维码或地址付款。',
+  walletRefused: '您的钱包未批准此付款。没有发送任何款项。',
+  walletChainUnknown: '您的钱包无法切换到 {network}。请在钱包中添加该网络后重试，或通过二维码或地址付款。',
   walletInsufficient: '此钱包中的 {currency} 不足，或没有足够的 {coin} 支付网络手续费。',
   walletFailed: '钱包未能发送付款。重试之前，请先查看钱包的交易记录。',
-  walletReverted: '网络拒绝了这笔交易，没有付出任何款项。您可以重试。',
+  walletReverted: '网络拒绝了这笔交易。没有付出任何款项，但可能已收取网络手续费。您可以重试。',
   walletUnseen:
     '几分钟过去了，网络上仍未出现这笔交易。请查看钱包的交易记录：如果仍在等待中，请继续等待；只有在交易失败或消失时才重试。',
   qrRequest: '付款请求',
@@ -103,7 +103,7 @@ export const zhHans: Catalogue = {
     '付款完成之后，{network} 上包含它的区块被替换了。它可能会自动恢复：请不要再次发送。请联系 {merchant}，并提供付款编号。',
 
   strays: '有其他代币或其他网络的资金到达此地址。它们不计入付款，只有 {merchant} 能够退还。',
-  slowNetwork: '{network} 目前响应缓慢。您发送的款项可能需要更长时间才会显示：请不要重复发送。',
+  slowNetwork: '目前 {network} 上的付款可能需要更长时间才会显示。请不要重复付款。',
 
   details: '详情',
   paymentId: '付款编号',
