@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { FlorinError, invalid } from '../core/errors.ts';
 import { shellQuoted } from '../http/docsPlace.ts';
 import { type Common, common } from './commands.ts';
 import { loadConfig } from './config.ts';
-import { type Authority, type TrustStep, trustSteps } from './trustSteps.ts';
+import { type Authority, debianStore, type TrustStep, trustSteps } from './trustSteps.ts';
 
 type Options = Common & { install?: boolean; system?: boolean; yes?: boolean };
 type Outcome = 'printed' | 'installed' | 'skipped' | 'missing program' | 'failed';
@@ -28,7 +29,7 @@ const findAuthority = async (options: Common): Promise<Authority> => {
     return { path, name: /^CN=(.+)$/m.exec(subject)![1]! };
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
-    throw new FlorinError('not_found', `There is no ${path}. Start Florin once: the first start creates it.`);
+    throw new FlorinError('conflict', `There is no ${path}. Start Florin once: the first start creates it.`);
   }
 };
 
@@ -67,7 +68,10 @@ const install = async (step: TrustStep, options: Options): Promise<Outcome> => {
 };
 
 const textOf = (step: TrustStep, outcome: Outcome): string => {
-  const needs = step.needs === null ? '' : ` (needs ${step.needs.program}: sudo apt-get install ${step.needs.package})`;
+  const needs =
+    step.needs === null
+      ? ''
+      : ` (needs ${step.needs.program}; on Debian and Ubuntu: sudo apt-get install ${step.needs.package})`;
   const commands = step.commands.map(command => `  ${lineOf(command)}`).join('\n');
   if (outcome === 'printed') return `${step.store}${needs}:\n${commands}`;
   return `${step.store}: ${outcome}${outcome === 'missing program' ? needs : ''}`;
@@ -83,7 +87,12 @@ export const addTrustCommand = (program: Command): void => {
       const ca = await findAuthority(options);
       if (options.install && !options.yes && !process.stdin.isTTY)
         throw invalid('yes', 'There is no terminal to ask on. Give --yes to run the commands without a question.');
-      const machine = { platform: process.platform, home: homedir(), isRoot: process.getuid?.() === 0 };
+      const machine = {
+        platform: process.platform,
+        home: homedir(),
+        isRoot: process.getuid?.() === 0,
+        hasDebianStore: existsSync(debianStore),
+      };
       const done: { step: TrustStep; outcome: Outcome }[] = [];
       for (const step of trustSteps(machine, ca))
         done.push({ step, outcome: options.install ? await install(step, options) : 'printed' });

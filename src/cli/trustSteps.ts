@@ -14,7 +14,15 @@ export type TrustStep = {
 /** The CA: its file and its name. The name differs per installation. */
 export type Authority = { readonly path: string; readonly name: string };
 
-export type Machine = { readonly platform: NodeJS.Platform; readonly home: string; readonly isRoot: boolean };
+export type Machine = {
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly isRoot: boolean;
+  /** Whether certificates are kept as on Debian. Other distributions keep them elsewhere. */
+  readonly hasDebianStore: boolean;
+};
+
+export const debianStore = '/usr/local/share/ca-certificates';
 
 const certutil = { program: 'certutil', package: 'libnss3-tools' } as const;
 
@@ -41,11 +49,11 @@ const chromium = (home: string, ca: Authority): TrustStep => {
   return { store: 'Chrome and Chromium', commands, needs: certutil, isPrivileged: false };
 };
 
-const linuxSteps = ({ home, isRoot }: Machine, ca: Authority): TrustStep[] => {
+const linuxSteps = ({ home, isRoot, hasDebianStore }: Machine, ca: Authority): TrustStep[] => {
   const sudo = isRoot ? [] : ['sudo'];
   const firefox = firefoxProfiles(home).map(folder => addTo(folder, ca));
   const system = [
-    [...sudo, 'cp', ca.path, '/usr/local/share/ca-certificates/florin.crt'],
+    [...sudo, 'cp', ca.path, `${debianStore}/florin.crt`],
     [...sudo, 'update-ca-certificates'],
   ];
   return [
@@ -53,7 +61,9 @@ const linuxSteps = ({ home, isRoot }: Machine, ca: Authority): TrustStep[] => {
     ...(firefox.length === 0
       ? []
       : [{ store: 'Firefox', commands: firefox, needs: certutil, isPrivileged: false } as const]),
-    { store: 'All other programs of this machine', commands: system, needs: null, isPrivileged: true },
+    ...(hasDebianStore
+      ? [{ store: 'All other programs of this machine', commands: system, needs: null, isPrivileged: true } as const]
+      : []),
   ];
 };
 

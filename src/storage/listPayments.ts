@@ -49,6 +49,11 @@ export const createParameters = (scope: Scope): Parameters => {
   };
 };
 
+/** For payments with the alias p. A reorg may have taken the strays that were told. */
+export const hasStray = `p.strayed and exists (select from transfers t
+  where (t.account_id, t.environment, t.payment_id) = (p.account_id, p.environment, p.id)
+    and t.stray and t.canonical and not t.superseded)`;
+
 /** The equality filters as SQL. */
 export const equalities = (filter: PaymentSearch, parameters: Parameters): string =>
   [
@@ -236,7 +241,7 @@ export const paymentsBelow = async (
   if (toMs < 0) return [];
   const parameters = createParameters(scope);
   const range = `${idsBetween(fromMs, toMs, parameters)} and id < ${parameters.add(page.below ?? aboveAllIds)}`;
-  const text = `select ${paymentColumns} from payments p where ${owned}${equalities(filter, parameters)}${range}
+  const text = `select ${paymentColumns} from payments p where ${owned}${equalities(filter, parameters)}${range}${filter.strayed ? ` and ${hasStray}` : ''}
     order by id desc limit ${parameters.add(page.limit)}`;
   return db.query<PaymentRow>(named('payments-below', text), parameters.values);
 };

@@ -78,7 +78,7 @@ describe('florin trust', () => {
 
   test('says what is missing where there is no CA yet, or none of its own', async () => {
     const none = await trust('--data-dir', join(room, 'elsewhere'));
-    expect([none.code, none.stdout]).toEqual([3, '']);
+    expect([none.code, none.stdout]).toEqual([1, '']);
     expect(none.stderr).toContain(join(room, 'elsewhere', 'tls', 'ca.pem'));
     const own = await run(['trust'], room, { ...path(), FLORIN_TLS_CERT: caPath, FLORIN_TLS_KEY: caPath });
     expect([own.code, own.stdout]).toEqual([1, '']);
@@ -88,7 +88,13 @@ describe('florin trust', () => {
 
 describe('the steps', () => {
   const ca = { path: '/data/tls/ca.pem', name: 'Florin local CA 1234' };
-  const machine = (given: Partial<Machine>): Machine => ({ platform: 'linux', home: room, isRoot: false, ...given });
+  const machine = (given: Partial<Machine>): Machine => ({
+    platform: 'linux',
+    home: room,
+    isRoot: false,
+    hasDebianStore: true,
+    ...given,
+  });
 
   test("on Linux, each of Firefox's profiles gets the CA, and a database that is missing is made for Chromium", async () => {
     const profile = join(room, '.mozilla', 'firefox', 'abc.default');
@@ -110,6 +116,8 @@ describe('the steps', () => {
     ]);
     expect(steps[2]!.commands.map(([program]) => program)).toEqual(['sudo', 'sudo']);
     expect(trustSteps(machine({ isRoot: true }), ca)[2]!.commands.flat()).not.toContain('sudo');
+    const elsewhere = trustSteps(machine({ hasDebianStore: false }), ca);
+    expect(elsewhere.map(({ store }) => store)).toEqual(['Chrome and Chromium', 'Firefox']);
   });
 
   test('on macOS, the CA goes into the keychain of the person', () => {

@@ -138,3 +138,13 @@ test('the only way to sign in cannot be removed', async () => {
   await client.do('POST /me/password', { body: { password: testPassword } });
   expect((await client.call('DELETE /me/passkeys/:id', { params })).status).toBe(200);
 });
+
+test('of two passkeys that are removed at the same time one stays', async () => {
+  const { client } = await setUp(device());
+  const response = device().register(await client.do('POST /me/passkeys/options'));
+  await client.do('POST /me/passkeys', { body: { name: 'Second', response } });
+  const { data } = await client.do('GET /me/passkeys');
+  const answers = await Promise.all(data.map(({ id }) => client.call('DELETE /me/passkeys/:id', { params: { id } })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect((await client.do('GET /me/passkeys')).data).toHaveLength(1);
+});

@@ -66,6 +66,8 @@ test('money that a reorg took is not said to be there', async () => {
     ({ strays }) => strays.length === 0,
   );
   expect((await strayed())[0]).not.toContain(payment.id);
+  const file = await owner.call('GET /payments.csv', { query: { exception: 'wrong_token' } });
+  expect(file.text).not.toContain(payment.id);
 });
 
 test('another account sees none of it', async () => {

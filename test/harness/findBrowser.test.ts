@@ -28,5 +28,6 @@ test('finds nothing where there is none', () => {
 
 test('the command that gets a browser is one for the system', () => {
   expect(howToGetBrowser('darwin')).toMatch(/^brew /);
-  expect(howToGetBrowser('linux')).toMatch(/^sudo apt-get install /);
+  expect(howToGetBrowser('linux', 'debian')).toBe('sudo apt-get install chromium');
+  expect(howToGetBrowser('linux', 'ubuntu')).toBe('sudo snap install chromium');
 });

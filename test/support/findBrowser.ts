@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,9 +34,26 @@ export const findBrowser = (env: NodeJS.ProcessEnv = process.env, exists = isPro
   return paths.find(exists) ?? null;
 };
 
+const distribution = (): string => {
+  try {
+    return /^ID="?([\w-]+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? '';
+  } catch {
+    return '';
+  }
+};
+
+const linuxCommands: Readonly<Record<string, string>> = {
+  // Ubuntu has Chromium as a snap only.
+  ubuntu: 'sudo snap install chromium',
+  fedora: 'sudo dnf install chromium',
+  arch: 'sudo pacman -S chromium',
+};
+
 /** One command that gets a browser on this machine. */
-export const howToGetBrowser = (platform: NodeJS.Platform = process.platform): string =>
-  platform === 'darwin' ? 'brew install --cask google-chrome' : 'sudo apt-get install chromium';
+export const howToGetBrowser = (platform: NodeJS.Platform = process.platform, linux = distribution()): string =>
+  platform === 'darwin'
+    ? 'brew install --cask google-chrome'
+    : (linuxCommands[linux] ?? 'sudo apt-get install chromium');
 
 // As a command it prints the path, or ends with 1.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

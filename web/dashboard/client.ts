@@ -119,6 +119,10 @@ export const onSignedOut = (handler: () => void): void => {
 let isLost = false;
 /** Whether the session ended while a page of the app was open. */
 export const wasSessionLost = (): boolean => isLost;
+/** Call when somebody has signed in: a later sign-out is no lost session. */
+export const startSession = (): void => {
+  isLost = false;
+};
 
 const wayBack = (): string => {
   const { environment } = here();

@@ -49,20 +49,19 @@ export const noteNoAnswer = (): void => {
 const untilFound = (): Promise<void> =>
   isLost ? new Promise(resolve => void waiting.push(resolve)) : Promise.resolve();
 
-/** Loads a file of the app, and retries while Florin does not answer. A missing file is an error. */
+let isFirstFile = true;
+
+/**
+ * Loads a file of the app once Florin answers. Browsers remember a failed import until the page is reloaded, so a file is
+ * not requested during an outage. The first file follows the page itself, which has just been answered.
+ */
 export const untilLoaded = async <T>(load: () => Promise<T>): Promise<T> => {
-  let wasAnswered = false;
-  for (;;) {
-    try {
-      return await load();
-    } catch (error) {
-      if (wasAnswered) throw error;
-      wasAnswered = await isAnswered();
-      if (wasAnswered) continue;
-      noteNoAnswer();
-      await untilFound();
-    }
+  while (!isFirstFile && !(await isAnswered())) {
+    noteNoAnswer();
+    await untilFound();
   }
+  isFirstFile = false;
+  return load();
 };
 
 const watch = (notify: () => void): (() => void) => {

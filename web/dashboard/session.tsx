@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import type { Action } from '../../src/core/dashboard/roles.ts';
 import type { SessionState, SignedIn } from '../../src/core/dashboard/sessionApi.ts';
-import { type CallError, call } from './client.ts';
+import { type CallError, call, startSession } from './client.ts';
 import { outagePause } from './serverCalls.ts';
 
 export const sessionKey = ['GET /session'] as const;
@@ -30,5 +30,8 @@ export const useMay = (action: Action): boolean => useSession().actions.includes
 /** Replaces the known session, after signing in or a change to the person's own account. */
 export const useKeepSession = (): ((session: SignedIn) => void) => {
   const client = useQueryClient();
-  return session => client.setQueryData(sessionKey, session);
+  return session => {
+    startSession();
+    client.setQueryData(sessionKey, session);
+  };
 };

@@ -170,12 +170,13 @@ export const addPasskey = async (
 export const removePasskey = (context: Context, person: SignedInPerson, id: string, address: string): Promise<void> =>
   context.db.transaction(async tx => {
     const { accountId, personId } = person;
-    const { passwordHash, passkeys } = await lockSelf(tx, person);
-    if (passwordHash === null && passkeys <= 1) {
-      throw new FlorinError('conflict', 'This is the only way you can sign in. Set a password or add a passkey first.');
-    }
+    const { passwordHash } = await lockSelf(tx, person);
     const name = await deletePasskey(tx, accountId, personId, id);
     if (name === null) throw new FlorinError('not_found', 'You have no passkey with this id.');
+    // Counted after the lock is held: the locking statement itself counts before it waits for a removal beside it.
+    if (passwordHash === null && (await listPasskeys(tx, accountId, personId)).length === 0) {
+      throw new FlorinError('conflict', 'This is the only way you can sign in. Set a password or add a passkey first.');
+    }
     const actor = personActor(person);
     const entry = { accountId, environment: null, actor, action: 'person.passkey_removed' as const, subject: id };
     await recordAudit(context, tx, { ...entry, detail: { name }, address });

@@ -22,7 +22,7 @@ const eventTitles: Readonly<Record<string, string>> = {
   'payment.canceled': 'The payment was canceled.',
   'payment.reverted': 'A chain reorganization removed the funds.',
   'payment.reversed': 'A chain reorganization reversed the payment.',
-  'payment.stray': 'A different token arrived. It does not count.',
+  'payment.stray': 'Another token, or money on another network, arrived. It does not count.',
 };
 
 const actionTitles: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/environment.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import type { Queryable, Row } from '../database.ts';
-import { hasStray } from './searchPayments.ts';
+import { hasStray } from '../listPayments.ts';
 
 const owned = 'account_id = $1 and environment = $2';
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;

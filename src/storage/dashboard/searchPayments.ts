@@ -3,6 +3,7 @@ import type { Queryable, Row } from '../database.ts';
 import {
   createParameters,
   equalities,
+  hasStray,
   idsBetween,
   named,
   owned,
@@ -14,11 +15,6 @@ import {
 export const searchedPayments = 10_000;
 /** A transaction may pay or sweep many. */
 const exactHits = 20;
-
-/** For payments with the alias p. A reorg may have taken the strays that were told. */
-export const hasStray = `p.strayed and exists (select from transfers t
-  where (t.account_id, t.environment, t.payment_id) = (p.account_id, p.environment, p.id)
-    and t.stray and t.canonical and not t.superseded)`;
 
 // Each by its own index. `or` over four columns would have no plan but to read them all.
 const exactStatement = {

@@ -99,6 +99,25 @@ test('a session that is lost says why on the sign-in page', async () => {
   await gone.close();
 });
 
+test('who signs out after a lost session is not told of the lost one again', { tags: ['thorough'] }, async () => {
+  const person = await pages.dashboard.newPerson('support');
+  const { page, context, close } = await pages.open('/test/payments', person);
+  await heading(page, 'Payments').waitFor();
+  await context.clearCookies();
+  await page.getByLabel('Status').selectOption('pending');
+  await page.getByText('Your session ended.').waitFor();
+  await page.getByLabel('Email').fill(person.email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(testPassword);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await heading(page, 'Payments').waitFor();
+  await page.locator('.person-menu summary').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await heading(page, 'Sign in').waitFor();
+  await page.getByLabel('Email').waitFor();
+  expect(await page.locator('.notice').count()).toBe(0);
+  await close();
+});
+
 test('who has not been signed in, or signs out, is told of no lost session', { tags: ['thorough'] }, async () => {
   const stranger = await pages.open('/sign-in', null);
   await heading(stranger.page, 'Sign in').waitFor();

@@ -70,11 +70,11 @@ test('a wrong token is named in the list, its filter, on the payment and on the 
   const watched = await pages.open('/test/payments', await pages.dashboard.as('owner'));
   const { page } = watched;
   const row = page.getByRole('row').filter({ hasText: 'wrong-1' });
-  await row.getByText('Wrong token', { exact: true }).waitFor();
-  await page.getByLabel('Issue').selectOption({ label: 'Wrong token' });
+  await row.getByText('Wrong token or network', { exact: true }).waitFor();
+  await page.getByLabel('Issue').selectOption({ label: 'Wrong token or network' });
   await page.getByText('right-1').waitFor({ state: 'detached' });
   await row.click();
-  await page.getByText('Wrong token received.').waitFor();
+  await page.getByText('Wrong token or network.').waitFor();
   await page.getByText(/^1\.00 \w+ on Base/).waitFor();
   await page.goto(`${pages.dashboard.url}/dashboard/test`);
   await page.locator('a[href*="exception=wrong_token"]').click();

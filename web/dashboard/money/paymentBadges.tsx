@@ -7,14 +7,14 @@ import type { ShownPayment } from './shownPayment.ts';
 /** Problems that a payment can have, with the labels of the badges and the filter. */
 export const issues: readonly { value: PaymentException | typeof wrongToken; label: string }[] = [
   ...exceptions.map(value => ({ value, label: value.charAt(0).toUpperCase() + value.slice(1) })),
-  { value: wrongToken, label: 'Wrong token' },
+  { value: wrongToken, label: 'Wrong token or network' },
 ];
 
-/** The status, the exception, and whether a wrong token arrived. */
+/** The status, the exception, and whether money arrived that does not count. */
 export const PaymentBadges = ({ payment }: { payment: ShownPayment }): ReactElement => (
   <span className="row">
     <StatusBadge status={payment.status} />
     {payment.exception && <StatusBadge status={payment.exception} />}
-    {payment.strays.length > 0 && <Badge tone="care">Wrong token</Badge>}
+    {payment.strays.length > 0 && <Badge tone="care">Wrong token or network</Badge>}
   </span>
 );

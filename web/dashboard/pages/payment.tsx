@@ -36,10 +36,11 @@ const Hash = ({ hash, explorerUrl }: { hash: string | null; explorerUrl: string 
 };
 
 /** Confirmations count from the block that covers the amount, even if a part arrived earlier. */
-const leadOf = ({ confirmations }: ShownPayment): string => {
+const leadOf = ({ status, confirmations }: ShownPayment): string | undefined => {
   const { current, required } = confirmations;
+  if (required !== null && current > 0) return `${confirmationsText(confirmations)} confirmations.`;
+  if (status !== 'pending' && status !== 'confirming') return undefined;
   if (required === null) return 'The payment completes when the network finalizes the block.';
-  if (current > 0) return `${confirmationsText(confirmations)} confirmations.`;
   return `The payment completes after ${required} ${required === 1 ? 'confirmation' : 'confirmations'}.`;
 };
 
@@ -76,7 +77,7 @@ const Transactions = ({ payment }: { payment: ShownPayment }): ReactElement => (
 const Strays = ({ strays }: { strays: Answered['strays'] }): ReactElement => (
   <Notice tone="care">
     <p>
-      <strong>Wrong token received.</strong> This money does not count towards the payment.
+      <strong>Wrong token or network.</strong> This money does not count towards the payment.
     </p>
     <ul className="strays">
       {strays.map(({ amount, network, isOtherNetwork, txHash, explorerUrl }, index) => (

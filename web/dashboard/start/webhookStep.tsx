@@ -58,7 +58,7 @@ export const WebhookStep = (): ReactElement => {
             name="url"
             type="url"
             placeholder="https://example.com/florin"
-            hint="It must begin with https."
+            hint="A public https URL. If Florin runs on your own machine, http://127.0.0.1 also works."
             required
           />
           <FormError />
