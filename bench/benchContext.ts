@@ -39,6 +39,8 @@ export const openContext = async (options: {
     deliver: unreachable,
     estimateGas: unreachable,
     refuseUrl: unreachable,
+    derivationIndexes: { next: unreachable },
+    restoreGate: async () => 'open',
     keyUses: { note() {}, flush: async () => {} },
     log,
   };

@@ -8,12 +8,11 @@ import { createCallers } from '../engine/callers.ts';
 import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/createPayment.ts';
 import { setupUrl } from '../engine/dashboard/createSetupLink.ts';
-import { createDerivationIndexes } from '../engine/derivationIndexes.ts';
-import { detectRestore } from '../engine/detectRestore.ts';
 import { createKeyUses } from '../engine/keyUses.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
+import { createRestoreGate } from '../engine/restores.ts';
 import { createCheckoutSite } from '../http/checkoutRoutes.ts';
 import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
@@ -42,6 +41,7 @@ import { startWatchers } from '../workers/watcher.ts';
 import { openAuditHeads } from './auditHeadsFile.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
+import { openIndexes } from './epochFile.ts';
 import { dashboardUrlName, type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
 import { listen } from './listeners.ts';
 import { refuseTakenPorts } from './refuseTakenPorts.ts';
@@ -113,7 +113,7 @@ export const startFlorin = async (
     const storage = await startStorage(config, log);
     stack.push('database', () => storage.stop());
     const admin = await openAdmin(config, storage);
-    await detectRestore(admin.db, log);
+    const holder = await ensureInstanceId(config.dataDir);
     stack.push('audit heads', await openAuditHeads(config, admin, log));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
@@ -138,10 +138,11 @@ export const startFlorin = async (
       deliver: createDeliver(sender, settings),
       estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
+      derivationIndexes: await openIndexes(config, admin, { holder, log }),
+      restoreGate: createRestoreGate(admin.db, monotonicMs),
       keyUses: createKeyUses(admin.db, admin.clock.nowMs),
       log,
     };
-    const holder = await ensureInstanceId(config.dataDir);
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
     if (config.roles.includes('deliver')) {
       loops.push(startDelivering(context, { sender, holder, service: storage.service }));
@@ -212,11 +213,7 @@ const startLoops = (
 };
 
 const apiRoutes = (context: Context): Route[] => [
-  ...paymentRoutes(
-    context,
-    createPaymentCreator(context, createDerivationIndexes(context.db)),
-    createPaymentReader(context),
-  ),
+  ...paymentRoutes(context, createPaymentCreator(context), createPaymentReader(context)),
   ...webhookRoutes(context),
   ...deliveryRoutes(context),
   ...networkRoutes(context.networks),

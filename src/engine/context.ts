@@ -3,7 +3,9 @@ import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
+import type { RestoreGate } from '../storage/restores.ts';
 import type { Vault } from '../vault/vault.ts';
+import type { DerivationIndexes } from './derivationIndexes.ts';
 import type { KeyUses } from './keyUses.ts';
 import type { NetworkDirectory } from './networkDirectory.ts';
 
@@ -69,6 +71,9 @@ export type Context = {
   readonly estimateGas: EstimateGas;
   /** Why a webhook or callback URL is refused, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;
+  readonly derivationIndexes: DerivationIndexes;
+  /** What waits for the operator after a restore. */
+  readonly restoreGate: () => Promise<RestoreGate>;
   /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;

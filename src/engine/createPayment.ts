@@ -10,7 +10,7 @@ import type { InsertedPayment, NewPayment } from '../storage/insertPayments.ts';
 import { findByExternalId, type StoredTier } from '../storage/payments.ts';
 import type { WalletRow } from '../storage/wallets.ts';
 import type { Context } from './context.ts';
-import type { DerivationIndexes } from './derivationIndexes.ts';
+import { waitsForOperator } from './derivationIndexes.ts';
 import { type Answer, type IdempotentRequest, inProgress, keepRefusal, replay } from './idempotency.ts';
 import { createInsert } from './insertBatch.ts';
 import { watchedNetwork } from './networkDirectory.ts';
@@ -108,6 +108,9 @@ const termsOf = async (
     throw invalid('currency', `${configured.slug} does not support this currency. It supports ${symbols}.`);
   }
   const amount = currency ? amountOf(request.amount, currency) : 0n;
+  if (configured && environment === 'production' && (await context.restoreGate()) === 'production') {
+    throw waitsForOperator('live payments');
+  }
   // Throws if the network is not configured, so there is a currency from here on.
   const network = await watchedNetwork(context.networks, environment, request.network, currency?.symbol);
   return { network, currency: currency!, amount, wallet: walletOf(context, caller, network) };
@@ -115,14 +118,13 @@ const termsOf = async (
 
 const nextAddress = async (
   context: Context,
-  indexes: DerivationIndexes,
   scope: Scope,
   wallet: WalletRow,
 ): Promise<{ derivationIndex: bigint; address: string }> => {
   const { kind: walletKind, destination: treasury } = wallet;
   const series =
     walletKind === 'forwarder' ? `${scope.accountId}/${scope.environment}` : `xpub/${xpubIdentity(treasury)}`;
-  const derivationIndex = await indexes.next(series, walletKind);
+  const derivationIndex = await context.derivationIndexes.next(series, walletKind);
   return {
     derivationIndex,
     address: deriveAddress(context.vault, { scope, walletKind, treasury, index: derivationIndex }),
@@ -139,7 +141,6 @@ const createdEvent = (context: Context, environment: Environment, atMs: number, 
 /** Builds the row to insert and the payment object to return. */
 const build = async (
   context: Context,
-  indexes: DerivationIndexes,
   caller: PaymentTerms,
   request: PaymentRequest,
   idempotency: IdempotentRequest | null,
@@ -147,7 +148,7 @@ const build = async (
   const { accountId, environment } = caller;
   const scope: Scope = { accountId, environment };
   const { network, currency, amount, wallet } = await termsOf(context, caller, request);
-  const { derivationIndex, address } = await nextAddress(context, indexes, scope, wallet);
+  const { derivationIndex, address } = await nextAddress(context, scope, wallet);
   const { id, ms: createdAtMs } = context.ids.next('payment', context.clock.nowMs());
   const { symbol, decimals, contractAddress: contract } = currency;
   const tiers = tiersOf(network, currency);
@@ -224,7 +225,6 @@ const addressTries = 5;
 
 export const createPaymentCreator = (
   context: Context,
-  indexes: DerivationIndexes,
   insert: (row: NewPayment) => Promise<InsertedPayment> = createInsert(context),
 ): CreatePayment => {
   const write = async (
@@ -233,7 +233,7 @@ export const createPaymentCreator = (
     idempotency: IdempotentRequest | null,
   ): Promise<{ outcome: InsertedPayment; body: string }> => {
     for (let tried = 1; ; tried++) {
-      const { row, body } = await build(context, indexes, caller, request, idempotency);
+      const { row, body } = await build(context, caller, request, idempotency);
       try {
         return { outcome: await insert(row), body };
       } catch (error) {

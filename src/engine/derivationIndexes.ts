@@ -1,42 +1,84 @@
+import { randomInt } from 'node:crypto';
+import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, marksPerNumber } from '../core/epoch.ts';
+import { FlorinError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Database } from '../storage/database.ts';
-import { takeIndexes } from '../storage/wallets.ts';
+import { takeEpoch, takeIndex } from '../storage/restores.ts';
 
 /**
- * Hands out derivation indexes from blocks reserved in the database, so that creating a payment does not wait on a
- * counter row. The rest of a block is lost when the process ends; a gap costs a forwarder nothing. Wallets scan an
- * extended public key with a gap limit, so its indexes are reserved one at a time.
+ * Hands out derivation indexes, each once, also by restored copies of the database and by two copies that run at once.
+ *
+ * Forwarders: the process takes an epoch and counts in memory, so creating a payment does not wait on a counter row. A
+ * counter alone would repeat after a restore. Gaps cost a forwarder nothing.
+ *
+ * Extended public keys: wallets scan them with a gap limit, so indexes are dense and reserved one at a time. A restore
+ * closes this until the operator has spoken, because nothing else can tell which indexes are lost.
  */
 export type DerivationIndexes = { next(series: string, kind: 'forwarder' | 'xpub'): Promise<bigint> };
 
-const blockSize = { forwarder: 512, xpub: 1 } as const;
-const maxSeries = 10_000;
+/** Takes a new epoch, which is kept outside of the database before it is used. */
+export type TakeEpoch = () => Promise<Epoch>;
 
-export const createDerivationIndexes = (db: Database): DerivationIndexes => {
-  type Block = { next: bigint; end: bigint; refill: Promise<void> | null };
-  const blocks = new Map<string, Block>();
+/** A process with more series takes another epoch. */
+const maxSeries = 100_000;
 
-  const refill = async (series: string, block: Block, size: number): Promise<void> => {
-    const first = await takeIndexes(db, series, size);
-    block.next = first;
-    block.end = first + BigInt(size);
+export const waitsForOperator = (what: string): FlorinError =>
+  new FlorinError(
+    'service_unavailable',
+    `The database was restored, so ${what} cannot be created yet: addresses could be given out twice. The operator continues with: florin restored`,
+  );
+
+/** Takes the first epoch at once: it also records this start, inside and outside of the database. */
+export const openDerivationIndexes = async (db: Database, take: TakeEpoch): Promise<DerivationIndexes> => {
+  const begin = async () => ({ first: firstIndexOf(await take()), counts: new Map<string, number>() });
+  let current = await begin();
+  let taking: Promise<void> | null = null;
+
+  const nextOfForwarder = async (series: string): Promise<bigint> => {
+    for (;;) {
+      const { first, counts } = current;
+      const count = counts.get(series) ?? 0;
+      if (count < indexesPerEpoch && (count > 0 || counts.size < maxSeries)) {
+        counts.set(series, count + 1);
+        return first + BigInt(count);
+      }
+      taking ??= begin()
+        .then(begun => {
+          current = begun;
+        })
+        .finally(() => {
+          taking = null;
+        });
+      await taking;
+    }
   };
 
   return {
     async next(series, kind) {
-      let block = blocks.get(series);
-      if (!block) {
-        if (blocks.size >= maxSeries) blocks.clear();
-        block = { next: 0n, end: 0n, refill: null };
-        blocks.set(series, block);
-      }
-      while (block.next >= block.end) {
-        const current = block;
-        current.refill ??= refill(series, current, blockSize[kind]).finally(() => {
-          current.refill = null;
-        });
-        await current.refill;
-      }
-      return block.next++;
+      if (kind === 'forwarder') return nextOfForwarder(series);
+      const index = await takeIndex(db, series);
+      if (index === null) throw waitsForOperator('payments on extended public keys');
+      return index;
     },
+  };
+};
+
+/** `remembered` are the epochs of the data directory; `remember` adds one and resolves once it is on disk. */
+export type EpochMemory = { readonly remembered: readonly Epoch[]; remember(epoch: Epoch): Promise<void> };
+
+export const createTakeEpoch = (
+  db: Database,
+  memory: EpochMemory,
+  { holder, log }: { readonly holder: string; readonly log: Log },
+): TakeEpoch => {
+  let above = memory.remembered.reduce((most, { number }) => Math.max(most, number), 0);
+  return async () => {
+    const epoch = await takeEpoch(db, { above, mark: randomInt(marksPerNumber), holder });
+    // After the database: an epoch that only the data directory knows would look like a restore.
+    await memory.remember(epoch);
+    above = epoch.number;
+    // With this line from an old log, the addresses of a lost epoch can be found again.
+    log.info({ epoch: formatEpoch(epoch) }, 'derivation epoch taken');
+    return epoch;
   };
 };

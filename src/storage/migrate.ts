@@ -69,7 +69,8 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     revoke update on accounts, wallets, wallet_stops, wallet_verifications, events, delivery_attempts,
       payment_deltas, audit_log from ${name};
     grant update (name) on accounts to ${name};
-    revoke update on volume_deltas, holding_deltas, sweeps, sweep_payments from ${name};
+    revoke update on volume_deltas, holding_deltas, sweeps, sweep_payments, derivation_epochs, lost_addresses,
+      unclaimed_funds from ${name};
     grant usage on all sequences in schema public to ${name};
     revoke insert, update, delete on schema_migrations from ${name};`);
 };

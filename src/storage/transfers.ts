@@ -7,9 +7,12 @@ const knownAddressesStatement = {
   name: 'addresses-known',
   // A lookup for each address, so that no plan reads the whole table, whatever its statistics say.
   text: `select p.address from unnest($1::text[]) as asked(address)
-      cross join lateral (select address from payments where address = asked.address limit 1) p`,
+      cross join lateral (
+        (select address from payments where address = asked.address limit 1)
+        union all (select address from lost_addresses where address = asked.address)
+      ) p`,
 };
-/** Those addresses that belong to payments of any account and chain. */
+/** Those addresses that belong to payments of any account and chain, or did before a restore. */
 export const knownAddresses = async (db: Queryable, addresses: readonly string[]): Promise<Set<string>> => {
   if (addresses.length === 0) return new Set();
   const rows = await db.query<{ address: string }>(knownAddressesStatement, [addresses]);

@@ -161,18 +161,10 @@ export const verifyWallet = async (
   return (await tx.query<{ version: number }>(verifyStatement, values)).length > 0;
 };
 
-const givenOutStatement = { name: 'wallet-given-out', text: 'select from payments where address = $1 limit 1' };
-/** Whether the address ever belonged to a payment of any account. */
+const givenOutStatement = {
+  name: 'wallet-given-out',
+  text: `(select from payments where address = $1 limit 1) union all (select from lost_addresses where address = $1)`,
+};
+/** Whether the address ever belonged to a payment of any account, or may have before a restore. */
 export const wasGivenOut = async (db: Queryable, address: string): Promise<boolean> =>
   (await db.query(givenOutStatement, [address])).length > 0;
-
-const takeIndexesStatement = {
-  name: 'derivation-take',
-  text: `insert into derivation_counters as c (series, next) values ($1, $2)
-    on conflict (series) do update set next = c.next + $2 returning next`,
-};
-/** Reserves `count` derivation indexes that nobody else will ever get, and returns the first. */
-export const takeIndexes = async (db: Queryable, series: string, count: number): Promise<bigint> => {
-  const [row] = await db.query<{ next: string }>(takeIndexesStatement, [series, count]);
-  return BigInt(row!.next) - BigInt(count);
-};

@@ -54,6 +54,8 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       deliver: unreachable,
       estimateGas: unreachable,
       refuseUrl: unreachable,
+      derivationIndexes: { next: unreachable },
+      restoreGate: unreachable,
       keyUses: { note: unreachable, flush: unreachable },
       log,
     },

@@ -126,6 +126,16 @@ export type SweepRow = {
   by: string | null;
 };
 
+/** Money at the address of a payment that a restore lost. It is never credited. */
+export type UnclaimedFunds = {
+  /** With its currency. */
+  amount: string;
+  network: string;
+  address: string;
+  txHash: string | null;
+  at: string;
+};
+
 /** The networks and currencies of this environment. */
 export type PayableNetwork = {
   slug: string;
@@ -192,7 +202,7 @@ export type MoneyApi = {
   'POST /payments/:id/resolve': { answer: PaymentObject };
   /** Sandbox payments on the local chain only. */
   'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
-  'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[] } };
+  'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[]; unclaimed: UnclaimedFunds[] } };
   /** For one row of `unswept`, so that the signer has seen the treasury. */
   'POST /settlement/plan': { body: { network: string; currency: string; treasury: string }; answer: SweepPlan };
   'POST /settlement/sweeps': {

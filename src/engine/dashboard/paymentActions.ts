@@ -7,7 +7,6 @@ import { readPayments } from '../../storage/payments.ts';
 import { actOnPayment, type MerchantAct } from '../cancelPayment.ts';
 import type { Context } from '../context.ts';
 import { createPaymentCreator, type PaymentRequest } from '../createPayment.ts';
-import type { DerivationIndexes } from '../derivationIndexes.ts';
 import { noSuchPayment, shownPaymentBody } from '../readPayment.ts';
 import { type SimulatedOutcome, simulatePayment } from '../simulatePayment.ts';
 import { type By, entryBy, recordAudit } from './audit.ts';
@@ -15,14 +14,13 @@ import { type By, entryBy, recordAudit } from './audit.ts';
 /** Creates a payment as the API does, with an audit row in the same transaction. */
 export const createPaymentAs = async (
   context: Context,
-  indexes: DerivationIndexes,
   scope: Scope,
   request: PaymentRequest,
   by: By,
 ): Promise<PaymentObject> => {
   const terms = await readPaymentTerms(context.db, scope);
   if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
-  const create = createPaymentCreator(context, indexes, row =>
+  const create = createPaymentCreator(context, row =>
     context.db.transaction(async tx => {
       const outcome = (await insertPayments(tx, [row])).get(row.id)!;
       if (outcome.kind !== 'written') return outcome;

@@ -8,7 +8,6 @@ import { csvOfPayments, recordExport } from '../../engine/dashboard/exportPaymen
 import { actOnPaymentAs, createPaymentAs, simulatePaymentAs } from '../../engine/dashboard/paymentActions.ts';
 import { readPaymentTimeline } from '../../engine/dashboard/paymentTimeline.ts';
 import { isStillAllowed } from '../../engine/dashboard/sessions.ts';
-import { createDerivationIndexes } from '../../engine/derivationIndexes.ts';
 import { canonicalAddress } from '../../engine/paymentAddress.ts';
 import { shownPaymentBody } from '../../engine/readPayment.ts';
 import { simulatedOutcomes } from '../../engine/simulatePayment.ts';
@@ -127,36 +126,33 @@ const readRoutes = (context: Context): DashboardRoute[] => {
   ];
 };
 
-const writeRoutes = (context: Context): DashboardRoute[] => {
-  const indexes = createDerivationIndexes(context.db);
-  return [
-    route({
-      name: 'POST /payments',
-      action: 'payments.create',
-      body: newPayment,
-      handle: call => createPaymentAs(context, indexes, call.scope, { ...call.body, metadata: '{}' }, byOf(call)),
-    }),
-    route({
-      name: 'POST /payments/:id/cancel',
-      action: 'payments.cancel',
-      handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'cancel', byOf(call)),
-    }),
-    route({
-      name: 'POST /payments/:id/resolve',
-      action: 'payments.resolve',
-      handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'resolve', byOf(call)),
-    }),
-    route({
-      name: 'POST /payments/:id/simulate',
-      action: 'payments.create',
-      body: Type.Object({ outcome: choice(simulatedOutcomes, 'Outcome to simulate.') }, strict),
-      handle: call => {
-        const { outcome } = call.body as { outcome: (typeof simulatedOutcomes)[number] };
-        return simulatePaymentAs(context, call.scope, call.params.id!, outcome, byOf(call));
-      },
-    }),
-  ];
-};
+const writeRoutes = (context: Context): DashboardRoute[] => [
+  route({
+    name: 'POST /payments',
+    action: 'payments.create',
+    body: newPayment,
+    handle: call => createPaymentAs(context, call.scope, { ...call.body, metadata: '{}' }, byOf(call)),
+  }),
+  route({
+    name: 'POST /payments/:id/cancel',
+    action: 'payments.cancel',
+    handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'cancel', byOf(call)),
+  }),
+  route({
+    name: 'POST /payments/:id/resolve',
+    action: 'payments.resolve',
+    handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'resolve', byOf(call)),
+  }),
+  route({
+    name: 'POST /payments/:id/simulate',
+    action: 'payments.create',
+    body: Type.Object({ outcome: choice(simulatedOutcomes, 'Outcome to simulate.') }, strict),
+    handle: call => {
+      const { outcome } = call.body as { outcome: (typeof simulatedOutcomes)[number] };
+      return simulatePaymentAs(context, call.scope, call.params.id!, outcome, byOf(call));
+    },
+  }),
+];
 
 /** Payments in the dashboard: list, CSV export, details with timeline, and actions. */
 export const dashboardPayments = (context: Context): DashboardRoute[] => [

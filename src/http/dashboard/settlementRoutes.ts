@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Context } from '../../engine/context.ts';
 import { paymentsInSweep, planSweep, readUnswept } from '../../engine/dashboard/sweepPlan.ts';
 import { recentSweeps, recordSweep } from '../../engine/dashboard/sweeps.ts';
+import { readUnclaimed } from '../../engine/dashboard/unclaimedFunds.ts';
 import { strict } from '../schemas.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -15,7 +16,8 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
     handle: async ({ scope }) => {
       // Sweeps first: otherwise a sweep could show as landed while its funds still show as unswept.
       const sweeps = await recentSweeps(context, scope);
-      return { unswept: await readUnswept(context, scope), sweeps };
+      const [unswept, unclaimed] = await Promise.all([readUnswept(context, scope), readUnclaimed(context, scope)]);
+      return { unswept, sweeps, unclaimed };
     },
   }),
   route({

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { SweepRow, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import type { SweepRow, UnclaimedFunds, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
@@ -68,6 +68,39 @@ const sweepColumns: readonly Column<SweepRow>[] = [
   { head: 'Landed', cell: ({ landedAt }) => <Time at={landedAt} /> },
 ];
 
+const unclaimedColumns: readonly Column<UnclaimedFunds>[] = [
+  {
+    head: 'Amount',
+    cell: ({ amount, network }) => (
+      <span className="two-lines">
+        <span>{amount}</span>
+        <span className="muted">{network}</span>
+      </span>
+    ),
+  },
+  { head: 'Address', cell: ({ address }) => <Copyable text={address} what="address" isShort /> },
+  {
+    head: 'Transaction',
+    cell: ({ txHash }) => (txHash === null ? '—' : <Copyable text={txHash} what="transaction" isShort />),
+  },
+  { head: 'Received', cell: ({ at }) => <Time at={at} /> },
+];
+
+/** Shown only after a restore. */
+const Unclaimed = ({ funds }: { funds: readonly UnclaimedFunds[] }): ReactElement => (
+  <Card
+    title="Unclaimed funds"
+    lead="This money arrived for payments that were lost when a backup was restored. It is not credited to any payment. Ask the payer for the order."
+  >
+    <Table
+      caption="Unclaimed funds"
+      rows={funds}
+      keyOf={({ txHash, address, amount }) => `${txHash} ${address} ${amount}`}
+      columns={unclaimedColumns}
+    />
+  </Card>
+);
+
 const Settlement = (): ReactElement => {
   const settlement = useAnswer('GET /settlement', {}, { everyMs: () => refreshMs });
   const maySweep = useMay('settlement.sweep');
@@ -78,8 +111,9 @@ const Settlement = (): ReactElement => {
       lead="Each payment has its own address. A sweep moves the money from these addresses to your treasury. You sign it with your own wallet."
     >
       <Answer of={settlement} lines={10}>
-        {({ unswept, sweeps }) => (
+        {({ unswept, sweeps, unclaimed }) => (
           <>
+            {unclaimed.length > 0 && <Unclaimed funds={unclaimed} />}
             <Card title="Ready to sweep" lead="Confirmed money that is not in your treasury yet.">
               {unswept.length === 0 ? (
                 <Empty title="Nothing to sweep">Money appears here once it is confirmed.</Empty>

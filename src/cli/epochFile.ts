@@ -1,0 +1,58 @@
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Epoch, formatEpoch, parseEpoch } from '../core/epoch.ts';
+import { hasCode } from '../core/errorCode.ts';
+import type { Log } from '../core/log.ts';
+import type { AdminContext } from '../engine/accounts.ts';
+import {
+  createTakeEpoch,
+  type DerivationIndexes,
+  type EpochMemory,
+  openDerivationIndexes,
+} from '../engine/derivationIndexes.ts';
+import { detectRestore } from '../engine/restores.ts';
+import { type Config, ConfigError } from './config.ts';
+
+const readEpochs = async (path: string): Promise<Epoch[]> => {
+  const text = await readFile(path, 'utf8').catch(error => {
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  });
+  // A crash may have cut the last line. Its epoch was not used, because it is used only once the line is on disk.
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map(line => {
+    const epoch = parseEpoch(line);
+    if (epoch === null) throw new ConfigError([`${path} is damaged. Restore it from a backup.`]);
+    return epoch;
+  });
+};
+
+const append = async (path: string, line: string): Promise<void> => {
+  const file = await open(path, 'a', 0o600);
+  try {
+    await file.writeFile(line);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
+/** The epochs that were taken by processes on this data directory, a line each, kept outside of the database. */
+const openEpochFile = async (config: Pick<Config, 'dataDir'>): Promise<EpochMemory> => {
+  const path = join(config.dataDir, 'derivation-epochs');
+  return {
+    remembered: await readEpochs(path),
+    remember: epoch => append(path, `${formatEpoch(epoch)}\n`),
+  };
+};
+
+/** Looks for a restore, then takes this process's epoch. In this order: a new epoch would hide that others are lost. */
+export const openIndexes = async (
+  config: Pick<Config, 'dataDir'>,
+  admin: AdminContext,
+  by: { readonly holder: string; readonly log: Log },
+): Promise<DerivationIndexes> => {
+  const memory = await openEpochFile(config);
+  await detectRestore(admin, memory.remembered, by.log);
+  return openDerivationIndexes(admin.db, createTakeEpoch(admin.db, memory, by));
+};

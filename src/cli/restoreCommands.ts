@@ -1,0 +1,57 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Epoch, parseEpoch } from '../core/epoch.ts';
+import { declareRestored, watchLostEpoch } from '../engine/restores.ts';
+import { listUnclaimed, type UnclaimedRow } from '../storage/unclaimed.ts';
+import { type Common, common, print, withAdmin } from './commands.ts';
+
+const shownFunds = 1_000;
+
+const epochOf = (text: string): Epoch => {
+  const epoch = parseEpoch(text);
+  if (epoch === null) throw new InvalidArgumentError('It must be written as in the log, for example 59123456.789.');
+  return epoch;
+};
+
+const line = ({ firstSeenAt, accountId, environment, caip2, address, contract, amount }: UnclaimedRow): string =>
+  `${firstSeenAt.toISOString()}  ${accountId} ${environment}  ${caip2}  ${address}  ${amount} base units of ${contract ?? 'the native coin'}`;
+
+/** After the database, or the whole data directory, was restored from a backup. */
+export const addRestoreCommands = (program: Command): void => {
+  common(
+    program
+      .command('restored')
+      .description(
+        'Declare that the data was restored from a backup, or confirm a restore that Florin has found. Indexes of extended public keys that may have been handed out are skipped, and their addresses are watched.',
+      ),
+  ).action((options: Common) =>
+    withAdmin(options, async admin => {
+      const { wasDetected, watched } = await declareRestored(admin);
+      const text = wasDetected
+        ? 'The restore is confirmed. Payments can be created again.'
+        : `The restore is declared. ${watched} addresses of extended public keys are skipped and watched.`;
+      print(options, { wasDetected, watched }, text);
+    }),
+  );
+  const unclaimed = program
+    .command('unclaimed')
+    .description('Funds that arrived for payments that a restore lost. They are shown and never credited.');
+  common(unclaimed.command('list').description('List unclaimed funds, newest first.')).action((options: Common) =>
+    withAdmin(options, async admin => {
+      const rows = await listUnclaimed(admin.db, null, shownFunds);
+      const text = rows.map(line).join('\n') || 'There are no unclaimed funds.';
+      console.log(options.json ? JSON.stringify(rows) : text);
+    }),
+  );
+  common(
+    unclaimed
+      .command('watch')
+      .description('Watch the forwarder addresses of a lost epoch, which logs of the lost time name.'),
+  )
+    .argument('<epoch>', 'Epoch as in the log line "derivation epoch taken".', epochOf)
+    .action((epoch: Epoch, options: Common) =>
+      withAdmin(options, async admin => {
+        const watched = await watchLostEpoch(admin, epoch);
+        print(options, { watched }, `${watched} addresses are watched from now on.`);
+      }),
+    );
+};

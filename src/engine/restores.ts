@@ -1,0 +1,139 @@
+import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
+import { type Epoch, firstIndexOf, formatEpoch } from '../core/epoch.ts';
+import type { Log } from '../core/log.ts';
+import type { Database, Queryable } from '../storage/database.ts';
+import { putDeploymentValue } from '../storage/deployment.ts';
+import {
+  claimDatabaseIdentity,
+  insertEpochs,
+  insertLostAddresses,
+  type LostAddress,
+  type RestoreGate,
+  readDatabaseIdentity,
+  readRestoreGate,
+  skipIndexes,
+  type UsedWallet,
+  unknownEpochs,
+  usedWallets,
+} from '../storage/restores.ts';
+import type { Vault } from '../vault/vault.ts';
+import { deriveAddress } from './paymentAddress.ts';
+
+type Admin = { readonly db: Database; readonly vault: Vault };
+
+/**
+ * Indexes of an extended public key that are skipped and watched after a restore: more than were handed out since the
+ * backup. Wallets need a gap limit above it.
+ */
+export const skippedIndexes = 1_000;
+/** Addresses per account and treasury that are watched for a lost epoch, from its first one on. */
+export const watchedOfEpoch = 1_000;
+
+const range = (first: bigint, count: number): bigint[] => Array.from({ length: count }, (_, at) => first + BigInt(at));
+
+const lostOf = (vault: Vault, wallet: UsedWallet, indexes: readonly bigint[]): LostAddress[] => {
+  const { accountId, environment, kind: walletKind, destination: treasury } = wallet;
+  const scope = { accountId, environment };
+  return indexes.map(index => ({
+    accountId,
+    environment,
+    walletKind,
+    treasury,
+    index,
+    address: deriveAddress(vault, { scope, walletKind, treasury, index }),
+  }));
+};
+
+/** Skips the indexes that may have been handed out, and watches their addresses. */
+const skipExtendedKeys = async (tx: Queryable, vault: Vault, wallets: readonly UsedWallet[]): Promise<number> => {
+  const keys = Map.groupBy(
+    wallets.filter(({ kind }) => kind === 'xpub'),
+    ({ destination }) => xpubIdentity(destination),
+  );
+  let watched = 0;
+  for (const [identity, [wallet]] of keys) {
+    const first = await skipIndexes(tx, `xpub/${identity}`, skippedIndexes);
+    watched += await insertLostAddresses(tx, lostOf(vault, wallet!, range(first, skippedIndexes)));
+  }
+  return watched;
+};
+
+const watchEpochs = async (
+  tx: Queryable,
+  vault: Vault,
+  wallets: readonly UsedWallet[],
+  epochs: readonly Epoch[],
+): Promise<number> => {
+  let watched = 0;
+  for (const epoch of epochs) {
+    const indexes = range(firstIndexOf(epoch), watchedOfEpoch);
+    for (const wallet of wallets.filter(({ kind }) => kind === 'forwarder')) {
+      watched += await insertLostAddresses(tx, lostOf(vault, wallet, indexes));
+    }
+  }
+  if (epochs.length > 0) await insertEpochs(tx, epochs, 'lost');
+  return watched;
+};
+
+const gateName = 'restore_gate';
+/** A closed gate is not opened again by a weaker finding. */
+const closeGate = async (tx: Queryable, gate: Exclude<RestoreGate, 'open'>): Promise<void> => {
+  if ((await readRestoreGate(tx)) !== 'production') await putDeploymentValue(tx, gateName, gate);
+};
+
+/**
+ * A restored database has lost the payments since its backup, but their addresses were handed out. The database alone
+ * shows a restore from a dump or to an earlier moment. The epochs of the data directory show that the database is older
+ * than the directory. A copy of both at once shows nothing: the operator has to declare it.
+ */
+export const detectRestore = async (
+  { db, vault }: Admin,
+  remembered: readonly Epoch[],
+  log: Log,
+): Promise<RestoreGate> => {
+  const identity = await readDatabaseIdentity(db);
+  await db.transaction(async tx => {
+    const isMoved = await claimDatabaseIdentity(tx, identity);
+    const lost = await unknownEpochs(tx, remembered);
+    if (!isMoved && lost.length === 0) return;
+    const wallets = await usedWallets(tx);
+    const watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchEpochs(tx, vault, wallets, lost));
+    await closeGate(tx, lost.length > 0 ? 'production' : 'extended_keys');
+    const epochs = lost.map(formatEpoch);
+    log.error({ isMoved, epochs, watched }, 'the database was restored or moved: run florin restored');
+  });
+  return readRestoreGate(db);
+};
+
+/**
+ * The operator declares a restore, or confirms a detected one. Returns how many addresses are watched in addition. A
+ * detected restore has skipped its indexes already.
+ */
+export const declareRestored = async ({ db, vault }: Admin): Promise<{ wasDetected: boolean; watched: number }> =>
+  db.transaction(async tx => {
+    const wasDetected = (await readRestoreGate(tx)) !== 'open';
+    const watched = wasDetected ? 0 : await skipExtendedKeys(tx, vault, await usedWallets(tx));
+    await putDeploymentValue(tx, gateName, 'open');
+    return { wasDetected, watched };
+  });
+
+/** Watches the addresses of an epoch that a log of the lost time names. */
+export const watchLostEpoch = async ({ db, vault }: Admin, epoch: Epoch): Promise<number> =>
+  db.transaction(async tx => watchEpochs(tx, vault, await usedWallets(tx), [epoch]));
+
+const refreshMs = 500;
+
+/** Tells whether production waits for the operator. Asks the database at most twice a second. */
+export const createRestoreGate = (db: Database, nowMs: () => number): (() => Promise<RestoreGate>) => {
+  let kept: { readonly gate: Promise<RestoreGate>; readonly untilMs: number } | null = null;
+  return () => {
+    if (kept === null || nowMs() >= kept.untilMs) {
+      const gate = readRestoreGate(db);
+      kept = { gate, untilMs: nowMs() + refreshMs };
+      gate.catch(() => {
+        kept = null;
+      });
+    }
+    return kept.gate;
+  };
+};

@@ -1,0 +1,144 @@
+import type { Epoch } from '../core/epoch.ts';
+import type { Queryable, Row } from './database.ts';
+
+const identityStatement = {
+  name: 'database-identity',
+  text: `select s.system_identifier || '/' || c.timeline_id || '/' || d.oid as identity
+    from pg_control_system() s, pg_control_checkpoint() c, pg_database d where d.datname = current_database()`,
+};
+/** Changes when the database is restored from a dump or to an earlier moment, and when another server takes over. */
+export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
+  (await db.query<Row & { identity: string }>(identityStatement))[0]!.identity;
+
+const claimStatement = {
+  name: 'database-identity-claim',
+  text: `insert into deployment as d (name, value) values ('database_identity', $1)
+    on conflict (name) do update set value = excluded.value where d.value <> excluded.value
+    returning (xmax <> 0) as changed`,
+};
+/** True when the database was another one before. Of several processes, only one gets true. */
+export const claimDatabaseIdentity = async (tx: Queryable, identity: string): Promise<boolean> =>
+  (await tx.query<Row & { changed: boolean }>(claimStatement, [identity]))[0]?.changed ?? false;
+
+// 2025 is the first year of the numbers, so that 31 bits last until 2093.
+const takeEpochStatement = {
+  name: 'epoch-take',
+  text: `insert into derivation_epochs (number, mark, holder)
+    select greatest(coalesce(max(number), 0) + 1, $1 + 1,
+      floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01 00:00:00Z'))::bigint), $2, $3
+    from derivation_epochs
+    on conflict (number) do nothing returning number`,
+};
+/** Takes an epoch that this database has not given out and that is above `above`. */
+export const takeEpoch = async (
+  db: Queryable,
+  { above, mark, holder }: { readonly above: number; readonly mark: number; readonly holder: string },
+): Promise<Epoch> => {
+  for (;;) {
+    // Another process may have taken the same number between reading and writing.
+    const [row] = await db.query<Row & { number: string }>(takeEpochStatement, [above, mark, holder]);
+    if (row) return { number: Number(row.number), mark };
+  }
+};
+
+const knownEpochsStatement = {
+  name: 'epochs-known',
+  text: `select e.number::float8 as number, e.mark from derivation_epochs e
+      join unnest($1::bigint[], $2::smallint[]) as asked(number, mark) on asked.number = e.number and asked.mark = e.mark`,
+};
+/** Those epochs that the database does not know. */
+export const unknownEpochs = async (db: Queryable, epochs: readonly Epoch[]): Promise<Epoch[]> => {
+  if (epochs.length === 0) return [];
+  const rows = await db.query<Row & Epoch>(knownEpochsStatement, [
+    epochs.map(({ number }) => number),
+    epochs.map(({ mark }) => mark),
+  ]);
+  const known = new Set(rows.map(({ number }) => number));
+  return epochs.filter(({ number }) => !known.has(number));
+};
+
+const insertEpochsStatement = {
+  name: 'epochs-insert',
+  text: `insert into derivation_epochs (number, mark, holder)
+    select number, mark, $3 from unnest($1::bigint[], $2::smallint[]) as e(number, mark) on conflict do nothing`,
+};
+/** Records epochs that were taken before a restore, so that they are noticed once. */
+export const insertEpochs = async (tx: Queryable, epochs: readonly Epoch[], holder: string): Promise<void> => {
+  await tx.query(insertEpochsStatement, [epochs.map(({ number }) => number), epochs.map(({ mark }) => mark), holder]);
+};
+
+/** What waits for the operator after a restore: nothing, payments on extended public keys, or all of production too. */
+export type RestoreGate = 'open' | 'extended_keys' | 'production';
+
+const gateStatement = {
+  name: 'restore-gate',
+  text: `select coalesce((select value from deployment where name = 'restore_gate'), 'open') as gate`,
+};
+export const readRestoreGate = async (db: Queryable): Promise<RestoreGate> =>
+  (await db.query<Row & { gate: RestoreGate }>(gateStatement))[0]!.gate;
+
+const takeIndexStatement = {
+  name: 'derivation-take',
+  text: `insert into derivation_counters as c (series, next)
+    select $1, 1 where not exists (select from deployment where name = 'restore_gate' and value <> 'open')
+    on conflict (series) do update set next = c.next + 1 returning next`,
+};
+/** Reserves an index of an extended public key that nobody else gets. Null while a restore waits for the operator. */
+export const takeIndex = async (db: Queryable, series: string): Promise<bigint | null> => {
+  const [row] = await db.query<Row & { next: string }>(takeIndexStatement, [series]);
+  return row ? BigInt(row.next) - 1n : null;
+};
+
+const skipStatement = {
+  name: 'derivation-skip',
+  text: `insert into derivation_counters as c (series, next) values ($1, $2)
+    on conflict (series) do update set next = c.next + $2 returning next`,
+};
+/** Moves a counter ahead. Returns the first index that was skipped. */
+export const skipIndexes = async (tx: Queryable, series: string, count: number): Promise<bigint> => {
+  const [row] = await tx.query<Row & { next: string }>(skipStatement, [series, count]);
+  return BigInt(row!.next) - BigInt(count);
+};
+
+export type UsedWallet = Row & {
+  accountId: string;
+  environment: 'production' | 'sandbox';
+  kind: 'forwarder' | 'xpub';
+  destination: string;
+};
+const usedWalletsStatement = {
+  name: 'wallets-used',
+  text: `select distinct account_id as "accountId", environment, kind, destination from wallets
+    order by account_id, environment, kind, destination`,
+};
+/** All destinations that payments may have been created for. */
+export const usedWallets = (db: Queryable): Promise<UsedWallet[]> => db.query<UsedWallet>(usedWalletsStatement);
+
+export type LostAddress = {
+  readonly address: string;
+  readonly accountId: string;
+  readonly environment: 'production' | 'sandbox';
+  readonly walletKind: 'forwarder' | 'xpub';
+  readonly treasury: string;
+  readonly index: bigint;
+};
+const insertLostStatement = {
+  name: 'lost-addresses-insert',
+  text: `insert into lost_addresses (address, account_id, environment, wallet_kind, treasury, derivation_index)
+    select l.* from unnest($1::text[], $2::text[], $3::environment[], $4::text[], $5::text[], $6::bigint[])
+        as l(address, account_id, environment, wallet_kind, treasury, derivation_index)
+      where not exists (select from payments p where p.address = l.address)
+    on conflict do nothing returning 1 as added`,
+};
+/** Watches these addresses from now on, but for those that belong to payments. Returns how many are new. */
+export const insertLostAddresses = async (tx: Queryable, lost: readonly LostAddress[]): Promise<number> =>
+  (
+    await tx.query(insertLostStatement, [
+      lost.map(({ address }) => address),
+      lost.map(({ accountId }) => accountId),
+      lost.map(({ environment }) => environment),
+      lost.map(({ walletKind }) => walletKind),
+      lost.map(({ treasury }) => treasury),
+      lost.map(({ index }) => index.toString()),
+    ])
+  ).length;

@@ -1,0 +1,68 @@
+import type { Environment } from '../core/environment.ts';
+import type { Queryable, Row } from './database.ts';
+import { isStorable, type PlacedMovement } from './transfers.ts';
+
+const insertStatement = {
+  name: 'unclaimed-insert',
+  text: `insert into unclaimed_funds (caip2, key, address, contract, tx_hash, sender, amount, block_hash, block_number,
+      canonical, verified)
+    select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
+    from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
+        $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)
+      cross join lateral (select address from lost_addresses where address = i.address) l
+    on conflict (caip2, key) do nothing returning address`,
+};
+/** Writes movements to addresses whose payments a restore lost. Returns these addresses. */
+export const insertUnclaimed = async (
+  tx: Queryable,
+  caip2: string,
+  placed: readonly PlacedMovement[],
+): Promise<string[]> => {
+  const movements = placed.filter(isStorable);
+  if (movements.length === 0) return [];
+  const rows = await tx.query<Row & { address: string }>(insertStatement, [
+    caip2,
+    movements.map(m => m.key),
+    movements.map(m => m.to),
+    movements.map(m => m.contract),
+    movements.map(m => m.txHash),
+    movements.map(m => m.from),
+    movements.map(m => m.amount.toString()),
+    movements.map(m => m.blockHash),
+    movements.map(m => m.blockNumber),
+    movements.map(m => m.verified),
+  ]);
+  return rows.map(({ address }) => address);
+};
+
+export type UnclaimedRow = Row & {
+  accountId: string;
+  environment: Environment;
+  caip2: string;
+  address: string;
+  walletKind: 'forwarder' | 'xpub';
+  treasury: string;
+  contract: string | null;
+  amount: string;
+  txHash: string | null;
+  sender: string | null;
+  blockNumber: number;
+  firstSeenAt: Date;
+};
+
+const listStatement = {
+  name: 'unclaimed-list',
+  text: `select l.account_id as "accountId", l.environment, u.caip2, u.address, l.wallet_kind as "walletKind", l.treasury,
+      u.contract, u.amount::text as amount, u.tx_hash as "txHash", u.sender, u.block_number::float8 as "blockNumber",
+      u.first_seen_at as "firstSeenAt"
+    from unclaimed_funds u join lost_addresses l on l.address = u.address
+    where u.canonical and ($1::text is null or (l.account_id, l.environment) = ($1, $2::environment))
+    order by u.first_seen_at desc, u.key limit $3`,
+};
+/** Funds that no payment is known for, newest first, of one account and environment or of all. */
+export const listUnclaimed = (
+  db: Queryable,
+  scope: { readonly accountId: string; readonly environment: Environment } | null,
+  limit: number,
+): Promise<UnclaimedRow[]> =>
+  db.query<UnclaimedRow>(listStatement, [scope?.accountId ?? null, scope?.environment ?? null, limit]);

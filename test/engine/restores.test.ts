@@ -1,0 +1,139 @@
+import { expect, test, vi } from 'vitest';
+import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, parseEpoch } from '../../src/core/epoch.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { createTakeEpoch, openDerivationIndexes } from '../../src/engine/derivationIndexes.ts';
+import { deriveAddress } from '../../src/engine/paymentAddress.ts';
+import { declareRestored, detectRestore, skippedIndexes, watchedOfEpoch } from '../../src/engine/restores.ts';
+import { setWallet } from '../../src/engine/setWallet.ts';
+import { readRestoreGate, takeIndex } from '../../src/storage/restores.ts';
+import { startTestFlorin } from '../support/florin.ts';
+
+const xpub =
+  'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
+
+// A thousand addresses of an extended public key take a second, and more beside other tests.
+vi.setConfig({ testTimeout: 60_000 });
+
+const scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api' } });
+const { admin } = scene;
+const { db, vault } = admin;
+const errors: { fields: Record<string, unknown>; message: string }[] = [];
+const log = {
+  ...silentLog,
+  error: (fields: object, message: string) => void errors.push({ fields: { ...fields }, message }),
+};
+
+const query = <T extends Record<string, unknown>>(text: string) => db.query<T>({ name: '', text });
+const counters = () => query<{ series: string; next: string }>('select series, next from derivation_counters');
+
+/** Keeps its epochs in memory, as the data directory keeps them on disk. */
+const memoryOf = (remembered: Epoch[] = []) => ({
+  remembered,
+  remember: async (epoch: Epoch) => void remembered.push(epoch),
+});
+const take = (remembered: Epoch[] = []) =>
+  createTakeEpoch(db, memoryOf(remembered), { holder: 'test', log: silentLog })();
+
+test('an index has 63 bits: the epoch, its mark, and a count', () => {
+  const last = { number: 2 ** 31 - 1, mark: 4095 };
+  expect(firstIndexOf(last) + BigInt(indexesPerEpoch) - 1n).toBe(2n ** 63n - 1n);
+  expect(firstIndexOf({ number: 1, mark: 0 })).toBe(2n ** 32n);
+  expect(parseEpoch(formatEpoch(last))).toEqual(last);
+  for (const text of ['', '1', '0.1', '1.4096', '2147483648.1', '1.-1', ' 1.1', '1.1\n']) {
+    expect(parseEpoch(text), text).toBeNull();
+  }
+});
+
+test('epochs grow, also beyond what the data directory remembers, and no two processes get the same', async () => {
+  const first = await take();
+  const all = await Promise.all(Array.from({ length: 20 }, () => take()));
+  const numbers = [first, ...all].map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(Math.min(...all.map(({ number }) => number))).toBeGreaterThan(first.number);
+  const ahead = Math.max(...numbers) + 1_000;
+  expect((await take([{ number: ahead, mark: 7 }])).number).toBe(ahead + 1);
+});
+
+test('a process counts within its epoch, and takes another when it is full', async () => {
+  const remembered: Epoch[] = [];
+  const indexes = await openDerivationIndexes(
+    db,
+    createTakeEpoch(db, memoryOf(remembered), { holder: 'test', log: silentLog }),
+  );
+  expect(remembered).toHaveLength(1);
+  const first = firstIndexOf(remembered[0]!);
+  expect(await indexes.next('acct/sandbox', 'forwarder')).toBe(first);
+  expect(await indexes.next('acct/sandbox', 'forwarder')).toBe(first + 1n);
+  expect(await indexes.next('other/sandbox', 'forwarder')).toBe(first);
+  for (let at = 2; at < indexesPerEpoch; at++) await indexes.next('acct/sandbox', 'forwarder');
+  const [next, after] = await Promise.all([
+    indexes.next('acct/sandbox', 'forwarder'),
+    indexes.next('acct/sandbox', 'forwarder'),
+  ]);
+  expect(remembered).toHaveLength(2);
+  expect([next, after]).toEqual([firstIndexOf(remembered[1]!), firstIndexOf(remembered[1]!) + 1n]);
+});
+
+test('an installation that merely rested is not taken for a restored one', async () => {
+  const remembered: Epoch[] = [];
+  await take(remembered);
+  await take();
+  await take(remembered);
+  expect(await detectRestore(admin, remembered, log)).toBe('open');
+  expect(await detectRestore(admin, [], log)).toBe('open');
+  expect(errors).toEqual([]);
+});
+
+test('a database from a dump closes extended public keys until the operator says so, and skips what may be out', async () => {
+  const account = await scene.account();
+  const scope = { accountId: account.id, environment: 'sandbox' as const };
+  await setWallet(admin, scope, 'base', { xpub });
+  const [wallet] = await query<{ destination: string }>(`select destination from wallets where kind = 'xpub'`);
+  expect(wallet).toBeDefined();
+  const series = 'xpub/test';
+  expect(await takeIndex(db, series)).toBe(0n);
+  await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
+  const gates = await Promise.all([detectRestore(admin, [], log), detectRestore(admin, [], log)]);
+  expect(gates).toContain('extended_keys');
+  expect(errors.map(({ message }) => message)).toEqual(['the database was restored or moved: run florin restored']);
+  expect(await takeIndex(db, series)).toBeNull();
+  const lost = await query<{ address: string; index: string }>(
+    `select address, derivation_index as index from lost_addresses where wallet_kind = 'xpub' order by derivation_index`,
+  );
+  expect(lost).toHaveLength(skippedIndexes);
+  const origin = { scope, walletKind: 'xpub', treasury: xpub, index: 3n } as const;
+  expect(lost[3]).toEqual({ address: deriveAddress(vault, origin), index: '3' });
+  expect(await declareRestored(admin)).toEqual({ wasDetected: true, watched: 0 });
+  expect(await takeIndex(db, series)).toBe(1n);
+  expect((await counters()).map(({ next }) => next)).toContain(String(skippedIndexes));
+  errors.length = 0;
+});
+
+test('a database that is older than its data directory closes production, and watches the lost addresses', async () => {
+  const account = await scene.account();
+  const remembered: Epoch[] = [];
+  await take(remembered);
+  const lost = { number: remembered[0]!.number + 5, mark: 9 };
+  const [first, again] = [
+    await detectRestore(admin, [...remembered, lost], log),
+    await detectRestore(admin, [...remembered, lost], log),
+  ];
+  expect([first, again]).toEqual(['production', 'production']);
+  expect(errors).toHaveLength(1);
+  expect(errors[0]!.fields.epochs).toEqual([formatEpoch(lost)]);
+  const [watched] = await query<{ count: string }>(
+    `select count(*) from lost_addresses where account_id = '${account.id}' and wallet_kind = 'forwarder'`,
+  );
+  expect(Number(watched!.count) % watchedOfEpoch).toBe(0);
+  expect(Number(watched!.count)).toBeGreaterThan(0);
+  expect((await take(remembered)).number).toBeGreaterThan(lost.number);
+  await declareRestored(admin);
+  expect(await readRestoreGate(db)).toBe('open');
+});
+
+test('a declared restore skips the indexes of extended public keys, too', async () => {
+  const before = await counters();
+  expect((await declareRestored(admin)).watched).toBe(skippedIndexes);
+  const after = await counters();
+  expect(after).not.toEqual(before);
+});
