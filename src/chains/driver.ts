@@ -38,6 +38,8 @@ export type ChainHealth = {
   readonly lagSeconds: number | null;
   /** Listed tokens that the chain does not have as listed, by contract, with the reason. */
   readonly unfitTokens: ReadonlyMap<string, string>;
+  /** Why no new payments can be accepted although the chain is read, or null. */
+  readonly refusal: string | null;
 };
 
 export type Driver = {

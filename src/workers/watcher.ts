@@ -120,9 +120,9 @@ const verdictOf = ({ status, reason, latestBlock }: ChainHealth, row: ChainRow |
 /** The status of one network that the chain backs. */
 const measure = (network: Network, health: ChainHealth, row: ChainRow | null): Measurement => {
   const { environment, slug, caip2, currencies } = network;
-  const { latestBlock, lagSeconds, unfitTokens } = health;
+  const { latestBlock, lagSeconds, unfitTokens, refusal } = health;
   const unfit = currencies.flatMap(({ symbol, contractAddress }) => {
-    const reason = contractAddress === null ? undefined : unfitTokens.get(contractAddress);
+    const reason = refusal ?? (contractAddress === null ? undefined : unfitTokens.get(contractAddress));
     return reason === undefined ? [] : [[symbol, reason] as const];
   });
   const verdict = verdictOf(health, row);
@@ -153,7 +153,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     if (!isRead && health.status !== 'down') return;
     const { status, reason } = smooth(measure(networks[0]!, health, row));
     // Excludes the lag, which grows while no block comes.
-    const content = JSON.stringify([status, reason, health.latestBlock, [...health.unfitTokens]]);
+    const content = JSON.stringify([status, reason, health.latestBlock, health.refusal, [...health.unfitTokens]]);
     const nowMs = performance.now();
     if (written?.content === content && nowMs - written.atMs < rewriteMs) return;
     const all = networks.map(network => ({ ...measure(network, health, row), status, reason }));

@@ -4,8 +4,9 @@ import { readHeader } from '../../src/chains/evm/block.ts';
 import { createNode } from '../../src/chains/evm/node.ts';
 import type { NodeReport } from '../../src/chains/evm/survey.ts';
 import type { Block } from '../../src/core/chain.ts';
-import { type FaultProxy, forkOf, startFaultProxy, type Upstream } from './faultProxy.ts';
+import { type FaultProxy, startFaultProxy, type Upstream } from './faultProxy.ts';
 import { startTestChain, type TestChain } from './followScene.ts';
+import { forkOf } from './forkOf.ts';
 
 const signal = AbortSignal.timeout(60_000);
 const [fork, height] = [20, 40];

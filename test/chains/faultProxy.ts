@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Hex, keccak256, toHex } from 'viem';
 import type { RpcOutcome } from '../../src/local/devchain/provider.ts';
 import { createRandom, type Random } from '../campaigns/fuzz/random.ts';
 
@@ -19,6 +18,8 @@ const answerKinds = [
   'nullBlock',
   'wrongChain',
   'alteredReceipts',
+  'emptiedBloom',
+  'forgedHeader',
 ] as const;
 type ExchangeKind = (typeof exchangeKinds)[number];
 type AnswerKind = (typeof answerKinds)[number];
@@ -64,6 +65,17 @@ const clamped = (call: Call, result: unknown): Fields[] => {
   const { from, to } = rangeOf(call);
   return (result as Fields[]).filter(({ blockNumber }) => Number(blockNumber) <= (from + to) / 2);
 };
+const isBlock = ({ method }: Call, result: unknown): result is Fields =>
+  (method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash') && result !== null;
+const emptyBloom = `0x${'0'.repeat(512)}`;
+/** Each would be useful to somebody who forges blocks, and each is covered by the hash. */
+const forgeries: readonly ((block: Fields) => Fields)[] = [
+  () => ({ logsBloom: `0x${'f'.repeat(512)}` }),
+  ({ stateRoot }) => ({ receiptsRoot: stateRoot }),
+  ({ receiptsRoot }) => ({ stateRoot: receiptsRoot }),
+  ({ stateRoot }) => ({ transactionsRoot: stateRoot }),
+  ({ timestamp }) => ({ timestamp: hex(Number(timestamp) + 1) }),
+];
 const hasLogs = (receipt: unknown): boolean => ((receipt as Fields).logs as unknown[]).length > 0;
 
 const alterations: Readonly<Record<AnswerKind, Alteration>> = {
@@ -110,6 +122,27 @@ const alterations: Readonly<Record<AnswerKind, Alteration>> = {
       );
     },
   },
+  // The proxy also hides the logs of the block.
+  emptiedBloom: {
+    applies: (call, result) => isBlock(call, result) && result.logsBloom !== emptyBloom,
+    alter: result => ({ ...(result as Fields), logsBloom: emptyBloom }),
+  },
+  forgedHeader: {
+    applies: isBlock,
+    alter: (result, _call, random) => ({ ...(result as Fields), ...random.pick(forgeries)(result as Fields) }),
+  },
+};
+
+/** Hides the logs of blocks that were last sent with an emptied bloom filter. */
+const createHiding = () => {
+  const emptied = new Set<unknown>();
+  return (call: Call, result: unknown): unknown => {
+    if (isLogs(call.method, result)) return result.filter(({ blockHash }) => !emptied.has(blockHash));
+    if (!isBlock(call, result)) return result;
+    if (result.logsBloom === emptyBloom) emptied.add(result.hash);
+    else emptied.delete(result.hash);
+    return result;
+  };
 };
 
 /** The receipts of a block, from single ones: a method that not every node has. */
@@ -158,6 +191,7 @@ export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOpt
   const counts = new Map<FaultKind, number>();
   const answers = new Map<string, number>();
   let faults = options.faults ?? {};
+  const hide = createHiding();
   const strikes = (kind: FaultKind): boolean => (faults[kind] ?? 0) > 0 && random.next() < faults[kind]!;
 
   const answer = async ({ id, method, params }: Call, source: Upstream): Promise<object> => {
@@ -166,9 +200,10 @@ export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOpt
     if ('error' in outcome) return { jsonrpc: '2.0', id, ...outcome };
     const call = { id, method, params };
     const kind = answerKinds.find(each => alterations[each].applies(call, outcome.result) && strikes(each));
-    if (kind === undefined) return { jsonrpc: '2.0', id, ...outcome };
+    if (kind === undefined) return { jsonrpc: '2.0', id, result: hide(call, outcome.result) };
     countIn(counts, kind);
-    return { jsonrpc: '2.0', id, result: await alterations[kind].alter(outcome.result, call, random, source) };
+    const altered = await alterations[kind].alter(outcome.result, call, random, source);
+    return { jsonrpc: '2.0', id, result: hide(call, altered) };
   };
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -208,38 +243,5 @@ export const startFaultProxy = async (upstream: Upstream, options: FaultProxyOpt
       server.closeAllConnections();
       server.close();
     },
-  };
-};
-
-/**
- * The same chain with other hashes above a height, like a node on another branch: the blocks have the same
- * transactions, and no other node has them.
- */
-export const forkOf = (upstream: Upstream, branch: { readonly above: number; readonly name: string }): Upstream => {
-  const honest = new Map<string, string>();
-  const hashOn = (number: unknown, hash: unknown): unknown => {
-    if (typeof hash !== 'string' || Number(number) <= branch.above) return hash;
-    const other = keccak256(toHex(`${branch.name} ${hash}`));
-    honest.set(other, hash);
-    return other;
-  };
-  const rewrite = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(rewrite);
-    if (typeof value !== 'object' || value === null) return value;
-    const fields = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rewrite(inner)]));
-    if ('blockHash' in fields) return { ...fields, blockHash: hashOn(fields.blockNumber, fields.blockHash) };
-    if (!('parentHash' in fields)) return fields;
-    const { number, hash, parentHash } = fields;
-    return { ...fields, hash: hashOn(number, hash), parentHash: hashOn(Number(number) - 1, parentHash) };
-  };
-  const unmask = (value: unknown): unknown => {
-    if (typeof value === 'string') return honest.get(value as Hex) ?? value;
-    if (Array.isArray(value)) return value.map(unmask);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, unmask(inner)]));
-  };
-  return async (method, params) => {
-    const outcome = await upstream(method, unmask(params) as readonly unknown[]);
-    return 'error' in outcome ? outcome : { result: rewrite(outcome.result) };
   };
 };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/until.ts';
-import { type FaultProxy, forkOf } from './faultProxy.ts';
+import type { FaultProxy } from './faultProxy.ts';
 import { startTestChain, type TestChain } from './followScene.ts';
+import { forkOf } from './forkOf.ts';
 import { behind, follow, pay, prepare, serve } from './nodesScene.ts';
 
 describe('a node on a branch of its own', () => {

@@ -2,6 +2,7 @@ import type { Block, Forward } from '../../core/chain.ts';
 import { addressOfDigits, zeroAddress } from './address.ts';
 import { bloomBits, bloomBytes, covers, mayContain, setBits } from './bloom.ts';
 import { forwarderFactory } from './forwarder.ts';
+import { hasHash, shapeOf } from './headerHash.ts';
 import { keccak256Hex } from './keccak.ts';
 import {
   readAddress,
@@ -16,7 +17,14 @@ import {
 } from './reading.ts';
 import { RpcFault } from './rpc.ts';
 
-export type Header = Block & { readonly bloom: Uint8Array; readonly receiptsRoot: string };
+export type Header = Block & {
+  readonly bloom: Uint8Array;
+  readonly receiptsRoot: string;
+  /** Whether the header has the hash that it claims. If not, it is forged or its format is unknown. */
+  readonly isHashed: boolean;
+  /** Equal for headers with the same fields. */
+  readonly shape: string;
+};
 
 /** A transaction with a value and a recipient. */
 export type CoinTransaction = {
@@ -34,17 +42,21 @@ export type FullBlock = Header & {
 };
 
 export const readHeader = (value: unknown): Header => {
-  const { number, hash, parentHash, timestamp, logsBloom, receiptsRoot } = readObject(value, 'a block');
+  const fields = readObject(value, 'a block');
+  const { number, parentHash, timestamp, logsBloom, receiptsRoot } = fields;
+  const hash = readHash(fields.hash, "a block's hash");
   const bloom = readBytes(logsBloom, "a block's bloom filter");
   if (bloom.length !== bloomBytes)
     throw new RpcFault('malformed', undefined, "The node sent a block's bloom filter in the wrong size.");
   return {
     number: readNumber(number, "a block's number"),
-    hash: readHash(hash, "a block's hash"),
+    hash,
     parentHash: readHash(parentHash, "a block's parent"),
     timestamp: readNumber(timestamp, "a block's timestamp"),
     bloom,
     receiptsRoot: readHash(receiptsRoot, "a block's receipts"),
+    isHashed: hasHash(fields, hash),
+    shape: shapeOf(fields),
   };
 };
 

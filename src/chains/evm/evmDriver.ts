@@ -5,6 +5,7 @@ import { readBalances } from './balances.ts';
 import { factoryEmitter, tokenEmitter } from './block.ts';
 import { fetchNearHead } from './fetchBlocks.ts';
 import { followChain } from './follow.ts';
+import { createHeaderBook } from './headerBook.ts';
 import type { ListedToken } from './inspectTokens.ts';
 import { watchBlocks } from './movements.ts';
 import { createNode, type EvmNode, isStateGone } from './node.ts';
@@ -52,12 +53,20 @@ const lowestOf = (
     }),
   );
 
-type Measured = Omit<ChainHealth, 'unfitTokens'>;
+type Measured = Omit<ChainHealth, 'unfitTokens' | 'refusal'>;
 
 export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const { caip2, chainId, isQuiet, blockTimeSeconds, log } = options;
   const timeoutMs = options.answerTimeoutMs ?? defaultAnswerTimeoutMs;
-  const nodes = options.rpcUrls.map((url, index) => createNode(url, index, { timeoutMs }, options.nowMs));
+  const headers = createHeaderBook({
+    nodes: () => nodes,
+    nowMs: options.nowMs,
+    onUnknownFormat: ({ number, shape }, isConfirmed) =>
+      log.warn({ caip2, number, fields: shape.trim(), isConfirmed }, 'block headers have an unknown format'),
+  });
+  const nodes: readonly EvmNode[] = options.rpcUrls.map((url, index) =>
+    createNode(url, index, { timeoutMs }, options.nowMs, headers),
+  );
   const largeFrom = new Map(
     options.tokens.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]),
   );
@@ -100,6 +109,8 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     }
     const lagSeconds = lagOf(best);
     const measured = { latestBlock: best.number, lagSeconds };
+    const refusal = headers.refusal();
+    if (refusal !== null) return { ...measured, status: 'degraded', reason: refusal };
     if (lagSeconds > allowedLagSeconds) {
       return { ...measured, status: 'degraded', reason: `The newest block is ${lagSeconds} s old.` };
     }
@@ -161,7 +172,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     health: () => {
       const unfitTokens = inspector.unfit();
       if (unfitTokens === null && health?.status !== 'down') return null;
-      return health && { ...health, unfitTokens: unfitTokens ?? new Map() };
+      return health && { ...health, unfitTokens: unfitTokens ?? new Map(), refusal: headers.refusal() };
     },
   };
 };

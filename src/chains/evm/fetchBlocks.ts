@@ -29,7 +29,7 @@ const malformed = (what: string): RpcFault => new RpcFault('malformed', undefine
 const numbersFrom = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
 
-/** Fetches consecutive blocks and checks that each is the child of the one before. */
+/** Fetches consecutive blocks. Checks their hashes, and that each is the child of the one before. */
 const fetchRun = async <T extends Header>(
   node: EvmNode,
   range: Range,
@@ -45,6 +45,7 @@ const fetchRun = async <T extends Header>(
     return shape.read(answer);
   });
   assertRun(range, blocks);
+  await node.headers.check(node, blocks, signal);
   return blocks;
 };
 
@@ -102,8 +103,8 @@ const fetchAllLogs = async (node: EvmNode, block: FullBlock, signal: AbortSignal
   const logs = answer.toSorted((a, b) => a.index - b.index);
   if (logs.some(log => log.blockHash !== block.hash)) throw malformed('a log of another block');
   if (logs.some((log, at) => log.index !== at) || !explainsBloom(block, logs)) throw incomplete('logs of a block');
-  // An empty bloom filter proves that there are no logs.
-  if (block.bloom.some(byte => byte !== 0)) await assertWhole(node, block, logs, signal);
+  // An empty bloom filter proves that there are no logs, if the hash of the block proves the filter.
+  if (!block.isHashed || block.bloom.some(byte => byte !== 0)) await assertWhole(node, block, logs, signal);
   return logs;
 };
 
@@ -154,25 +155,24 @@ const fetchRangeLogs = async (
 };
 
 /**
- * Whether the two halves of the range have the same logs as the whole, according to another node if one answers. Some
- * nodes cap their answers silently, and some have lost logs for good.
+ * Whether another node has the same logs in the two halves of the range as this one has in the whole. Some nodes cap
+ * their answers silently, and some have lost logs for good: the node's own halves would prove nothing.
  */
-const isConsistent = async (
+const isConfirmed = async (
   range: Range,
   logs: readonly LogEntry[],
-  source: RangeSource,
+  { witness, emitters }: RangeSource,
   signal: AbortSignal,
 ): Promise<boolean> => {
+  if (witness === null) return false;
   const middle = Math.floor((range.from + range.to) / 2);
   const halves = [
     { from: range.from, to: middle },
     { from: middle + 1, to: range.to },
   ];
-  const fetchHalves = (node: EvmNode) =>
-    Promise.all(halves.map(half => fetchRangeLogs(node, half, source.emitters, signal)));
-  const witnessed = await (source.witness && fetchHalves(source.witness).catch(nullOnFault));
-  const answers = witnessed && !witnessed.includes(null) ? witnessed : await fetchHalves(source.node);
-  if (answers.includes(null)) return false;
+  const fetched = halves.map(half => fetchRangeLogs(witness, half, emitters, signal));
+  const answers = await Promise.all(fetched).catch(nullOnFault);
+  if (answers === null || answers.includes(null)) return false;
   const positions = new Set(answers.flatMap(readPositions));
   return logs.length === positions.size && logs.every(log => positions.has(positionOf(log)));
 };
@@ -185,8 +185,9 @@ const nullOnFault = (error: unknown): null => {
 /**
  * Blocks far below the head with the logs of the listed contracts, by range. The answer alone proves nothing: each log
  * must belong to a block of the range, and unless the bloom filters prove that none is missing, another node must
- * report the same logs for the two halves. A block is fetched by its hash if its bloom filter names a contract without
- * logs, and the last block with logs always is, because the answer may be truncated there.
+ * report the same logs for the two halves. Otherwise every block whose bloom filter names a listed contract is fetched
+ * by its hash. So is a block whose filter names a contract without logs, a block whose filter is not proven, and the
+ * last block with logs, because the answer may be truncated there.
  */
 export const fetchRange = async (
   range: Range,
@@ -207,12 +208,12 @@ export const fetchRange = async (
   if ([...byHash.keys()].some(hash => !blockHashes.has(hash))) throw malformed('a log of another block');
   const isUsable =
     answer !== null &&
-    (blocks.every(block => isProven(block, logsOf(block))) || (await isConsistent(range, logs, source, signal)));
+    (blocks.every(block => isProven(block, logsOf(block))) || (await isConfirmed(range, logs, source, signal)));
   const last = blocks.findLast(block => byHash.has(block.hash));
   return Promise.all(
     blocks.map(async block => {
       const own = logsOf(block);
-      const isDoubtful = !isUsable || block === last || missesEmitter(block, emitters, own);
+      const isDoubtful = !block.isHashed || block === last || missesEmitter(block, emitters, isUsable ? own : []);
       return { ...block, logs: isDoubtful ? await fetchAllLogs(node, block, signal) : own };
     }),
   );

@@ -1,3 +1,4 @@
+import { createHeaderBook, type HeaderBook } from './headerBook.ts';
 import { callRpc, callRpcBatch, type RpcCall, RpcFault, type RpcOptions } from './rpc.ts';
 
 /** One RPC URL with its back-off state. */
@@ -9,6 +10,8 @@ export type EvmNode = {
   callEach(calls: readonly RpcCall[], signal: AbortSignal): Promise<(unknown | RpcFault)[]>;
   /** All results; throws the first fault. */
   callMany(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]>;
+  /** What checks the headers that this node sends. */
+  readonly headers: HeaderBook;
   /** Whether the node must not be called now. */
   isBackingOff(): boolean;
   /** Stops using the node for a while, longer after each fault in a row. */
@@ -35,7 +38,17 @@ export const isStateGone = (fault: unknown): boolean =>
 const unsupported: ReadonlySet<unknown> = new Set([-32600, -32601, 400, 405, 413, 415, 422, 501]);
 const isUnsupported = (fault: unknown): boolean => fault instanceof RpcFault && unsupported.has(fault.code);
 
-export const createNode = (url: string, index: number, options: RpcOptions, nowMs: () => number): EvmNode => {
+/** A node that has no others to compare with. */
+const ownBook = (nowMs: () => number): HeaderBook =>
+  createHeaderBook({ nodes: () => [], nowMs, onUnknownFormat: () => {} });
+
+export const createNode = (
+  url: string,
+  index: number,
+  options: RpcOptions,
+  nowMs: () => number,
+  headers: HeaderBook = ownBook(nowMs),
+): EvmNode => {
   let faultsInRow = 0;
   let backOffUntilMs = Number.NEGATIVE_INFINITY;
   let takesBatches = true;
@@ -69,6 +82,7 @@ export const createNode = (url: string, index: number, options: RpcOptions, nowM
 
   return {
     index,
+    headers,
     call,
     callEach,
     async callMany(calls, signal) {
@@ -79,6 +93,8 @@ export const createNode = (url: string, index: number, options: RpcOptions, nowM
     },
     isBackingOff: () => nowMs() < backOffUntilMs,
     backOff(fault) {
+      // The node has done nothing wrong.
+      if (fault instanceof RpcFault && fault.kind === 'unconfirmed') return;
       const backOffMs = Math.min(minBackOffMs * 2 ** faultsInRow, maxBackOffMs);
       const requestedMs =
         (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedBackOffMs : 0);

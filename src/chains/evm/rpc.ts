@@ -7,8 +7,9 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
  * - `status`: the HTTP status, other than 200 and without a JSON-RPC error
  * - `unreachable`: the errno name; there was no complete answer
  * - `timeout`, `too_large`, `malformed`: no code
+ * - `unconfirmed`: no code; the answer may be right, but a second node has yet to confirm it
  */
-export type RpcFaultKind = 'refused' | 'status' | 'unreachable' | 'timeout' | 'too_large' | 'malformed';
+export type RpcFaultKind = 'refused' | 'status' | 'unreachable' | 'timeout' | 'too_large' | 'malformed' | 'unconfirmed';
 
 /** Never contains the node's URL, which may hold a provider's key. */
 export class RpcFault extends Error {

@@ -41,7 +41,10 @@ const fetchReport = async (
   if (served !== chainId) {
     throw new RpcFault('malformed', undefined, `The node serves chain ${served} instead of ${chainId}.`);
   }
-  return { node, head: readHeader(latest), safe: readTagged(safe), finalized: readTagged(finalized) };
+  const report = { node, head: readHeader(latest), safe: readTagged(safe), finalized: readTagged(finalized) };
+  const headers = [report.head, report.safe, report.finalized].filter(header => header !== null);
+  await node.headers.checkHeads(node, headers, signal);
+  return report;
 };
 
 /** Asks all nodes that are not backing off for their head and tags. */

@@ -38,6 +38,27 @@ const crediting: readonly Fault[] = [
     tests: ['chains/followForged'],
   },
   {
+    harm: 'A node could hide transfers by emptying the bloom filter of a block.',
+    file: 'src/chains/evm/headerHash.ts',
+    find: 'hashHeader(fields) === hash ||',
+    replace: 'fields !== null ||',
+    tests: ['chains/followHeaders'],
+  },
+  {
+    harm: 'A node that has lost a log could hide a transfer in the history of a chain.',
+    file: 'src/chains/evm/fetchBlocks.ts',
+    find: 'isUsable ? own : []',
+    replace: 'own',
+    tests: ['chains/followHeaders'],
+  },
+  {
+    harm: 'A node could hide a transfer in a header of a new shape while the format is known.',
+    file: 'src/chains/evm/headerBook.ts',
+    find: 'if (nowMs() - alone.sinceMs < patienceMs) throw unconfirmed();',
+    replace: '',
+    tests: ['chains/followHeaders'],
+  },
+  {
     harm: 'The right token on a wrong chain would be credited.',
     file: 'src/storage/transfers.ts',
     find: 'p.caip2 <> $1 or p.contract',

@@ -1,14 +1,31 @@
 import { getAddress } from 'viem';
 import { type Slug, testnets } from '../../../src/core/registry/backings.ts';
 import { accounts } from '../../chains/evmNode.ts';
-import { type FaultKind, type FaultProxy, type Faults, forkOf, startFaultProxy } from '../../chains/faultProxy.ts';
+import {
+  type FaultKind,
+  type FaultProxy,
+  type Faults,
+  startFaultProxy,
+  type Upstream,
+} from '../../chains/faultProxy.ts';
 import { type Sent, startTestChain, type TestChain } from '../../chains/followScene.ts';
+import { forkOf, inUnknownFormat } from '../../chains/forkOf.ts';
 import type { Random } from '../fuzz/random.ts';
 
 /** Blocks of the node are final so far below its head; its reorgs stay above. */
 const finalityLag = 6;
 const deepestReorg = 4;
 const transactionsABlock = 12;
+/** How many blocks after Florin's first one a fork changes the format of headers. */
+const blocksBeforeFork = 40;
+
+export type WorldOptions = {
+  readonly seed: string;
+  /** Number of nodes. */
+  readonly count: number;
+  /** Whether the chain goes through a fork that Florin does not know. */
+  readonly isForked: boolean;
+};
 
 /** A transfer that the campaign asked for. */
 export type Entry = {
@@ -55,22 +72,24 @@ const startChain = async (slug: Slug): Promise<{ chain: TestChain; tokens: [stri
 };
 
 /** Few of them tell now and then of a branch of their own, in which nothing is different but the hashes. */
-const startProxies = async (chain: TestChain, slug: Slug, options: { seed: string; count: number }) => {
+const startProxies = async (chain: TestChain, slug: Slug, options: WorldOptions) => {
   const proxies: FaultProxy[] = [];
+  const above = options.isForked ? (await chain.head()) + blocksBeforeFork : Number.POSITIVE_INFINITY;
+  const served = (upstream: Upstream): Upstream => inUnknownFormat(upstream, () => above);
   for (let at = 0; at < options.count; at++) {
     const branch = { above: await chain.head(), name: `${slug} ${options.seed} ${at}` };
     proxies.push(
-      await startFaultProxy(chain.upstream, {
+      await startFaultProxy(served(chain.upstream), {
         seed: `${options.seed} ${slug} ${at}`,
         offersBlockReceipts: at % 2 === 0,
-        ...(options.count > 2 && at % 4 === 1 ? { fork: forkOf(chain.upstream, branch) } : {}),
+        ...(options.count > 2 && at % 4 === 1 ? { fork: served(forkOf(chain.upstream, branch)) } : {}),
       }),
     );
   }
   return proxies;
 };
 
-export const startWorld = async (slug: Slug, options: { seed: string; count: number }): Promise<World> => {
+export const startWorld = async (slug: Slug, options: WorldOptions): Promise<World> => {
   const { chain, tokens } = await startChain(slug);
   const proxies = await startProxies(chain, slug, options);
   const start = 1;
