@@ -38,6 +38,8 @@ export const openContext = async (options: {
     dashboard: { url: settings.publicUrl, isAlone: false },
     deliver: unreachable,
     estimateGas: unreachable,
+    callContract: unreachable,
+    readCode: unreachable,
     refuseUrl: unreachable,
     derivationIndexes: { next: unreachable },
     restoreGate: async () => 'open',

@@ -1,4 +1,4 @@
-import type { Block, Tags, WatchedBlock } from '../core/chain.ts';
+import type { Block, FactoryState, Tags, WatchedBlock } from '../core/chain.ts';
 
 /**
  * A step after the cursor. Steps must be applied in order.
@@ -40,6 +40,8 @@ export type ChainHealth = {
   readonly unfitTokens: ReadonlyMap<string, string>;
   /** Why no new payments can be accepted although the chain is read, or null. */
   readonly refusal: string | null;
+  /** Null until a node has answered. */
+  readonly factory: FactoryState | null;
 };
 
 export type Driver = {

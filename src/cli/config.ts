@@ -41,6 +41,8 @@ export type Config = {
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
   /** The setting, checked for its format; null means the file in the data directory. */
   readonly masterKey: string | null;
+  /** Encrypts what `florin export recovery` writes; null means that the command asks. */
+  readonly recoveryPassphrase: string | null;
   readonly roles: readonly Role[];
   /** How long successful deliveries are kept. */
   readonly deliveryLogDays: number;
@@ -170,6 +172,12 @@ export const settings = {
     help: 'At least 32 random bytes, as hexadecimal digits or as base64. Default: created once, in the data directory.',
     parse: checkMasterKey,
   }),
+  recoveryPassphrase: setting({
+    variable: 'FLORIN_RECOVERY_PASSPHRASE',
+    fallback: null,
+    help: 'Passphrase for florin export recovery. Default: the command asks, or reads the first line of its input.',
+    parse: text => text,
+  }),
   roles: setting({
     variable: 'FLORIN_ROLES',
     fallback: 'all',
@@ -241,6 +249,7 @@ export const loadConfig = async ({
     trustedProxies: values.trustedProxies ?? [],
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     masterKey: values.masterKey,
+    recoveryPassphrase: values.recoveryPassphrase,
     roles: values.roles!,
     deliveryLogDays: values.deliveryLogDays!,
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { callContract, readCode } from '../chains/evm/callContract.ts';
 import { createDevPayer } from '../chains/evm/devPayer.ts';
 import { estimateGas } from '../chains/evm/estimateGas.ts';
 import { type Environment, environments } from '../core/environment.ts';
@@ -136,7 +137,7 @@ export const startFlorin = async (
       environments: settings,
       dashboard: dashboardSettings(config, urls),
       deliver: createDeliver(sender, settings),
-      estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
+      ...nodeCalls(networks),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       derivationIndexes: await openIndexes(config, admin, { holder, log }),
       restoreGate: createRestoreGate(admin.db, monotonicMs),
@@ -178,6 +179,12 @@ const dashboardSettings = ({ dashboard }: Config, urls: Readonly<Urls>): Dashboa
 const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] => [
   ...new Set(networks.filter(network => network.caip2 === caip2).flatMap(network => network.rpcUrls)),
 ];
+
+const nodeCalls = (networks: readonly Network[]): Pick<Context, 'estimateGas' | 'callContract' | 'readCode'> => ({
+  estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
+  callContract: (caip2, transaction) => callContract(rpcUrlsOf(networks, caip2), transaction),
+  readCode: (caip2, address) => readCode(rpcUrlsOf(networks, caip2), address),
+});
 
 const environmentSettings = (
   config: Config,

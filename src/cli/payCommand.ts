@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { createDevPayer } from '../chains/evm/devPayer.ts';
-import { hasCode } from '../core/errorCode.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
 import { idPrefixes, isId } from '../core/ids.ts';
 import { formatAmount, parseAmount } from '../core/money.ts';
@@ -12,6 +9,7 @@ import type { AdminContext } from '../engine/accounts.ts';
 import { findPayment, readPayments, type ShownPayment } from '../storage/payments.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { loadConfig } from './config.ts';
+import { findLocalRpcUrl } from './localRpcUrl.ts';
 import { localCaip2 } from './watchedChains.ts';
 
 /** How long to watch the payment after the transaction, and how often. */
@@ -20,16 +18,12 @@ const [patienceMs, lookMs] = [10_000, 200];
 const exampleId = `${idPrefixes.payment}01kf0fv2e0t4w9c2xk7m5hq8bn`;
 
 const localRpcUrl = async (dataDir: string): Promise<string> => {
-  try {
-    const { port } = JSON.parse(await readFile(join(dataDir, 'devchain.json'), 'utf8')) as { port: number };
-    return `http://127.0.0.1:${port}`;
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-    throw new FlorinError(
-      'conflict',
-      `No local chain is running in ${dataDir}. florin start runs one for sandbox networks without RPC URLs.`,
-    );
-  }
+  const url = await findLocalRpcUrl(dataDir);
+  if (url !== null) return url;
+  throw new FlorinError(
+    'conflict',
+    `No local chain is running in ${dataDir}. florin start runs one for sandbox networks without RPC URLs.`,
+  );
 };
 
 const read = async (admin: AdminContext, key: PaymentKey): Promise<ShownPayment> =>

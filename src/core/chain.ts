@@ -7,6 +7,9 @@ export type Block = {
   readonly timestamp: number;
 };
 
+/** Whether a chain has the forwarder factory at its address, judged by the hash of the code there. */
+export type FactoryState = 'present' | 'absent' | 'different_code';
+
 /** Funds that reached an address in a block. Addresses are in their canonical, checksummed form. */
 export type Movement = {
   /**

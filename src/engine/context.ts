@@ -54,6 +54,12 @@ export type EstimateGas = (
   transaction: { readonly to: string; readonly data: string },
 ) => Promise<{ readonly units: bigint; readonly price: bigint | null } | null>;
 
+/** The answer of a contract to a call that changes nothing, as hexadecimal digits; null if no node gives one. */
+export type CallContract = (
+  caip2: string,
+  transaction: { readonly to: string; readonly data: string },
+) => Promise<string | null>;
+
 /** The dependencies of all use cases, built once at startup. */
 export type Context = {
   readonly db: Database;
@@ -69,6 +75,9 @@ export type Context = {
   readonly deliver: Deliver;
   /** Resolves to null if no node gives an estimate. */
   readonly estimateGas: EstimateGas;
+  readonly callContract: CallContract;
+  /** The code at an address, `0x` if there is none; null if no node answers. */
+  readonly readCode: (caip2: string, address: string) => Promise<string | null>;
   /** Why a webhook or callback URL is refused, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;
   readonly derivationIndexes: DerivationIndexes;

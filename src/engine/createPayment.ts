@@ -16,6 +16,7 @@ import { createInsert } from './insertBatch.ts';
 import { watchedNetwork } from './networkDirectory.ts';
 import { deriveAddress } from './paymentAddress.ts';
 import { noConfirmations, renderEvent, renderPayment } from './paymentObject.ts';
+import { requireFactory } from './requireFactory.ts';
 import { isSealed } from './walletSeal.ts';
 
 export type PaymentRequest = {
@@ -113,7 +114,9 @@ const termsOf = async (
   }
   // Throws if the network is not configured, so there is a currency from here on.
   const network = await watchedNetwork(context.networks, environment, request.network, currency?.symbol);
-  return { network, currency: currency!, amount, wallet: walletOf(context, caller, network) };
+  const wallet = walletOf(context, caller, network);
+  if (wallet.kind === 'forwarder') await requireFactory(context.networks, network);
+  return { network, currency: currency!, amount, wallet };
 };
 
 const nextAddress = async (

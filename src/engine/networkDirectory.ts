@@ -1,3 +1,4 @@
+import type { FactoryState } from '../core/chain.ts';
 import { type Environment, environments } from '../core/environment.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
 import type { Network } from '../core/registry/networks.ts';
@@ -25,6 +26,8 @@ export type NetworkDirectory = {
   /** The network as configured, whatever its status. */
   configured(environment: Environment, slug: string): Network | undefined;
   all(): readonly Network[];
+  /** Whether the chain has the forwarder factory, as the watcher last measured; null if it never did. */
+  factoryOn(caip2: string): Promise<FactoryState | null>;
   /** The block explorer of the chain, or null. */
   explorerOf(caip2: string): string | null;
   /** Decimals of a token, or of the native coin if the contract is null. Null for an unlisted token. */
@@ -56,6 +59,7 @@ export const createNetworkDirectory = (
     networks.flatMap(({ caip2, currencies }) => currencies.map(c => [`${caip2} ${c.contractAddress}`, c.decimals])),
   );
   let rows = new Map<string, NetworkStatusRow>();
+  let factories = new Map<string, FactoryState | null>();
   /** By environment; cleared when new rows are read. */
   const judged = new Map<Environment, readonly MeasuredNetwork[]>();
   let readAtMs = Number.NEGATIVE_INFINITY;
@@ -67,6 +71,7 @@ export const createNetworkDirectory = (
       const startedMs = nowMs();
       const fresh = await readNetworkStatus(db);
       rows = new Map(fresh.map(row => [`${row.environment}/${row.network}`, row]));
+      factories = new Map(fresh.map(row => [row.caip2, row.factory]));
       judged.clear();
       readAtMs = startedMs;
     })().finally(() => {
@@ -92,6 +97,12 @@ export const createNetworkDirectory = (
     },
     configured: (environment, slug) => bySlug.get(`${environment}/${slug}`),
     all: () => networks,
+    async factoryOn(caip2) {
+      // The local chain begins with it.
+      if (networks.some(network => network.caip2 === caip2 && network.backing === 'devchain')) return 'present';
+      await refresh();
+      return factories.get(caip2) ?? null;
+    },
     explorerOf: caip2 => networks.find(network => network.caip2 === caip2)?.explorerUrl ?? null,
     decimalsOf: (caip2, contract) => decimals.get(`${caip2} ${contract}`) ?? null,
   };

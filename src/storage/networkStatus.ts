@@ -1,5 +1,7 @@
+import type { FactoryState } from '../core/chain.ts';
 import type { Environment } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
+import { putDeploymentValue } from './deployment.ts';
 
 export type NetworkHealth = 'operational' | 'degraded' | 'down' | 'maintenance';
 
@@ -13,17 +15,24 @@ export type NetworkStatusRow = Row & {
   lagSeconds: number | null;
   /** Currencies that cannot be accepted on this network: symbol to reason. */
   disabledCurrencies: Readonly<Record<string, string>>;
+  /** Whether the chain has the forwarder factory; null if this was never measured. */
+  factory: FactoryState | null;
   checkedAt: Date;
   /** Age of the measurement by the database's clock. */
   ageSeconds: number;
 };
 
+/** The factory belongs to a chain, and outlives each measurement of a network. */
+const factoryName = (caip2: string): string => `factory ${caip2}`;
+export const writeFactoryState = (db: Queryable, caip2: string, state: FactoryState): Promise<void> =>
+  putDeploymentValue(db, factoryName(caip2), state);
+
 const readStatement = {
   name: 'network-status-read',
   text: `select environment, network, caip2, status, reason, latest_block as "latestBlock", lag_seconds as "lagSeconds",
-      disabled_currencies as "disabledCurrencies", checked_at as "checkedAt",
+      disabled_currencies as "disabledCurrencies", checked_at as "checkedAt", d.value as factory,
       extract(epoch from clock_timestamp() - checked_at)::float8 as "ageSeconds"
-    from network_status`,
+    from network_status left join deployment d on d.name = '${factoryName('')}' || caip2`,
 };
 export const readNetworkStatus = (db: Queryable): Promise<NetworkStatusRow[]> =>
   db.query<NetworkStatusRow>(readStatement);

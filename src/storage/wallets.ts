@@ -161,6 +161,22 @@ export const verifyWallet = async (
   return (await tx.query<{ version: number }>(verifyStatement, values)).length > 0;
 };
 
+const verifiedNetworksStatement = {
+  name: 'wallet-verified-networks',
+  text: `select distinct w.network from wallets w join wallet_verifications v on v.account_id = w.account_id
+      and v.environment = w.environment and v.network = w.network and v.version = w.version
+    where w.account_id = $1 and w.environment = $2 and w.destination = $3`,
+};
+/** Networks on which somebody has verified this destination, in force or replaced since. */
+export const networksWithVerified = async (
+  db: Queryable,
+  scope: Scope,
+  destination: string,
+): Promise<ReadonlySet<string>> => {
+  const values = [scope.accountId, scope.environment, destination];
+  return new Set((await db.query<{ network: string }>(verifiedNetworksStatement, values)).map(row => row.network));
+};
+
 const givenOutStatement = {
   name: 'wallet-given-out',
   text: `(select from payments where address = $1 limit 1) union all (select from lost_addresses where address = $1)`,

@@ -15,7 +15,7 @@ import {
   takeLease,
   writeIdle,
 } from '../storage/chains.ts';
-import { type Measurement, writeNetworkStatus } from '../storage/networkStatus.ts';
+import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/networkStatus.ts';
 import { dueAtHeight, readNow } from '../storage/payments.ts';
 import { knownAddresses } from '../storage/transfers.ts';
 import { advanceInSets } from './advanceInSets.ts';
@@ -144,6 +144,14 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   const measured = Promise.withResolvers<void>();
   const smooth = createHysteresis();
 
+  let publishedFactory: ChainHealth['factory'] = null;
+  const publishFactory = async (state: ChainHealth['factory']): Promise<void> => {
+    if (state === null || state === publishedFactory) return;
+    await writeFactoryState(context.db, caip2, state);
+    if (state !== 'present') context.log.warn({ caip2, state }, 'a chain lacks the forwarder factory');
+    publishedFactory = state;
+  };
+
   let written: { readonly content: string; readonly atMs: number } | null = null;
   const writeStatus = async (row: ChainRow | null): Promise<void> => {
     const health = chain.driver.health();
@@ -153,10 +161,12 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     if (!isRead && health.status !== 'down') return;
     const { status, reason } = smooth(measure(networks[0]!, health, row));
     // Excludes the lag, which grows while no block comes.
-    const content = JSON.stringify([status, reason, health.latestBlock, health.refusal, [...health.unfitTokens]]);
+    const { latestBlock, refusal, unfitTokens, factory } = health;
+    const content = JSON.stringify([status, reason, latestBlock, refusal, [...unfitTokens], factory]);
     const nowMs = performance.now();
     if (written?.content === content && nowMs - written.atMs < rewriteMs) return;
     const all = networks.map(network => ({ ...measure(network, health, row), status, reason }));
+    await publishFactory(health.factory);
     await writeNetworkStatus(context.db, all);
     written = { content, atMs: nowMs };
     measured.resolve();
@@ -183,6 +193,8 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   const readWithLease = async (row: ChainRow): Promise<void> => {
     const lease: Lease = { caip2, fence: row.fence };
     const ended = new AbortController();
+    // Another process may have published what it found meanwhile.
+    publishedFactory = null;
     // Covers a stop that came before the lease was granted: an event listener would miss it.
     const signal = AbortSignal.any([stopping.signal, ended.signal]);
     const heartbeats = heartbeat(lease, reason => ended.abort(reason), signal);

@@ -2,17 +2,22 @@ import type { Abi, Hex } from 'viem';
 import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type: 'json' };
 import { mainnets, testnets } from '../../src/core/registry/backings.ts';
 import { serveRpc } from '../../src/local/devchain/rpcServer.ts';
-import { startEvmNode } from '../chains/evmNode.ts';
+import { type EvmNode, startEvmNode } from '../chains/evmNode.ts';
+import { placeFactory } from '../chains/placeFactory.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 
 const blockMs = 1_000;
 
 /**
  * A stand-in for a public node: an EVM with the id of a real chain, tokens with the right decimals at their real
- * addresses, and one block per second.
+ * addresses, and one block per second. An operator has deployed the factory, unless the test is about its absence.
  */
-export const startRpcNode = async (chainId: number): Promise<{ url: string; close(): Promise<void> }> => {
+export const startRpcNode = async (
+  chainId: number,
+  { factory = true } = {},
+): Promise<{ url: string; node: EvmNode; close(): Promise<void> }> => {
   const node = await startEvmNode(undefined, BigInt(chainId));
+  if (factory) await placeFactory(node);
   const backing = [...Object.values(mainnets), ...Object.values(testnets)].find(each => each.chainId === chainId)!;
   const abi = tokenArtefact.abi as Abi;
   for (const { address, decimals, symbol, name } of backing.tokens) {
@@ -29,5 +34,5 @@ export const startRpcNode = async (chainId: number): Promise<{ url: string; clos
     await server.close();
   };
   atEndOfFile(close);
-  return { url: `http://127.0.0.1:${server.port}`, close };
+  return { url: `http://127.0.0.1:${server.port}`, node, close };
 };

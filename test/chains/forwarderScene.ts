@@ -5,6 +5,7 @@ import tokenArtefact from '../../contracts/artefacts/TestToken.json' with { type
 import { devChainDeployments } from '../../src/chains/evm/deployments.ts';
 import { deriveForwarder, forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { accounts, type Receipt, startEvmNode } from './evmNode.ts';
+import { placeDeployer } from './placeFactory.ts';
 import { testContracts } from './testContracts.ts';
 
 export const factoryAbi = factoryArtefact.abi as Abi;
@@ -35,9 +36,7 @@ export const sweepLogs = (receipt: Receipt): SweepLog[] =>
 export const startForwarderScene = async (hardfork?: string) => {
   const node = await startEvmNode(hardfork);
   const deployments = devChainDeployments(devTokens);
-  const { signer, fundingWei, rawTransaction } = deployments.create2Deployer;
-  await node.must({ to: signer, value: fundingWei });
-  await node.sendRaw(rawTransaction);
+  await placeDeployer(node);
   for (const transaction of deployments.transactions) await node.must(transaction);
 
   const sweepCall = (treasury: string, token: string, salts: readonly Uint8Array[], gasPerItem = 200_000n) => ({

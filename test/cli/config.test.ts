@@ -46,6 +46,7 @@ describe('defaults and sources', () => {
       trustedProxies: [],
       database: null,
       masterKey: null,
+      recoveryPassphrase: null,
       roles: ['api', 'watch', 'deliver'],
       deliveryLogDays: 30,
       tls: null,

@@ -4,6 +4,7 @@ import { PRAGUE } from '@nomicfoundation/edr';
 import type { Hex } from 'viem';
 import { type Slug, testnets } from '../../src/core/registry/backings.ts';
 import { type EvmNode, startEvmNode } from '../chains/evmNode.ts';
+import { placeFactory } from '../chains/placeFactory.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 import { type ChainCalls, createChainCalls, runtimeCodeOf } from './chainCalls.ts';
 
@@ -37,9 +38,10 @@ const answerCall = async (node: EvmNode, { id, method, params = [] }: Call): Pro
 };
 
 /** A test network of the registry as a foreign node would serve it. The test makes its blocks. */
-export const startFarChain = async (slug: Slug, behindSeconds = 0): Promise<FarChain> => {
+export const startFarChain = async (slug: Slug, behindSeconds = 0, { factory = true } = {}): Promise<FarChain> => {
   const { chainId, caip2, tokens } = testnets[slug];
   const node = await startEvmNode(PRAGUE, BigInt(chainId), behindSeconds);
+  if (factory) await placeFactory(node);
   const chain = createChainCalls(node.request);
   let served = node;
   let isAnswering = true;

@@ -110,7 +110,7 @@ describe('a reorg against a finalized block', () => {
     const paid = await completed('arbitrum', payFar);
     const impostor = await startFarChain('arbitrum');
     try {
-      await impostor.chain.mine((await far.chain.head()).number);
+      await impostor.chain.mine((await far.chain.head()).number - (await impostor.chain.head()).number);
       await scene.processed(far.caip2);
       far.pretend(impostor);
       await halted('arbitrum');

@@ -53,6 +53,8 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       dashboard: { url: settings.publicUrl, isAlone: false },
       deliver: unreachable,
       estimateGas: unreachable,
+      callContract: unreachable,
+      readCode: unreachable,
       refuseUrl: unreachable,
       derivationIndexes: { next: unreachable },
       restoreGate: unreachable,

@@ -75,12 +75,15 @@ const creation = (salt: Uint8Array, initCode: Uint8Array): DeploymentTransaction
   data: `0x${Buffer.concat([salt, initCode]).toString('hex')}`,
 });
 
+/** The transaction that deploys the factory on any network that has the CREATE2 deployer. */
+export const factoryDeployment: DeploymentTransaction = creation(factorySalt, factoryInitCode);
+
 /**
  * The deployments of a dev chain: the CREATE2 deployer, the factory, and a test token per (network slug, symbol).
  * Addresses depend only on the list's entries, so every start gives the same ones.
  */
 export const devChainDeployments = (tokens: readonly DevToken[]): DevChainDeployments => {
-  const transactions = [creation(factorySalt, factoryInitCode)];
+  const transactions = [factoryDeployment];
   const addresses = new Map<string, string>();
   for (const token of tokens) {
     const key = pairKey(token.slug, token.symbol);

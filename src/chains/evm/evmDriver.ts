@@ -3,6 +3,7 @@ import type { Log } from '../../core/log.ts';
 import type { ChainHealth, Driver } from '../driver.ts';
 import { readBalances } from './balances.ts';
 import { factoryEmitter, tokenEmitter } from './block.ts';
+import { createFactoryInspector } from './factoryInspector.ts';
 import { fetchNearHead } from './fetchBlocks.ts';
 import { followChain } from './follow.ts';
 import { createHeaderBook } from './headerBook.ts';
@@ -53,7 +54,7 @@ const lowestOf = (
     }),
   );
 
-type Measured = Omit<ChainHealth, 'unfitTokens' | 'refusal'>;
+type Measured = Omit<ChainHealth, 'unfitTokens' | 'refusal' | 'factory'>;
 
 export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const { caip2, chainId, isQuiet, blockTimeSeconds, log } = options;
@@ -78,6 +79,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const { pollMs = twiceABlockMs } = options;
   let health: Measured | null = null;
   const inspector = createTokenInspector({ ...options, nodes });
+  const factory = createFactoryInspector({ nodes, hasTags: !isQuiet, nowMs: options.nowMs });
 
   /** The order in which nodes are asked for balances. A node that fails moves to the end. */
   let balanceNodes = [...nodes];
@@ -143,7 +145,11 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           isLarge,
           pollMs,
           ...(options.wake === undefined ? {} : { wake: options.wake }),
-          inspect: inspector.inspect,
+          inspect: async (node, abort) => {
+            // First, so that the network is not offered for payment before this is known.
+            await factory.inspect(node, abort);
+            await inspector.inspect(node, abort);
+          },
           isCurrent: head => lagOf(head) <= allowedLagSeconds,
           onSurvey: survey => {
             // If all nodes are backing off, none was asked, and the previous health holds.
@@ -172,7 +178,14 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
     health: () => {
       const unfitTokens = inspector.unfit();
       if (unfitTokens === null && health?.status !== 'down') return null;
-      return health && { ...health, unfitTokens: unfitTokens ?? new Map(), refusal: headers.refusal() };
+      return (
+        health && {
+          ...health,
+          unfitTokens: unfitTokens ?? new Map(),
+          refusal: headers.refusal(),
+          factory: factory.state(),
+        }
+      );
     },
   };
 };

@@ -25,6 +25,7 @@ export const auditActions = [
   'person.signed_in',
   'person.totp_added',
   'person.totp_removed',
+  'recovery.exported',
   'secret.revealed',
   'secret.rotated',
   'session.ended',

@@ -100,6 +100,10 @@ export type UnsweptRow = {
   /** Decimal. Final funds only. */
   amount: string;
   payments: number;
+  /** How many of these payments received the money as a stray: in a wrong token or on a wrong network. */
+  strays: number;
+  /** Why it cannot be swept now, or null. */
+  refusal: string | null;
   /** Estimate for sweeping all of them, in gas units and native coin. Null if no node gives an estimate. */
   gas: { units: string; costNative: string | null; nativeCurrency: string } | null;
 };
@@ -111,6 +115,8 @@ export type SweepPlan = {
   currency: string;
   /** Payments with funds that are not in this plan. A plan has at most 1,000 payments, the oldest first. */
   remaining: number;
+  /** Payments in this plan that would not move now, such as addresses that the token has blocked. They come last. */
+  failing: string[];
 };
 export type SweepRow = {
   id: string;

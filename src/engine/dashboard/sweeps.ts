@@ -2,6 +2,7 @@ import type { SweepRow } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatAmount } from '../../core/money.ts';
+import { findCurrency } from '../../core/registry/networks.ts';
 import {
   findSweep,
   insertSweep,
@@ -9,7 +10,9 @@ import {
   readSweptPayments,
   type StoredSweep,
 } from '../../storage/dashboard/sweeps.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { PaymentRow } from '../../storage/payments.ts';
+import { strayHeldBy } from '../../storage/strayHoldings.ts';
 import type { Context } from '../context.ts';
 import { heldBy } from '../movedFunds.ts';
 import { entryBy, recordAudit } from './audit.ts';
@@ -45,18 +48,38 @@ export const recentSweeps = async (context: Context, scope: Scope): Promise<Swee
 
 export type SentSweep = SweptToken & { readonly txHash: string; readonly payments: readonly string[] };
 
-/** A transaction has one chain and one token, and its payments must be the caller's own. */
-const commonOrigin = (rows: readonly PaymentRow[], ids: ReadonlySet<string>, token: SweptToken): PaymentRow => {
-  const isOwn = (row: PaymentRow): boolean =>
-    row.network === token.network && row.currency === token.currency && row.walletKind === 'forwarder';
-  const [first] = rows;
-  if (!first || rows.length !== ids.size || !rows.every(isOwn)) {
-    throw invalid('payments', 'payments must be ids of your own payments in this token that have forwarders.');
+type Origin = { readonly caip2: string; readonly contract: string | null; readonly decimals: number };
+
+/** The token of the transaction: that of its payments, or the configured one if it came to all of them as a stray. */
+const originOf = (context: Context, scope: Scope, token: SweptToken, own: readonly PaymentRow[]): Origin => {
+  if (own[0]) return own[0];
+  const network = context.networks.configured(scope.environment, token.network)!;
+  const { contractAddress: contract, decimals } = findCurrency(network, token.currency)!;
+  return { caip2: network.caip2, contract, decimals };
+};
+
+/** A transaction has one chain and one token, and its payments must be the caller's own. Returns what they hold. */
+const commonOrigin = async (
+  context: Context,
+  tx: Queryable,
+  scope: Scope,
+  ids: ReadonlySet<string>,
+  token: SweptToken,
+): Promise<Origin & { readonly amount: bigint }> => {
+  const rows = await readSweptPayments(tx, scope, [...ids]);
+  const isOwn = (row: PaymentRow): boolean => row.network === token.network && row.currency === token.currency;
+  const own = rows.filter(isOwn);
+  const { caip2, contract, decimals } = originOf(context, scope, token, own);
+  const strays = await strayHeldBy(tx, scope, [...ids], { caip2, contract });
+  const isSwept = (row: PaymentRow): boolean => row.walletKind === 'forwarder' && (isOwn(row) || strays.has(row.id));
+  if (rows.length !== ids.size || !rows.every(isSwept)) {
+    throw invalid('payments', 'payments must be ids of your own payments that received this token at forwarders.');
   }
-  if (!rows.every(row => row.caip2 === first.caip2 && row.contract === first.contract)) {
+  if (!own.every(row => row.caip2 === caip2 && row.contract === contract)) {
     throw invalid('payments', 'payments must all be on one chain and in one token contract.');
   }
-  return first;
+  const amount = rows.reduce((sum, row) => sum + (isOwn(row) ? heldBy(row) : strays.get(row.id)!), 0n);
+  return { caip2, contract, decimals, amount };
 };
 
 /** Records a sweep that a wallet has sent. Recording it twice gives the same sweep. */
@@ -70,11 +93,9 @@ export const recordSweep = (
     const token = sweptToken(context, scope, sent);
     const txHash = sent.txHash.toLowerCase();
     const ids = new Set(sent.payments);
-    const rows = await readSweptPayments(tx, scope, [...ids]);
-    const { caip2, contract, decimals } = commonOrigin(rows, ids, token);
+    const { caip2, contract, decimals, amount } = await commonOrigin(context, tx, scope, ids, token);
     const nowMs = context.clock.nowMs();
     const { id } = context.ids.next('sweep', nowMs);
-    const amount = rows.reduce((sum, row) => sum + heldBy(row), 0n);
     const isNew = await insertSweep(tx, {
       ...scope,
       ...token,

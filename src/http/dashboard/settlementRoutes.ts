@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import type { Context } from '../../engine/context.ts';
-import { paymentsInSweep, planSweep, readUnswept } from '../../engine/dashboard/sweepPlan.ts';
+import { readUnswept } from '../../engine/dashboard/readUnswept.ts';
+import { paymentsInSweep } from '../../engine/dashboard/sweepBatches.ts';
+import { planSweep } from '../../engine/dashboard/sweepPlan.ts';
 import { recentSweeps, recordSweep } from '../../engine/dashboard/sweeps.ts';
 import { readUnclaimed } from '../../engine/dashboard/unclaimedFunds.ts';
 import { strict } from '../schemas.ts';

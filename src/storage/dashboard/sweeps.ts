@@ -79,7 +79,19 @@ const columns = `s.id, s.network, s.currency, s.decimals, s.tx_hash as "txHash",
   person.name as by, listed.payments, done.forwarded, done.at as "landedAt", listed.is_open as "isOpen"`;
 // The outcome of a sweep is stored only as the forwards of its transaction, so that a reorg undoes it.
 const derived = `cross join lateral (
-      select count(*)::int as payments, bool_or(p.amount_confirmed > p.amount_forwarded) as is_open
+      select count(*)::int as payments, bool_or(
+        case when p.caip2 = s.caip2 and p.contract is not distinct from s.contract
+          then p.amount_confirmed > p.amount_forwarded
+          else (
+            select sum(t.amount) from transfers t where t.account_id = p.account_id and t.environment = p.environment
+              and t.payment_id = p.id and t.caip2 = s.caip2 and t.contract is not distinct from s.contract
+              and t.stray and t.canonical and not t.superseded and t.verified
+          ) > (
+            select coalesce(sum(f.amount), 0) from forwards f where f.account_id = p.account_id
+              and f.environment = p.environment and f.payment_id = p.id and f.caip2 = s.caip2
+              and f.contract is not distinct from s.contract and f.canonical and f.verified
+          ) end
+        ) is true as is_open
       from sweep_payments i join payments p on p.account_id = i.account_id and p.environment = i.environment
         and p.id = i.payment_id
       where i.account_id = s.account_id and i.environment = s.environment and i.sweep_id = s.id

@@ -88,6 +88,10 @@ const words: Readonly<Record<AuditAction, Words>> = {
   'person.signed_in': { label: 'Signed in', text: () => 'signed in' },
   'person.totp_added': { label: 'Authenticator app turned on', text: () => 'turned on the authenticator app' },
   'person.totp_removed': { label: 'Authenticator app turned off', text: () => 'turned off the authenticator app' },
+  'recovery.exported': {
+    label: 'Recovery file exported',
+    text: detail => `exported a recovery file with ${word(detail, 'payments')} payments`,
+  },
   'secret.revealed': {
     label: 'Signing secret revealed',
     text: (detail, subject) =>

@@ -99,6 +99,14 @@ const Planned = ({ row, plan, chainName, onClose }: Plan): ReactElement => {
       <p className="muted">
         The wallet that signs pays only the network fee. The money can only go to the treasury, whichever wallet signs.
       </p>
+      {plan.failing.length > 0 && (
+        <Notice>
+          <p>
+            {plan.failing.length === 1 ? 'One payment' : `${plan.failing.length} payments`} would not move now, for
+            example because the token has blocked the address. They come last: {plan.failing.join(', ')}.
+          </p>
+        </Notice>
+      )}
       {error && <ErrorBox error={error} />}
       {isDone ? (
         <Button kind="primary" onClick={onClose}>

@@ -16,14 +16,15 @@ import { useMay } from '../session.tsx';
 
 const refreshMs = 10_000;
 
-type Held = Pick<UnsweptRow, 'amount' | 'currency' | 'network' | 'payments'>;
+type Held = Pick<UnsweptRow, 'amount' | 'currency' | 'network' | 'payments'> & { strays?: number };
 
 /** Amount, payments and network share a cell, so that the tables fit a tablet. */
-const HeldCell = ({ amount, currency, network, payments }: Held): ReactElement => (
+const HeldCell = ({ amount, currency, network, payments, strays = 0 }: Held): ReactElement => (
   <span className="two-lines">
     <Money amount={amount} currency={currency} />
     <span className="muted">
       {groupedAmount(String(payments))} {payments === 1 ? 'payment' : 'payments'} on {networkName(network)}
+      {strays > 0 && `, ${groupedAmount(String(strays))} in a wrong token or network`}
     </span>
   </span>
 );
@@ -36,15 +37,19 @@ const unsweptColumns = (onSweep: ((row: UnsweptRow) => void) | null): readonly C
     head: 'Actions',
     isActions: true,
     cell: row =>
-      onSweep && (
-        <Button
-          isSmall
-          kind="primary"
-          aria-label={`Sweep ${row.currency} on ${networkName(row.network)}`}
-          onClick={() => onSweep(row)}
-        >
-          Sweep
-        </Button>
+      row.refusal !== null ? (
+        <span className="muted">{row.refusal}</span>
+      ) : (
+        onSweep && (
+          <Button
+            isSmall
+            kind="primary"
+            aria-label={`Sweep ${row.currency} on ${networkName(row.network)}`}
+            onClick={() => onSweep(row)}
+          >
+            Sweep
+          </Button>
+        )
       ),
   },
 ];
@@ -121,7 +126,9 @@ const Settlement = (): ReactElement => {
                 <Table
                   caption="Ready to sweep"
                   rows={unswept}
-                  keyOf={({ network, currency, treasury }) => `${network} ${currency} ${treasury}`}
+                  keyOf={({ network, caip2, currency, treasury, refusal }) =>
+                    `${network} ${caip2} ${currency} ${treasury} ${refusal}`
+                  }
                   columns={unsweptColumns(maySweep ? setSwept : null)}
                 />
               )}

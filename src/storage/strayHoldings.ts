@@ -1,0 +1,59 @@
+import type { Scope } from '../core/environment.ts';
+import type { Queryable } from './database.ts';
+import { type PaymentRow, paymentColumns } from './payments.ts';
+
+/** What a payment's forwarder holds of a token that is not its own. */
+export type StrayHolding = PaymentRow & {
+  strayCaip2: string;
+  /** Null for the native coin. */
+  strayContract: string | null;
+  /** Base units, as text. */
+  held: string;
+};
+
+/** Received and not forwarded, for the alias p. Both are the sums of verified facts on canonical blocks. */
+const strays = `(
+      select t.caip2, t.contract, sum(t.amount) as amount from transfers t
+      where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
+        and t.stray and t.canonical and not t.superseded and t.verified
+      group by t.caip2, t.contract
+    ) t cross join lateral (
+      select coalesce(sum(f.amount), 0) as amount from forwards f
+      where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
+        and f.caip2 = t.caip2 and f.contract is not distinct from t.contract and f.canonical and f.verified
+    ) f`;
+
+const heldStatement = {
+  name: 'stray-holdings',
+  text: `select ${paymentColumns}, t.caip2 as "strayCaip2", t.contract as "strayContract", (t.amount - f.amount)::text as held
+    from payments p cross join lateral ${strays}
+    where p.account_id = $1 and p.environment = $2 and p.strayed and p.wallet_kind = 'forwarder' and t.amount > f.amount
+    order by p.id, t.caip2, t.contract limit $3`,
+};
+/** Strays at the account's forwarders, oldest payments first. Reads every payment of the account that ever had one. */
+export const readStrayHoldings = (db: Queryable, scope: Scope, limit: number): Promise<StrayHolding[]> =>
+  db.query<StrayHolding>(heldStatement, [scope.accountId, scope.environment, limit]);
+
+const receivedStatement = {
+  name: 'stray-received',
+  text: `select p.id, greatest(t.amount - f.amount, 0)::text as held
+    from payments p cross join lateral ${strays}
+    where p.account_id = $1 and p.environment = $2 and p.id = any($3::text[]) and p.wallet_kind = 'forwarder'
+      and t.caip2 = $4 and t.contract is not distinct from $5`,
+};
+/** Those payments that ever received the token as a stray, with what they hold of it now. */
+export const strayHeldBy = async (
+  db: Queryable,
+  scope: Scope,
+  ids: readonly string[],
+  token: { readonly caip2: string; readonly contract: string | null },
+): Promise<ReadonlyMap<string, bigint>> => {
+  const rows = await db.query<{ id: string; held: string }>(receivedStatement, [
+    scope.accountId,
+    scope.environment,
+    ids,
+    token.caip2,
+    token.contract,
+  ]);
+  return new Map(rows.map(({ id, held }) => [id, BigInt(held)]));
+};
