@@ -1,6 +1,10 @@
+import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
+import { formatAmount } from '../core/money.ts';
 import { decideHalt } from '../engine/decideHalt.ts';
+import { verifyByDecision } from '../engine/verifyByDecision.ts';
 import { allChains, type ChainRow } from '../storage/chains.ts';
+import { listUnverified, type UnverifiedTransfer } from '../storage/transferDecisions.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 
 const height = (text: string): number => {
@@ -16,9 +20,56 @@ const line = (row: ChainRow): string =>
     row.haltReason === null ? 'ok' : `HALTED since ${row.haltedAt!.toISOString()}: ${row.haltReason}`,
   ].join('  ');
 
+const transferOf = ({ amount, decimals, currency, firstSeenAt, ...transfer }: UnverifiedTransfer) => ({
+  ...transfer,
+  amount: formatAmount(BigInt(amount), decimals),
+  currency,
+  firstSeenAt: firstSeenAt.toISOString(),
+});
+
+const transferLine = (transfer: UnverifiedTransfer): string => {
+  const { caip2, key, amount, currency, paymentId, blockNumber, firstSeenAt } = transferOf(transfer);
+  return [caip2, key, `${amount} ${currency}`, paymentId, `block ${blockNumber}`, `since ${firstSeenAt}`].join('  ');
+};
+
+const shownUnverified = 1_000;
+
+/** For transfers that stay unverified, which keeps their payments from completing. */
+const addVerifyCommands = (chain: Command): void => {
+  common(
+    chain.command('unverified').description('List transfers that Florin could not verify. Their payments wait.'),
+  ).action((options: Common) =>
+    withAdmin(options, async admin => {
+      const rows = await listUnverified(admin.db, shownUnverified);
+      const text = rows.map(transferLine).join('\n') || 'Every transfer is verified.';
+      print(options, { data: rows.map(transferOf) }, text);
+    }),
+  );
+  common(
+    chain
+      .command('verify')
+      .description('Decide that a transfer is real, after you looked at the chain yourself. You cannot undo this.'),
+  )
+    .argument('<caip2>', 'Chain, for example eip155:137.')
+    .argument('<key>', 'Key of the transfer, as "florin chain unverified" shows it.')
+    .requiredOption('--reason <text>', 'Why it is real. Kept for good.')
+    .option('--by <name>', 'Who decides. Default: the name of your account on this machine.')
+    .action((caip2: string, key: string, options: Common & { reason: string; by?: string }) =>
+      withAdmin(options, async admin => {
+        const { reason, by = userInfo().username } = options;
+        const transfer = await verifyByDecision(admin, { caip2, key }, { by, reason });
+        const { amount, currency, paymentId } = transferOf(transfer);
+        const text = `${amount} ${currency} counts as verified. ${paymentId} is decided again within seconds.`;
+        print(options, { ...transferOf(transfer), verified: true, by, reason }, text);
+      }),
+    );
+};
+
 /** For a chain that Florin halted because final blocks changed. */
 export const addChainCommands = (program: Command): void => {
-  const chain = program.command('chain').description('Show how far each chain is read, and resume a halted chain.');
+  const chain = program
+    .command('chain')
+    .description('Show how far each chain is read, resume a halted chain, and decide about transfers.');
   common(chain.command('list').description('Show how far each chain is read.')).action((options: Common) =>
     withAdmin(options, async admin => {
       const rows = await allChains(admin.db);
@@ -51,4 +102,5 @@ export const addChainCommands = (program: Command): void => {
         print(options, { caip2, rollbackTo: options.to }, text);
       }),
     );
+  addVerifyCommands(chain);
 };

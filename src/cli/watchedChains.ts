@@ -22,14 +22,23 @@ const wakeBy =
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
-const tokensOf = (networks: readonly Network[]): ListedToken[] => {
-  const all = networks.flatMap(({ currencies }) =>
-    currencies.flatMap(({ contractAddress: contract, decimals }) =>
-      contract === null ? [] : [{ contract, decimals }],
+const distinct = (tokens: readonly ListedToken[]): ListedToken[] => [
+  ...new Map(tokens.map(token => [token.contract, token])).values(),
+];
+
+const tokensOf = (networks: readonly Network[]): ListedToken[] =>
+  distinct(
+    networks.flatMap(({ currencies }) =>
+      currencies.flatMap(({ contractAddress: contract, decimals }) =>
+        contract === null ? [] : [{ contract, decimals }],
+      ),
     ),
   );
-  return [...new Map(all.map(token => [token.contract, token])).values()];
-};
+
+const lookAlikesOf = (networks: readonly Network[]): ListedToken[] =>
+  distinct(
+    networks.flatMap(({ lookAlikes }) => lookAlikes.map(({ address: contract, decimals }) => ({ contract, decimals }))),
+  );
 
 /** Every chain with RPC URLs, once, with all its slugs. */
 export const watchedChains = (networks: readonly Network[], local: DevChain | null, log: Log): WatchedChain[] => {
@@ -42,6 +51,7 @@ export const watchedChains = (networks: readonly Network[], local: DevChain | nu
       chainId: first.chainId,
       rpcUrls: unique(group.flatMap(network => network.rpcUrls)),
       tokens: tokensOf(group),
+      lookAlikes: lookAlikesOf(group),
       blockTimeSeconds: first.blockTimeSeconds,
       isQuiet,
       ...(isQuiet && local !== null ? { wake: wakeBy(local) } : {}),

@@ -7,6 +7,12 @@ const decimalPattern = /^(0|[1-9][0-9]{0,39})(?:\.([0-9]{1,60}))?$/;
 /** The largest amount accepted, in token units. */
 const maximumUnits = 10n ** 30n;
 
+/**
+ * The most base units that are recorded, of one transfer and of any sum. A contract may report any number; one beyond
+ * this is recorded as this many and can never be verified.
+ */
+export const mostUnits = 10n ** 54n;
+
 export const parseAmount = (
   text: string,
   decimals: number,

@@ -18,7 +18,7 @@ import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
 const straysAtOnce = 200;
 
 /** Adds a fact to the payment, or throws to refuse. */
-export type Act = (facts: Facts, nowMs: number) => Partial<Actions>;
+export type Act = (facts: Facts, nowMs: number, row: PaymentRow) => Partial<Actions>;
 
 const planFor = (
   context: Context,
@@ -36,7 +36,7 @@ const planFor = (
   const caughtUpAt = (row.contract === null ? chain?.coinsCaughtUpAt : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
   const { act } = options;
-  const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs) } } : found;
+  const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs, row) } } : found;
   return planOutcome(context, { before: row, funds, facts, outcome: decide(facts, nowMs), nowMs });
 };
 

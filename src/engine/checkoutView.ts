@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { evmPaymentUri } from '../chains/evm/paymentUri.ts';
 import type { CheckoutView } from '../core/checkoutView.ts';
 import { formatAmount } from '../core/money.ts';
+import { isDust } from '../core/payment/dust.ts';
 import { tally } from '../core/payment/tally.ts';
 import type { Network } from '../core/registry/networks.ts';
 import type { CheckoutRow } from '../storage/checkouts.ts';
@@ -15,11 +16,17 @@ import { viewOfRow } from './paymentObject.ts';
  * Zero also if the merchant or the tolerance accepts less. An accepted sum is the amount to pay, even after a reorg
  * removed it, but never more than the original amount.
  */
-const remainingOf = ({ status, amount, amountAccepted, amountReceived }: PaymentRow): bigint => {
+const remainingOf = ({ status, amount, amountAccepted }: PaymentRow, received: bigint): bigint => {
   if (status === 'confirming' || status === 'completed') return 0n;
   const [requested, accepted] = [BigInt(amount), BigInt(amountAccepted ?? amount)];
-  const missing = (accepted < requested ? accepted : requested) - BigInt(amountReceived);
+  const missing = (accepted < requested ? accepted : requested) - received;
   return missing > 0n ? missing : 0n;
+};
+
+/** What the page says was received. Dust is a stranger's doing, not the payer's, so the page asks for the full amount. */
+const receivedOf = ({ amount, amountReceived, dustFloor }: PaymentRow): bigint => {
+  const received = BigInt(amountReceived);
+  return isDust({ amount: BigInt(amount), dustFloor: BigInt(dustFloor) }, received) ? 0n : received;
 };
 
 /** From the loaded transfers. These are all of them unless somebody sent very many. */
@@ -93,7 +100,8 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
   const funds = fundsOf(row);
   const payment = viewOfRow(context, row, funds);
   const { id, environment, status, exception, description, amount, currency, decimals, contract, address } = payment;
-  const remaining = remainingOf(row);
+  const received = receivedOf(row);
+  const remaining = remainingOf(row, received);
   const late = lateOf(row, funds);
   const network = networkView(context, row, isSlow);
   const view: Omit<CheckoutView, 'version'> = {
@@ -106,7 +114,7 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
     supportContact: row.supportContact,
     description,
     amount: formatAmount(amount, decimals),
-    amountReceived: formatAmount(payment.amountReceived, decimals),
+    amountReceived: formatAmount(received, decimals),
     amountRemaining: remaining > 0n ? formatAmount(remaining, decimals) : '0',
     amountLate: late === null ? null : formatAmount(late, decimals),
     isPayable: status === 'pending' && remaining > 0n && networkOf(context, row) !== null,
@@ -118,12 +126,14 @@ export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isO
     paymentUri: evmPaymentUri({ chainId: network.chainId, contract, address, amount: remaining }),
     baseUnits: remaining.toString(),
     confirmations: payment.confirmations,
-    transactions: payment.transactions.map(({ hash, amount: sum, status: transferStatus, explorerUrl }) => ({
-      hash,
-      amount: sum,
-      status: transferStatus,
-      explorerUrl,
-    })),
+    transactions: (received === 0n ? [] : payment.transactions).map(
+      ({ hash, amount: sum, status: transferStatus, explorerUrl }) => ({
+        hash,
+        amount: sum,
+        status: transferStatus,
+        explorerUrl,
+      }),
+    ),
     hasStrays: payment.strays.length > 0,
     createdAtMs: payment.createdAtMs,
     expiresAtMs: payment.expiresAtMs,

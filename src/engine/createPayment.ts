@@ -82,6 +82,10 @@ const tiersOf = (network: Network, currency: Currency): StoredTier[] => [
     .map(tier => ({ atLeast: tier.from.toString(), kind: tier.rule.kind, depth: tier.rule.depth })),
 ];
 
+/** By currency unless the merchant chose: a late payer of a coin whose price moves could pay only if it has fallen. */
+const latePolicyOf = ({ latePolicy }: PaymentTerms, { contractAddress }: Currency): NewPayment['latePolicy'] =>
+  latePolicy ?? (contractAddress === null ? 'manual' : 'accept');
+
 const checkUrls = (context: Context, request: PaymentRequest, environment: Environment): void => {
   const { callbackUrl, redirectUrl } = request;
   if (callbackUrl !== undefined) {
@@ -194,7 +198,8 @@ const build = async (
       }),
       tiers: JSON.stringify(tiers),
       toleranceBps: caller.toleranceBps,
-      latePolicy: caller.latePolicy,
+      dustFloor: currency.dustFloor,
+      latePolicy: latePolicyOf(caller, currency),
       lateWindowSeconds: caller.lateWindowSeconds,
       ...createdEvent(context, environment, createdAtMs, body),
       idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },

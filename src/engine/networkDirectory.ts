@@ -20,6 +20,8 @@ export type MeasuredNetwork = {
   disabled: Readonly<Record<string, string>>;
 };
 
+export type NamedToken = { readonly symbol: string; readonly name: string; readonly decimals: number };
+
 export type NetworkDirectory = {
   list(environment: Environment): Promise<readonly MeasuredNetwork[]>;
   find(environment: Environment, slug: string): Promise<MeasuredNetwork | null>;
@@ -30,8 +32,8 @@ export type NetworkDirectory = {
   factoryOn(caip2: string): Promise<FactoryState | null>;
   /** The block explorer of the chain, or null. */
   explorerOf(caip2: string): string | null;
-  /** Decimals of a token, or of the native coin if the contract is null. Null for an unlisted token. */
-  decimalsOf(caip2: string, contract: string | null): number | null;
+  /** A listed token or look-alike, or the native coin if the contract is null. Null for an unlisted token. */
+  tokenOf(caip2: string, contract: string | null): NamedToken | null;
 };
 
 /** Only the process that runs the local chain has its URL. Its measurements count for all processes. */
@@ -55,8 +57,11 @@ export const createNetworkDirectory = (
 ): NetworkDirectory => {
   const byEnvironment = new Map(environments.map(e => [e, networks.filter(n => n.environment === e)]));
   const bySlug = new Map(networks.map(n => [`${n.environment}/${n.slug}`, n]));
-  const decimals = new Map(
-    networks.flatMap(({ caip2, currencies }) => currencies.map(c => [`${caip2} ${c.contractAddress}`, c.decimals])),
+  const tokens = new Map<string, NamedToken>(
+    networks.flatMap(({ caip2, currencies, lookAlikes }) => [
+      ...lookAlikes.map(token => [`${caip2} ${token.address}`, token] as const),
+      ...currencies.map(currency => [`${caip2} ${currency.contractAddress}`, currency] as const),
+    ]),
   );
   let rows = new Map<string, NetworkStatusRow>();
   let factories = new Map<string, FactoryState | null>();
@@ -104,7 +109,7 @@ export const createNetworkDirectory = (
       return factories.get(caip2) ?? null;
     },
     explorerOf: caip2 => networks.find(network => network.caip2 === caip2)?.explorerUrl ?? null,
-    decimalsOf: (caip2, contract) => decimals.get(`${caip2} ${contract}`) ?? null,
+    tokenOf: (caip2, contract) => tokens.get(`${caip2} ${contract}`) ?? null,
   };
 };
 

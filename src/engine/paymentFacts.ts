@@ -49,6 +49,7 @@ export const factsOf = (
     terms: {
       amount: BigInt(row.amount),
       toleranceBps: row.toleranceBps,
+      dustFloor: BigInt(row.dustFloor),
       tiers: readTiers(row.tiers),
       latePolicy: row.latePolicy,
       lateWindowSeconds: row.lateWindowSeconds,

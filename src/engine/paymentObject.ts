@@ -60,9 +60,9 @@ type Explorer = Pick<Context, 'networks'>;
 
 const strayView = (context: Explorer, stray: StoredTransfer): StrayView => {
   const { caip2, contract, txHash: hash, amount } = stray;
-  const decimals = context.networks.decimalsOf(caip2, contract);
+  const token = context.networks.tokenOf(caip2, contract);
   // The decimals of an unlisted token are unknown. A wrong decimal point is worse than none.
-  return { caip2, contract, hash, amount: decimals === null ? amount : formatAmount(BigInt(amount), decimals) };
+  return { caip2, contract, hash, amount: token === null ? amount : formatAmount(BigInt(amount), token.decimals) };
 };
 
 const largestFirst = (a: StoredTransfer, b: StoredTransfer): number => {

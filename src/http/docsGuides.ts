@@ -128,7 +128,11 @@ Amounts in responses have at least two decimal places. Calculate with a decimal 
     id: 'states',
     title: 'Payment states',
     text: html`<p><code>status</code> is the state of a payment. <code>exception</code> is <code>null</code>, <code>underpaid</code>,
-<code>overpaid</code>, <code>late</code> or <code>reorged</code>.</p>${definitions(statusMeaning)}`,
+<code>overpaid</code>, <code>late</code> or <code>reorged</code>.</p>${definitions(statusMeaning)}
+<p>Very small sums are dust: less than 0.01 of a stablecoin, and less than 1 % of the amount. Dust is part of
+<code>amountReceived</code>, but it is no exception, sends no event and does not prevent a cancellation.</p>
+<p>Late tokens complete an expired payment. Late native coin waits for your decision, because its price may have changed: accept it
+with the resolve call. With <code>expectedAmount</code>, nothing is accepted if another sum has arrived since you looked.</p>`,
   },
 ];
 

@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import type { Scope } from '../core/environment.ts';
 import { invalid } from '../core/errors.ts';
 import { cancelPayment, resolvePayment } from '../engine/cancelPayment.ts';
@@ -45,6 +46,21 @@ export const renderPage = (items: string[], total: number, limit: number, offset
   })}}`;
 
 export const defaultPageLimit = 20;
+
+const resolveRequest = Type.Object(
+  {
+    action: schemas.choice(['accept'], 'accept: the amount received counts as full payment.'),
+    expectedAmount: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          'The amountReceived that you saw. If it is another by now, the answer is 409 and nothing is accepted.',
+        examples: ['12.50'],
+      }),
+    ),
+  },
+  schemas.strict,
+);
 
 export const paymentRoutes = (
   context: Context,
@@ -113,8 +129,12 @@ export const paymentRoutes = (
     summary: 'Accept the amount received as full payment',
     tag: 'Payments',
     access: 'payments:write',
-    body: schemas.resolveRequest,
+    body: resolveRequest,
     answer: schemas.payment,
-    handle: call => resolvePayment(context, scopeOf(call), call.params.id!, idempotencyOf(call, call.request.url)),
+    handle: call => {
+      const { expectedAmount } = call.body!.value as Static<typeof resolveRequest>;
+      const request = expectedAmount === undefined ? {} : { expectedAmount };
+      return resolvePayment(context, scopeOf(call), call.params.id!, request, idempotencyOf(call, call.request.url));
+    },
   },
 ];

@@ -184,11 +184,6 @@ export const simulated = Type.Object({
   transaction: text('Hash of the transaction on the local chain. For reorg, of the removed transaction.'),
 });
 
-export const resolveRequest = Type.Object(
-  { action: choice(['accept'], 'accept: the amount received counts as full payment.') },
-  strict,
-);
-
 const subscription = Type.Array(oneOf(['*', ...eventTypes]), {
   minItems: 1,
   maxItems: eventTypes.length + 1,

@@ -97,7 +97,8 @@ export type Caller = Row & {
   expiresAt: Date | null;
   revokedAt: Date | null;
   toleranceBps: number;
-  latePolicy: 'accept' | 'manual';
+  /** Null: by currency. */
+  latePolicy: 'accept' | 'manual' | null;
   lateWindowSeconds: number;
   wallets: WalletRow[];
 };

@@ -1,6 +1,6 @@
 import type { Forward } from '../core/chain.ts';
 import type { Queryable } from './database.ts';
-import { isStorable } from './transfers.ts';
+import { isStoredVerified, storedAmount } from './transfers.ts';
 
 // `offset 0` as with transfers: payments are looked up one by one.
 const insertForwardsStatement = {
@@ -17,18 +17,21 @@ const insertForwardsStatement = {
 export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };
 
 /** Writes forwards from payment addresses, each once. Their blocks must be there already. */
-export const insertForwards = async (tx: Queryable, caip2: string, placed: readonly PlacedForward[]): Promise<void> => {
-  const forwards = placed.filter(isStorable);
+export const insertForwards = async (
+  tx: Queryable,
+  caip2: string,
+  forwards: readonly PlacedForward[],
+): Promise<void> => {
   if (forwards.length === 0) return;
   await tx.query(insertForwardsStatement, [
     caip2,
     forwards.map(f => f.key),
     forwards.map(f => f.from),
     forwards.map(f => f.contract),
-    forwards.map(f => f.amount.toString()),
+    forwards.map(storedAmount),
     forwards.map(f => f.blockHash),
     forwards.map(f => f.blockNumber),
-    forwards.map(f => f.verified),
+    forwards.map(isStoredVerified),
     forwards.map(f => f.txHash),
   ]);
 };

@@ -20,6 +20,7 @@ export type NewPayment = {
   /** JSON. */
   tiers: string;
   toleranceBps: number;
+  dustFloor: bigint;
   latePolicy: 'accept' | 'manual';
   lateWindowSeconds: number;
   description: string | null;
@@ -49,10 +50,11 @@ const insertPaymentsStatement = {
     select * from unnest($1::text[], $2::environment[], $3::text[], $4::numeric[], $5::smallint[], $6::text[], $7::text[],
       $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea[], $15::jsonb[],
       $16::smallint[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
-      $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::text[], $29::bytea[], $30::text[])
+      $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::text[], $29::bytea[], $30::text[], $31::numeric[])
     as i(account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
       treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
-      callback_url, redirect_url, external_id, created_ms, expires_ms, event_id, event_body, key, body_hash, response)
+      callback_url, redirect_url, external_id, created_ms, expires_ms, event_id, event_body, key, body_hash, response,
+      dust_floor)
   ), stamped as materialized (
     select *, to_timestamp(created_ms / 1000.0)::timestamptz(3) as created_at,
       to_timestamp(expires_ms / 1000.0)::timestamptz(3) as expires_at from input
@@ -73,10 +75,10 @@ const insertPaymentsStatement = {
   ), fresh as (
     insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, contract, address,
       wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description,
-      metadata, callback_url, redirect_url, external_id, created_at, expires_at, wake_at)
+      metadata, callback_url, redirect_url, external_id, created_at, expires_at, wake_at, dust_floor)
     select account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
       treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
-      callback_url, redirect_url, external_id, created_at, expires_at, expires_at
+      callback_url, redirect_url, external_id, created_at, expires_at, expires_at, dust_floor
     from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
     returning account_id, environment, id, currency, network, created_at
   ), announced as (
@@ -147,6 +149,7 @@ export const insertPayments = async (
     column(p => p.idempotency?.key ?? null),
     column(p => p.idempotency?.bodyHash ?? null),
     column(p => p.idempotency?.response ?? null),
+    column(p => p.dustFloor.toString()),
   ]);
   const outcomes = new Map<string, InsertedPayment>(payments.map(payment => [payment.id, { kind: 'key_taken' }]));
   for (const { id, existing } of rows) {

@@ -3,7 +3,7 @@ import type { Frontier } from '../core/payment/facts.ts';
 import type { PaymentException, PaymentStatus } from '../core/payment/states.ts';
 import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
-import { type FundsRow, fundsColumns, shownText } from './transfers.ts';
+import { type FundsRow, fundsColumns, hasFunds, shownText } from './transfers.ts';
 
 /** Base units as text: JSON has no integers of that size. */
 export type StoredTier = { atLeast: string; kind: 'finalized' | 'safe' | 'depth'; depth: number | null };
@@ -34,6 +34,8 @@ export type PaymentRow = Row & {
   mac: Buffer;
   tiers: StoredTier[];
   toleranceBps: number;
+  /** Base units, as text. */
+  dustFloor: string;
   latePolicy: 'accept' | 'manual';
   lateWindowSeconds: number;
   description: string | null;
@@ -66,7 +68,7 @@ export type ShownPayment = PaymentRow & FundsRow;
 export const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
   p.amount_received as "amountReceived", p.amount_confirmed as "amountConfirmed", p.amount_forwarded as "amountForwarded", p.amount_accepted as "amountAccepted",
   p.accepted_at as "acceptedAt", p.decimals, p.currency, p.network, p.caip2, p.contract, p.address, p.wallet_kind as "walletKind", p.treasury,
-  p.derivation_index as "derivationIndex", p.mac, p.tiers, p.tolerance_bps as "toleranceBps",
+  p.derivation_index as "derivationIndex", p.mac, p.tiers, p.tolerance_bps as "toleranceBps", p.dust_floor as "dustFloor",
   p.late_policy as "latePolicy", p.late_window_seconds as "lateWindowSeconds", p.description, p.metadata,
   p.callback_url as "callbackUrl", p.redirect_url as "redirectUrl", p.external_id as "externalId",
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.completed_at as "completedAt",
@@ -90,7 +92,7 @@ const fromWanted = `from unnest($1::text[], $2::environment[], $3::text[])
  * For the alias p. Changes with every write to the row; with funds, also with every move of the chain; with strays,
  * also with the strays that are shown, because a reorg of any chain removes them without a write to the row.
  */
-export const rowVersion = `p.xmin::text || p.ctid::text || case when p.detected then (
+export const rowVersion = `p.xmin::text || p.ctid::text || case when ${hasFunds} then (
     select concat_ws(' ', '', c.latest_hash, c.safe_number, c.finalized_number, c.agreed_number)
     from chains c where c.caip2 = p.caip2
   ) else '' end || case when p.strayed then (

@@ -9,7 +9,8 @@ export type SettingsRow = Row & {
   rateLimit: number | null;
   burst: number | null;
   toleranceBps: number;
-  latePolicy: 'accept' | 'manual';
+  /** Null: by currency. */
+  latePolicy: 'accept' | 'manual' | null;
   lateWindowSeconds: number;
   checkoutOrigins: string[];
   supportContact: string | null;

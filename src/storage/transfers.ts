@@ -1,4 +1,5 @@
 import type { Movement } from '../core/chain.ts';
+import { mostUnits } from '../core/money.ts';
 import type { Heights } from '../core/payment/facts.ts';
 import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
@@ -45,17 +46,18 @@ const insertTransfersStatement = {
 };
 export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
-/** The most that base_units holds. A contract may report any number; an amount beyond this is worth nothing. */
-const mostUnits = 10n ** 54n;
-export const isStorable = ({ amount }: { readonly amount: bigint }): boolean => amount <= mostUnits;
+type Amounted = { readonly amount: bigint; readonly verified: boolean };
+
+/** An amount beyond what is recorded is stored as the most that is, and never as verified. */
+export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnits ? mostUnits : amount).toString();
+export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
 
 /** Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. */
 export const insertTransfers = async (
   tx: Queryable,
   caip2: string,
-  placed: readonly PlacedMovement[],
+  movements: readonly PlacedMovement[],
 ): Promise<void> => {
-  const movements = placed.filter(isStorable);
   if (movements.length === 0) return;
   await tx.query(insertTransfersStatement, [
     caip2,
@@ -64,10 +66,10 @@ export const insertTransfers = async (
     movements.map(m => m.contract),
     movements.map(m => m.txHash),
     movements.map(m => m.from),
-    movements.map(m => m.amount.toString()),
+    movements.map(storedAmount),
     movements.map(m => m.blockHash),
     movements.map(m => m.blockNumber),
-    movements.map(m => m.verified),
+    movements.map(isStoredVerified),
   ]);
 };
 
@@ -127,14 +129,17 @@ export const shownText = (payment: string, stray: boolean): string =>
   `select * from transfers where (account_id, environment, payment_id) = (${payment}) and stray = ${stray} and canonical and not superseded
     order by amount desc, key limit ${shownTransfers}`;
 
+/** For the alias p. Dust is received without being detected; what was detected may be gone. */
+export const hasFunds = '(p.detected or p.amount_received > 0)';
+
 /** For the alias p. Payments without transfers cost nothing more. */
-export const fundsColumns = `case when p.detected or p.strayed then (
+export const fundsColumns = `case when ${hasFunds} or p.strayed then (
     select json_agg(${transferJson} order by t.block_number, t.key) from (
       (${shownText('p.account_id, p.environment, p.id', false)}) union all
       (${shownText('p.account_id, p.environment, p.id', true)})
     ) t join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
   ) end as transfers,
-  case when p.detected then (
+  case when ${hasFunds} then (
     select json_build_object('latest', c.latest_number, 'safe', c.safe_number, 'finalized', c.finalized_number,
       'agreed', c.agreed_number)
     from chains c where c.caip2 = p.caip2

@@ -1,6 +1,6 @@
 import type { Environment } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
-import { isStorable, type PlacedMovement } from './transfers.ts';
+import { isStoredVerified, type PlacedMovement, storedAmount } from './transfers.ts';
 
 const insertStatement = {
   name: 'unclaimed-insert',
@@ -16,9 +16,8 @@ const insertStatement = {
 export const insertUnclaimed = async (
   tx: Queryable,
   caip2: string,
-  placed: readonly PlacedMovement[],
+  movements: readonly PlacedMovement[],
 ): Promise<string[]> => {
-  const movements = placed.filter(isStorable);
   if (movements.length === 0) return [];
   const rows = await tx.query<Row & { address: string }>(insertStatement, [
     caip2,
@@ -27,10 +26,10 @@ export const insertUnclaimed = async (
     movements.map(m => m.contract),
     movements.map(m => m.txHash),
     movements.map(m => m.from),
-    movements.map(m => m.amount.toString()),
+    movements.map(storedAmount),
     movements.map(m => m.blockHash),
     movements.map(m => m.blockNumber),
-    movements.map(m => m.verified),
+    movements.map(isStoredVerified),
   ]);
   return rows.map(({ address }) => address);
 };

@@ -62,6 +62,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     mac: scene.admin.vault.paymentMac({ ...scope, ...terms, id, index: derivationIndex }),
     tiers: JSON.stringify([{ atLeast: '0', kind: 'depth', depth: 2 }]),
     toleranceBps: 0,
+    dustFloor: 0n,
     latePolicy: 'accept',
     lateWindowSeconds: 0,
     description: null,

@@ -38,15 +38,15 @@ const states: readonly State[] = [
   {
     state: 'overpaid',
     fields: quick,
-    happens: payment => scene.pay(payment, whole + 1n),
-    says: ['25.000001', '0.000001'],
+    happens: payment => scene.pay(payment, whole + 10_000n),
+    says: ['25.01', '0.01'],
   },
   { state: 'expired', fields: { expiresIn: 3 }, happens: async () => {}, says: [] },
   {
     state: 'expiredWithFunds',
     fields: { expiresIn: 4 },
-    happens: payment => scene.pay(payment, 1n),
-    says: ['0.000001'],
+    happens: payment => scene.pay(payment, 10_000n),
+    says: ['0.01'],
   },
   { state: 'canceled', happens: async ({ id }) => void (await scene.calls.act(id, 'cancel')), says: [] },
   {

@@ -52,9 +52,20 @@ const watch = async ({ proxy: proxying, upstream = chain.upstream, ...options }:
 const statusOf = async (hash: Hex): Promise<string> => ((await chain.node.receiptOf(hash)) as Receipt).status;
 
 describe('credited', () => {
+  test('more than any amount is reported as it is and never verified', async () => {
+    const { told } = await watch();
+    const most = 10n ** 54n;
+    await chain.block(chain.mint(alice, most));
+    await chain.block(chain.mint(bob, most + 1n));
+    expect((await told()).map(({ amount, verified }) => [amount, verified])).toEqual([
+      [most, true],
+      [most + 1n, false],
+    ]);
+  });
+
   test('a token and the native coin, with sender, transaction and amount', async () => {
     const { told } = await watch();
-    const amount = 2n ** 200n + 1n;
+    const amount = 2n ** 170n + 1n;
     await chain.block(chain.mint(accounts[0], amount));
     const [first, second] = await chain.block(chain.transfer(alice, amount), { to: bob, value: 12_345n });
     const movements = await told();

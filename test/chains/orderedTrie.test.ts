@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { keccak256 } from 'viem';
 import { beforeAll, expect, test } from 'vitest';
-import { readHeader } from '../../src/chains/evm/block.ts';
+import { type Header, readHeader } from '../../src/chains/evm/block.ts';
 import { provenLogs } from '../../src/chains/evm/blockReceipts.ts';
 import { createNode } from '../../src/chains/evm/node.ts';
 import { orderedTrieRoot } from '../../src/chains/evm/orderedTrie.ts';
@@ -55,6 +58,50 @@ test('receipts that lack a log, or that belong to another block, prove nothing',
   expect(await provenLogs(node, { ...block, hash: next.hash }, asked)).toBeNull();
   expect(await provenLogs(node, next, asked)).not.toBeNull();
   proxy.close();
+});
+
+/** A block as Polygon has it: its last receipt is of a state sync, which the root leaves out. */
+const withStateSync = async () => {
+  await chain.block(...mixed(5));
+  const header = readHeader(await chain.blockAt('latest'));
+  const { proxy, node } = await nodeOf();
+  const receipts = (await node.call('eth_getBlockReceipts', [header.hash], asked)) as Record<string, unknown>[];
+  proxy.close();
+  const name = Buffer.concat([
+    Buffer.from('matic-bor-receipt-'),
+    Buffer.from(header.number.toString(16).padStart(16, '0'), 'hex'),
+    Buffer.from(header.hash.slice(2), 'hex'),
+  ]);
+  const [first] = receipts.filter(({ logs }) => (logs as unknown[]).length > 0);
+  const added = { ...first, transactionHash: keccak256(name), type: '0x0', gasUsed: '0x0', cumulativeGasUsed: '0x0' };
+  return { header, receipts, added };
+};
+
+const provenBy = async (header: Header, receipts: readonly unknown[]) => {
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: receipts }));
+    });
+  });
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const node = createNode(`http://127.0.0.1:${port}`, 0, { timeoutMs: 30_000 }, () => 0);
+  try {
+    return await provenLogs(node, header, asked);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+};
+
+test("Polygon's receipt of a state sync is left out of the root, and its logs are not proven", async () => {
+  const { header, receipts, added } = await withStateSync();
+  const proven = await provenBy(header, receipts);
+  expect(proven!.length).toBeGreaterThan(0);
+  expect(await provenBy(header, [...receipts, added])).toEqual(proven);
+  expect(await provenBy(header, [...receipts.slice(1), added])).toBeNull();
+  expect(await provenBy(header, [...receipts, { ...added, transactionHash: header.hash }])).toBeNull();
 });
 
 test('a node without the method is told apart from one that is wrong', async () => {

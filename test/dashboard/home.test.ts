@@ -119,7 +119,7 @@ test('payments that somebody should look at are counted by where they stand', as
   expect((await home()).attention).toEqual([{ status: 'pending', exception: 'underpaid', count: 1 }]);
   await fold(1_000);
   expect((await home()).attention).toEqual([{ status: 'pending', exception: 'underpaid', count: 1 }]);
-  await owner.do('POST /payments/:id/resolve', { params: { id: under.id } });
+  await owner.do('POST /payments/:id/resolve', { params: { id: under.id }, body: { expectedAmount: '4.50' } });
   await scene.reach(under.id, 'completed');
   expect((await home()).attention).toEqual([]);
 });

@@ -155,9 +155,9 @@ describe('what people do', () => {
     const live = owner.call('POST /payments', { environment: 'production', body });
     await expectRefused(live, 503, 'network_unavailable');
     for (const id of [`pay_${'0'.repeat(26)}`, 'x']) {
-      for (const act of ['cancel', 'resolve'] as const) {
-        await expectRefused(owner.call(`POST /payments/:id/${act}`, { params: { id } }), 404, 'not_found');
-      }
+      await expectRefused(owner.call('POST /payments/:id/cancel', { params: { id } }), 404, 'not_found');
+      const seen = { expectedAmount: '1.00' };
+      await expectRefused(owner.call('POST /payments/:id/resolve', { params: { id }, body: seen }), 404, 'not_found');
       const body = { outcome: 'paid' };
       await expectRefused(owner.call('POST /payments/:id/simulate', { params: { id }, body }), 404, 'not_found');
       await expectRefused(owner.call('GET /payments/:id', { params: { id } }), 404, 'not_found');
@@ -169,7 +169,8 @@ describe('what people do', () => {
       'invalid_request',
       'outcome',
     );
-    await expectRefused(owner.call('POST /payments/:id/resolve', { params }), 409, 'conflict');
+    const seen = { expectedAmount: '1.00' };
+    await expectRefused(owner.call('POST /payments/:id/resolve', { params, body: seen }), 409, 'conflict');
     expect(await count()).toEqual(before);
   });
 

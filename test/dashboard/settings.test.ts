@@ -30,7 +30,7 @@ test('a new account has the defaults, and its plan and limits are shown', async 
     plan: 'enterprise',
     limits: { perMinute: 10_000_000, burst: 10_000_000 },
     tolerancePercent: '0.00',
-    latePolicy: 'accept',
+    latePolicy: null,
     lateWindowDays: 30,
     checkoutOrigins: [],
     supportContact: null,
@@ -42,7 +42,7 @@ test('terms are those of new payments alone, and of one environment', async () =
   const old = await payments().made();
   const answer = await change({ tolerancePercent: '0.5', latePolicy: 'manual', lateWindowDays: 7 });
   expect(answer.json, answer.text).toMatchObject({ tolerancePercent: '0.50', latePolicy: 'manual', lateWindowDays: 7 });
-  expect(await shown('production')).toMatchObject({ tolerancePercent: '0.00', latePolicy: 'accept' });
+  expect(await shown('production')).toMatchObject({ tolerancePercent: '0.00', latePolicy: null });
   const terms = { tolerance_bps: 50, late_policy: 'manual', late_window_seconds: 604_800 };
   // Callers are cached for half a second.
   await until(
@@ -57,7 +57,7 @@ test('terms are those of new payments alone, and of one environment', async () =
     actor: 'Admin 2',
     detail: {
       tolerancePercent: { before: '0.00', after: '0.50' },
-      latePolicy: { before: 'accept', after: 'manual' },
+      latePolicy: { before: null, after: 'manual' },
       lateWindowDays: { before: 30, after: 7 },
     },
   });

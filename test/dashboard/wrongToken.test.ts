@@ -29,6 +29,7 @@ test('a payment that got another token is in the filter, the file and the figure
   expect(strays).toEqual([
     {
       amount: expect.stringMatching(/^1\.00 [A-Z]+$/),
+      name: strays[0]!.name,
       network: 'Base (local dev chain)',
       isOtherNetwork: false,
       contract: strays[0]!.contract,

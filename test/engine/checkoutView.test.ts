@@ -53,6 +53,16 @@ test('what is missing is asked for, and nothing once it has come', async () => {
   expect(paymentUri).toMatch(/value=0$/);
 });
 
+test('dust of a stranger changes nothing for the payer', async () => {
+  const { id, address: to } = await newPayment();
+  await quiet.tamper(id, 'dust_floor = 1000');
+  const before = await viewOf(id);
+  await chain.feed([[{ to, amount: 99n }]]);
+  expect(await viewOf(id)).toEqual(before);
+  await chain.feed([[{ to, amount: 1n }]]);
+  expect(await viewOf(id)).toMatchObject({ amountReceived: coins(100n), baseUnits: '9900', exception: 'underpaid' });
+});
+
 test('what came too late in full is not asked for again while the payment is still pending', async () => {
   const { id, address: to } = await newPayment();
   await endTimeAfterNewest(id);

@@ -1,7 +1,15 @@
 import { getAddress, isAddress } from 'viem';
 import * as chains from 'viem/chains';
 import { describe, expect, test } from 'vitest';
-import { devBacking, isSlug, mainnets, type Slug, slugs, testnets } from '../../src/core/registry/backings.ts';
+import {
+  devBacking,
+  isSlug,
+  mainnets,
+  type Slug,
+  slugs,
+  type Token,
+  testnets,
+} from '../../src/core/registry/backings.ts';
 import { findCurrency, type NetworkSettings, resolveNetworks } from '../../src/core/registry/networks.ts';
 
 /** Chain facts from viem, an independent source. */
@@ -65,11 +73,49 @@ describe('backings', () => {
 
   test('has checksummed addresses, each once per chain', () => {
     for (const backing of backings) {
-      const addresses = backing.tokens.map(token => token.address);
+      const addresses = [...backing.tokens, ...backing.lookAlikes].map(token => token.address);
       for (const address of addresses) expect(isAddress(address, { strict: true })).toBe(true);
       for (const address of addresses) expect(getAddress(address)).toBe(address);
       expect(new Set(addresses.map(address => address.toLowerCase())).size).toBe(addresses.length);
     }
+  });
+
+  test('knows the bridged and wrapped tokens of every mainnet by name', () => {
+    for (const { slug, tokens, lookAlikes, nativeCurrency } of Object.values(mainnets)) {
+      const symbols = lookAlikes.map(({ symbol }) => symbol);
+      expect(symbols, slug).toContain(`W${nativeCurrency.symbol}`);
+      for (const { symbol } of tokens) expect(symbols).not.toContain(symbol);
+      for (const { name } of lookAlikes) expect(name).toMatch(/^(Wrapped|Bridged) /);
+    }
+    const symbolsOf = (slug: Slug): string[] => mainnets[slug].lookAlikes.map(({ symbol }) => symbol);
+    for (const slug of ['polygon', 'arbitrum', 'optimism', 'avalanche'] as const) {
+      expect(symbolsOf(slug)).toContain('USDC.e');
+    }
+    expect(symbolsOf('base')).toContain('USDbC');
+  });
+
+  test('a look-alike that the operator lists is a currency and no longer a look-alike', () => {
+    const [bridged] = mainnets.base.lookAlikes as [Token, ...Token[]];
+    const token = { ...bridged, symbol: 'USDBC', address: bridged.address.toLowerCase() };
+    const configured = { base: { rpcUrls: ['https://node.example'], tokens: [token] } };
+    const networks = resolveNetworks({ environment: 'production', configured, devChain: null });
+    const base = networks.find(({ slug }) => slug === 'base')!;
+    expect(base.lookAlikes.map(({ symbol }) => symbol)).toEqual(['WETH']);
+    expect(base.currencies.map(({ symbol }) => symbol)).toContain('USDBC');
+  });
+
+  test('has a floor for dust: a cent for pegged tokens, less than one for coins, none for tokens of an operator', () => {
+    const price: Record<string, number> = { ETH: 10_000, POL: 5, BNB: 2_500, AVAX: 250 };
+    for (const { nativeCurrency, tokens } of backings) {
+      expect(Number(nativeCurrency.dustFloor) * price[nativeCurrency.symbol]!).toBeCloseTo(0.01);
+      for (const { dustFloor } of tokens) expect(dustFloor).toBe('0.01');
+    }
+    const token = { symbol: 'ABC', name: 'Abc', address: '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174', decimals: 2 };
+    const configured = { base: { rpcUrls: ['https://node.example'], tokens: [token] } };
+    const networks = resolveNetworks({ environment: 'production', configured, devChain: null });
+    const { currencies } = networks.find(({ slug }) => slug === 'base')!;
+    const floorOf = (symbol: string) => currencies.find(currency => currency.symbol === symbol)?.dustFloor;
+    expect([floorOf('ABC'), floorOf('USDC'), floorOf('ETH')]).toEqual([0n, 10_000n, 10n ** 12n]);
   });
 
   test('has no symbol twice and no chain behind two slugs, but for the dev chain', () => {

@@ -27,6 +27,7 @@ describe('the terms of a payment are frozen', () => {
     ['mac', `decode(repeat('11', 32), 'hex')`],
     ['tiers', `'[{"atLeast":"0","kind":"depth","depth":1}]'`],
     ['tolerance_bps', '500'],
+    ['dust_floor', '1'],
     ['late_policy', `'manual'`],
     ['late_window_seconds', '1'],
     ['metadata', `'{"a":1}'`],

@@ -58,8 +58,8 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'payment_deltas',
       'schema_migrations',
     ],
-    ...['derivation_epochs', 'lost_addresses', 'sweep_payments', 'sweeps', 'unclaimed_funds', 'volume_deltas'],
-    ...['wallet_stops', 'wallet_verifications', 'wallets'],
+    ...['derivation_epochs', 'lost_addresses', 'sweep_payments', 'sweeps', 'transfer_decisions', 'unclaimed_funds'],
+    ...['volume_deltas', 'wallet_stops', 'wallet_verifications', 'wallets'],
   ];
   expect(await tablesThatAllow('update')).toEqual(readable.filter(name => !onlyAddedTo.includes(name)));
 });

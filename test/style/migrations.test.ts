@@ -19,6 +19,7 @@ const landed: Readonly<Record<string, string>> = {
   '0010_wallet_changes.sql': '299118fc2a8b35466b643b81b37862b29ac56712063f99515fcb2a0340a465cb',
   '0011_payments_that_strayed.sql': 'e94f8c73743148d8101b7d3790860e020982adf69cf8526883d545aa77ae67f1',
   '0012_address_epochs.sql': '552550dcd0f3654f7fc5253f3921ec4f3cf0a21133bec2e51b1a1e56dd5ed4cc',
+  '0013_smaller_terms.sql': 'daf8bd9f415e8b2d683a67d07cf55b66135d9f72eaabbd70beabba65164a9cf9',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -13,7 +13,7 @@ export type FarChain = {
   readonly caip2: string;
   /** Bypasses the server: works even while it does not answer. */
   readonly chain: ChainCalls;
-  /** Address at which the registry lists a token of this network. */
+  /** Address at which the registry lists a token or look-alike of this network. */
   token(symbol: string): string;
   /** Puts a working token there. */
   placeToken(symbol: string, decimals: number): Promise<void>;
@@ -39,7 +39,7 @@ const answerCall = async (node: EvmNode, { id, method, params = [] }: Call): Pro
 
 /** A test network of the registry as a foreign node would serve it. The test makes its blocks. */
 export const startFarChain = async (slug: Slug, behindSeconds = 0, { factory = true } = {}): Promise<FarChain> => {
-  const { chainId, caip2, tokens } = testnets[slug];
+  const { chainId, caip2, tokens, lookAlikes } = testnets[slug];
   const node = await startEvmNode(PRAGUE, BigInt(chainId), behindSeconds);
   if (factory) await placeFactory(node);
   const chain = createChainCalls(node.request);
@@ -67,7 +67,7 @@ export const startFarChain = async (slug: Slug, behindSeconds = 0, { factory = t
     });
   atEndOfFile(close);
 
-  const token = (symbol: string): string => tokens.find(each => each.symbol === symbol)!.address;
+  const token = (symbol: string): string => [...tokens, ...lookAlikes].find(each => each.symbol === symbol)!.address;
   const setCode = (symbol: string, code: Hex): Promise<unknown> => node.request('hardhat_setCode', token(symbol), code);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

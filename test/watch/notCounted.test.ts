@@ -42,12 +42,12 @@ describe('failed or inner-reverted transaction counted', () => {
   test('native coin: a transaction to the address itself that fails', async () => {
     const payment = await scene.calls.made(coins);
     // An address without code accepts every call. Once it has code, calls reserved for the factory fail.
-    await scene.chain.payCoin(payment.address, 1n);
+    await scene.chain.payCoin(payment.address, 10n ** 14n);
     const { treasury, salt } = await scene.originOf(payment.id);
     await scene.chain.sweep(treasury, noToken, [salt]);
     const before = await until(
       () => scene.read(payment.id),
-      ({ amountConfirmed }) => amountConfirmed === '0.000000000000000001',
+      ({ amountConfirmed }) => amountConfirmed === '0.0001',
     );
     const args = [noToken, treasury, 1n] as const;
     const data: Hex = encodeFunctionData({ abi: forwarderArtefact.abi, functionName: 'forward', args });
@@ -115,10 +115,11 @@ describe('zero-value poisoning, dust', () => {
     await scene.chain.payToken(usdc, payment.address, 1n);
     const dusty = await until(
       () => scene.read(payment.id),
-      ({ exception }) => exception === 'underpaid',
+      ({ transactions }) => transactions.length === 1,
     );
     expect(dusty).toMatchObject({
       status: 'pending',
+      exception: null,
       amountReceived: '0.000001',
       transactions: [{ amount: '0.000001' }],
     });
@@ -131,7 +132,7 @@ describe('zero-value poisoning, dust', () => {
     await payer.call('repeatTransfer', [usdc, payment.address, 1n, 300n]);
     await scene.chain.payToken(usdc, payment.address, whole);
     const paid = await scene.reach(payment.id, 'completed');
-    expect(paid).toMatchObject({ exception: 'overpaid', amountReceived: '25.0003' });
+    expect(paid).toMatchObject({ exception: null, amountReceived: '25.0003' });
     expect(paid.transactions.map(({ amount }: { amount: string }) => amount)).toContain('25.00');
     for (const { body } of await scene.events(payment.id)) {
       expect(body.data.transactions.length).toBeLessThanOrEqual(100);

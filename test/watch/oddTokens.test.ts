@@ -101,6 +101,48 @@ describe('fee-on-transfer, rebasing token', () => {
   });
 });
 
+describe('a listed token that reports more than any amount', () => {
+  const most = 2n ** 256n - 1n;
+  const shown = `1${'0'.repeat(48)}.00`;
+
+  test('is recorded as the most that is, is never final, and stops neither the payment nor the chain', async () => {
+    const [payment, other] = [await scene.calls.made(ordinary), await scene.calls.made(ordinary)];
+    await odd.call('transferRightly', [payment.address, most]);
+    await odd.call('pretend', [payment.address, most]);
+    await avalanche.chain.mine(10);
+    await processed();
+    expect(await scene.read(payment.id)).toMatchObject({
+      status: 'confirming',
+      exception: 'overpaid',
+      amountReceived: shown,
+      amountConfirmed: '0.00',
+      transactions: [
+        { amount: shown, status: 'confirming' },
+        { amount: shown, status: 'confirming' },
+      ],
+    });
+    const recorded = await scene.transfers(payment.id);
+    expect(recorded.map(({ amount, verified }) => [amount, verified])).toEqual(
+      Array(2).fill([(10n ** 54n).toString(), false]),
+    );
+    await odd.call('transferRightly', [other.address, whole]);
+    expect(await scene.reach(other.id, 'completed')).toMatchObject({ exception: null });
+    expect(scene.errors.map(({ message }) => message)).not.toContain(
+      'a payment that received funds could not be advanced',
+    );
+  });
+
+  test('is a stray like any other for a payment in something else', async () => {
+    const payment = await scene.calls.made({ network: 'avalanche', currency: 'AVAX', amount: '1' });
+    await odd.call('pretend', [payment.address, most]);
+    await processed();
+    const { strays } = await scene.read(payment.id);
+    expect(strays).toMatchObject([{ contract: avalanche.token('USDC'), amount: shown }]);
+    await avalanche.chain.payCoin(payment.address, 10n ** 18n);
+    expect(await scene.reach(payment.id, 'completed')).toMatchObject({ exception: null, amountReceived: '1.00' });
+  });
+});
+
 describe('decimals wrong in config', () => {
   const symbolsOf = async (slug: string): Promise<string[]> => {
     const { json } = await scene.florin.client.call('GET', `/v1/networks/${slug}`);

@@ -116,13 +116,13 @@ describe('second, late, over, under payment', () => {
     expect(await scene.kinds(created.id)).toEqual(['created', 'detected', 'underpaid', 'confirming', 'completed']);
   });
 
-  test('over by one base unit completes and says so', async () => {
+  test('over by more than dust completes and says so', async () => {
     const created = await scene.calls.made();
-    await scene.chain.payToken(usdc, created.address, whole + 1n);
+    await scene.chain.payToken(usdc, created.address, whole + 10_000n);
     expect(await scene.reach(created.id, 'completed')).toMatchObject({
       exception: 'overpaid',
-      amountReceived: '25.000001',
-      amountConfirmed: '25.000001',
+      amountReceived: '25.01',
+      amountConfirmed: '25.01',
     });
     expect(await scene.kinds(created.id)).toEqual(['created', 'detected', 'confirming', 'overpaid', 'completed']);
   });
@@ -222,10 +222,10 @@ describe('one transaction', () => {
   test('three payments, one short, one exact, one over, each get their own', async () => {
     const payments = [await scene.calls.made(), await scene.calls.made(), await scene.calls.made()];
     const to = payments.map(({ address }) => address);
-    await payer.call('payTokens', [usdc, to, [whole - 1n, whole, whole + 1n]]);
+    await payer.call('payTokens', [usdc, to, [whole - 1n, whole, whole + 10_000n]]);
     const [short, exact, over] = payments.map(({ id }) => id) as [string, string, string];
     expect(await scene.reach(exact, 'completed')).toMatchObject({ exception: null, amountReceived: '25.00' });
-    expect(await scene.reach(over, 'completed')).toMatchObject({ exception: 'overpaid', amountReceived: '25.000001' });
+    expect(await scene.reach(over, 'completed')).toMatchObject({ exception: 'overpaid', amountReceived: '25.01' });
     expect(await scene.read(short)).toMatchObject({
       status: 'pending',
       exception: 'underpaid',
@@ -236,12 +236,12 @@ describe('one transaction', () => {
   test('three payments in native coin get their own', async () => {
     const wanted = { network: 'base', currency: 'ETH', amount: '0.01' };
     const payments = [await scene.calls.made(wanted), await scene.calls.made(wanted), await scene.calls.made(wanted)];
-    const units = 10n ** 16n;
+    const [units, dustFloor] = [10n ** 16n, 10n ** 12n];
     const to = payments.map(({ address }) => address);
-    await payer.call('payCoins', [to, [units, units + 1n, units]], units * 3n + 1n);
+    await payer.call('payCoins', [to, [units, units + dustFloor, units]], units * 3n + dustFloor);
     const [first, second, third] = await Promise.all(payments.map(({ id }) => scene.reach(id, 'completed')));
     for (const payment of [first, third]) expect(payment).toMatchObject({ exception: null, amountReceived: '0.01' });
-    expect(second).toMatchObject({ exception: 'overpaid', amountReceived: '0.010000000000000001' });
+    expect(second).toMatchObject({ exception: 'overpaid', amountReceived: '0.010001' });
   });
 
   test('more transfers than are shown still add up', async () => {

@@ -10,6 +10,7 @@ let usdc: string;
 beforeAll(async () => {
   far = await startFarChain('arbitrum');
   await far.placeToken('USDC', 6);
+  await far.placeToken('WETH', 18);
   scene = await startWatchScene({ configFile: { networks: { sandbox: { arbitrum: { rpcUrls: [far.url] } } } } });
   usdc = await scene.token('base', 'USDC');
   await until(
@@ -80,6 +81,26 @@ describe('wrong token to a known address', () => {
     await scene.chain.mine(8);
     const [left] = (await strayed(created.id)).strays;
     expect(left.amount).toBe('0.000000000000000005');
+  });
+});
+
+describe('bridged and wrapped look-alikes', () => {
+  test('wrapped ether instead of ether is recorded, told and shown with its name, and not credited', async () => {
+    const created = await scene.calls.made({ network: 'arbitrum', currency: 'ETH', amount: '0.01' });
+    const contract = far.token('WETH');
+    const { transactionHash: hash } = await far.chain.payToken(contract, created.address, 10n ** 16n);
+    const payment = await strayed(created.id);
+    expect(payment).toEqual({ ...created, strays: [{ caip2: far.caip2, contract, hash, amount: '0.01' }] });
+    expect(await scene.kinds(created.id)).toEqual(['created', 'stray']);
+    await far.chain.payCoin(created.address, 10n ** 16n);
+    expect(await scene.reach(created.id, 'completed')).toMatchObject({ amountReceived: '0.01', exception: null });
+  });
+
+  test('nobody can ask to be paid in one', async () => {
+    const { json } = await scene.florin.client.call('GET', '/v1/networks/arbitrum');
+    expect(json.currencies.map(({ symbol }: { symbol: string }) => symbol)).toEqual(['ETH', 'USDC']);
+    const answer = await scene.calls.create({ network: 'arbitrum', currency: 'WETH', amount: '1' });
+    expect([answer.status, answer.json.error.param]).toEqual([400, 'currency']);
   });
 });
 

@@ -1,7 +1,8 @@
 import { type Header, type LogEntry, readLog } from './block.ts';
+import { keccak256Hex } from './keccak.ts';
 import type { EvmNode } from './node.ts';
 import { orderedTrieRoot } from './orderedTrie.ts';
-import { readBytes, readList, readNumber, readObject, readQuantity } from './reading.ts';
+import { readBytes, readHash, readList, readNumber, readObject, readQuantity } from './reading.ts';
 import { encodeRlp, rlpBytes, rlpNumber } from './rlp.ts';
 import { RpcFault } from './rpc.ts';
 
@@ -23,8 +24,26 @@ const encodeReceipt = (value: unknown, logs: readonly LogEntry[]): Uint8Array =>
 };
 
 /**
- * All logs of a block if the receipts root in its header proves them, null if it does not. Undefined if the node does
- * not offer block receipts.
+ * Polygon adds a receipt for what arrived from Ethereum ("state sync") after those of the transactions. In blocks before
+ * the Madhugiri fork the receipts root does not cover it. Its transaction hash follows from the block.
+ */
+const stateSyncHash = ({ number, hash }: Header): string => {
+  const height = Buffer.alloc(8);
+  height.writeBigUInt64BE(BigInt(number));
+  return `0x${keccak256Hex(Buffer.concat([Buffer.from('matic-bor-receipt-'), height, Buffer.from(hash.slice(2), 'hex')]))}`;
+};
+
+/** The receipts that a root may cover: all, or all but one for a state sync. */
+const coveredSets = (header: Header, receipts: readonly unknown[]): readonly (readonly unknown[])[] => {
+  const last = receipts.at(-1);
+  if (last === undefined) return [receipts];
+  const hash = readHash(readObject(last, 'a receipt').transactionHash, "a receipt's transaction");
+  return hash === stateSyncHash(header) ? [receipts, receipts.slice(0, -1)] : [receipts];
+};
+
+/**
+ * All logs of a block that the receipts root in its header proves, null if it proves none. Undefined if the node does not offer
+ * block receipts.
  */
 export const provenLogs = async (
   node: EvmNode,
@@ -39,10 +58,12 @@ export const provenLogs = async (
     throw error;
   }
   if (answer === null) return undefined;
-  const receipts = readList(answer, "a block's receipts");
-  const logs = receipts.map(receipt =>
-    readList(readObject(receipt, 'a receipt').logs, "a receipt's logs").map(readLog),
-  );
-  const root = orderedTrieRoot(receipts.map((receipt, at) => encodeReceipt(receipt, logs[at]!)));
-  return root === header.receiptsRoot ? logs.flat() : null;
+  for (const receipts of coveredSets(header, readList(answer, "a block's receipts"))) {
+    const logs = receipts.map(receipt =>
+      readList(readObject(receipt, 'a receipt').logs, "a receipt's logs").map(readLog),
+    );
+    const root = orderedTrieRoot(receipts.map((receipt, at) => encodeReceipt(receipt, logs[at]!)));
+    if (root === header.receiptsRoot) return logs.flat();
+  }
+  return null;
 };

@@ -22,6 +22,8 @@ export type EvmDriverOptions = {
   readonly rpcUrls: readonly string[];
   /** The tokens listed on this chain, with checksummed contracts. */
   readonly tokens: readonly ListedToken[];
+  /** Tokens that are read in the same way but cannot be paid in. They are not inspected: nothing depends on them. */
+  readonly lookAlikes?: readonly ListedToken[];
   readonly blockTimeSeconds: number;
   /** A chain that mines only on demand: an old head is not lag, and its tags mean nothing. */
   readonly isQuiet: boolean;
@@ -68,11 +70,10 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const nodes: readonly EvmNode[] = options.rpcUrls.map((url, index) =>
     createNode(url, index, { timeoutMs }, options.nowMs, headers),
   );
-  const largeFrom = new Map(
-    options.tokens.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]),
-  );
+  const read = [...options.tokens, ...(options.lookAlikes ?? [])];
+  const largeFrom = new Map(read.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]));
   const isLarge = (contract: string, amount: bigint): boolean => amount >= (largeFrom.get(contract) ?? 0n);
-  const listed = new Set(options.tokens.map(({ contract }) => contract));
+  const listed = new Set(read.map(({ contract }) => contract));
   const anyNode = (): EvmNode => nodes.find(node => !node.isBackingOff()) ?? nodes[0]!;
   const quorum = Math.min(2, nodes.length);
   const twiceABlockMs = Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs);
@@ -141,7 +142,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           nodes,
           quorum,
           hasTags: !isQuiet,
-          emitters: [...options.tokens.map(({ contract }) => tokenEmitter(contract)), factoryEmitter],
+          emitters: [...read.map(({ contract }) => tokenEmitter(contract)), factoryEmitter],
           isLarge,
           pollMs,
           ...(options.wake === undefined ? {} : { wake: options.wake }),

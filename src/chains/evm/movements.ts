@@ -1,4 +1,5 @@
 import type { Forward, Movement, WatchedBlock } from '../../core/chain.ts';
+import { mostUnits } from '../../core/money.ts';
 import { readBalances } from './balances.ts';
 import {
   addressOfTopic,
@@ -26,10 +27,13 @@ type Found = {
 
 const missing = (what: string): RpcFault => new RpcFault('malformed', undefined, `The node left out ${what}.`);
 
+/** A contract may report any number. What is recorded of a larger one is not what it says, so it is never verified. */
+const isPlausible = ({ amount }: { readonly amount: bigint }): boolean => amount <= mostUnits;
+
 const forwardsOf = (block: LoggedBlock): readonly Forward[] =>
   block.logs.flatMap(log => {
     const forwarded = readForwarded(log);
-    return forwarded === null || forwarded.amount === 0n ? [] : [{ ...forwarded, verified: true }];
+    return forwarded === null || forwarded.amount === 0n ? [] : [{ ...forwarded, verified: isPlausible(forwarded) }];
   });
 
 const tokenTransfers = (block: LoggedBlock, listed: ReadonlySet<string>): readonly TokenTransfer[] =>
@@ -229,7 +233,7 @@ export const watchBlocks = async (
         to: transfer.to,
         contract: transfer.contract,
         amount: transfer.amount,
-        verified: verified.has(transfer) && !disproved.has(transfer),
+        verified: verified.has(transfer) && !disproved.has(transfer) && isPlausible(transfer),
       }));
       movements.push(...(await coinMovements(node, block, coins, signal)));
       const forwards = found[at]!.forwards.filter(({ from }) => paymentAddresses.has(from));

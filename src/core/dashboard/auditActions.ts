@@ -11,6 +11,7 @@ export const auditActions = [
   'payment.created',
   'payment.resolved',
   'payment.simulated',
+  'payment.transfer_verified',
   'payments.exported',
   'person.joined',
   'person.locked_out',

@@ -19,6 +19,8 @@ export type StrayMoney = {
   network: string;
   /** Whether it came on another network than the payment's. */
   isOtherNetwork: boolean;
+  /** The token's name, such as "Bridged USDC"; null where there is none besides the symbol. */
+  name: string | null;
   /** Null for a coin. */
   contract: string | null;
   txHash: string | null;
@@ -205,7 +207,8 @@ export type MoneyApi = {
     answer: PaymentObject;
   };
   'POST /payments/:id/cancel': { answer: PaymentObject };
-  'POST /payments/:id/resolve': { answer: PaymentObject };
+  /** `expectedAmount`: the sum that the person saw. */
+  'POST /payments/:id/resolve': { body: { expectedAmount: string }; answer: PaymentObject };
   /** Sandbox payments on the local chain only. */
   'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
   'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[]; unclaimed: UnclaimedFunds[] } };

@@ -89,7 +89,8 @@ export type Settings = {
   plan: string;
   limits: { perMinute: number; burst: number };
   tolerancePercent: string;
-  latePolicy: 'accept' | 'manual';
+  /** Null: by currency. Late tokens are accepted, late native coin waits for a decision. */
+  latePolicy: 'accept' | 'manual' | null;
   lateWindowDays: number;
   checkoutOrigins: string[];
   supportContact: string | null;

@@ -1,4 +1,5 @@
 import { deriveState, wakeAtOf } from './deriveState.ts';
+import { isDust } from './dust.ts';
 import type { Facts, History } from './facts.ts';
 import { type AwaitedHeight, awaitedFor, type Confirmations, confirmationsSince, coveringBlock } from './finality.ts';
 import type { PaymentState } from './states.ts';
@@ -32,11 +33,12 @@ export type Outcome = PaymentState & {
 type Entry = { readonly move: Move; readonly stray: string | null };
 
 const entriesOf = (facts: Facts, sums: Tally, to: PaymentState): readonly Entry[] => {
-  const { history, strays } = facts;
+  const { terms, history, strays } = facts;
   const from: PaymentState = { status: history.status, exception: history.exception };
   const moves: Move[] = !history.detected && sums.anythingSeen ? [firstFunds(from)] : [];
   moves.push(...walk(from, to));
-  if (moves.length === 0 && sums.received > history.amountReceived) {
+  const added = sums.received - history.amountReceived;
+  if (moves.length === 0 && added > 0n && !isDust(terms, added)) {
     const more = moreFunds(to);
     if (more !== null) moves.push(more);
   }

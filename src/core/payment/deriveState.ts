@@ -1,3 +1,4 @@
+import { isDust } from './dust.ts';
 import type { Facts } from './facts.ts';
 import type { PaymentException, PaymentState, PaymentStatus } from './states.ts';
 import { deadlineOf, type Tally, toleranceOf } from './tally.ts';
@@ -36,17 +37,27 @@ const statusOf = (facts: Facts, sums: Tally, now: number): PaymentStatus => {
 };
 
 /**
- * `reorged` lasts from the reversal to the next completion. Funds are late if the ones in time do not reach the target,
- * so a second transfer long after a timely one is an overpayment. On a canceled payment all funds are late.
+ * Funds are late if the ones in time do not reach the target. Late dust makes a payment late only if it completes the
+ * amount.
+ */
+const isLate = ({ terms }: Facts, sums: Tally): boolean => {
+  if (sums.late === 0n || sums.inTime >= sums.target) return false;
+  return !isDust(terms, sums.late) || sums.received >= terms.amount - toleranceOf(terms);
+};
+
+/**
+ * `reorged` lasts from the reversal to the next completion. A second transfer long after a timely one is an overpayment.
+ * On a canceled payment all funds are late. While the whole sum is dust, nothing has happened.
  */
 const exceptionOf = (facts: Facts, sums: Tally, status: PaymentStatus): PaymentException | null => {
   const { terms, actions, history } = facts;
   const tolerance = toleranceOf(terms);
   if (status === 'reversed' || (status === 'confirming' && history.completedAt !== null)) return 'reorged';
-  if (sums.received === 0n) return null;
+  if (sums.received === 0n || isDust(terms, sums.received)) return null;
   if (actions.canceledAt !== null) return 'late';
-  if (sums.late > 0n && sums.inTime < sums.target) return 'late';
-  if (sums.received > terms.amount + tolerance) return 'overpaid';
+  if (isLate(facts, sums)) return 'late';
+  const excess = sums.received - terms.amount;
+  if (excess > tolerance && !isDust(terms, excess)) return 'overpaid';
   if (sums.received < terms.amount - tolerance) return 'underpaid';
   return null;
 };

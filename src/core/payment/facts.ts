@@ -13,6 +13,8 @@ export type Terms = {
   readonly amount: bigint;
   /** Hundredths of a percent, 0 … 500. */
   readonly toleranceBps: number;
+  /** Base units. Smaller sums that are also below 1 % of the amount are dust; 0 if no sum is. */
+  readonly dustFloor: bigint;
   /** In any order. The tier with the greatest `atLeast` that is not above max(amount, received) applies. */
   readonly tiers: readonly [ConfirmationTier, ...ConfirmationTier[]];
   readonly latePolicy: 'accept' | 'manual';

@@ -1,3 +1,4 @@
+import { isDust } from './dust.ts';
 import type { Facts } from './facts.ts';
 import { tally } from './tally.ts';
 
@@ -16,6 +17,7 @@ export const resolveRefusal = (facts: Facts): string | null => {
   const { received, counted, target } = tally(facts);
   if (status === 'completed') return 'The payment is already completed.';
   if (received === 0n) return 'No funds have been received, so there is nothing to accept.';
+  if (isDust(facts.terms, received)) return 'Only a negligible sum has been received, so there is nothing to accept.';
   const covered = status !== 'canceled' && counted >= target;
   return covered || status === 'confirming' ? 'The payment has received enough funds and is being confirmed.' : null;
 };

@@ -1,9 +1,11 @@
+import { mostUnits } from '../money.ts';
+import { isDust } from './dust.ts';
 import type { BlockRef, ConfirmationRule, Facts, Terms, Transfer } from './facts.ts';
 import { isFinal, ruleFor } from './finality.ts';
 
 type Included = Transfer & { readonly block: BlockRef };
 
-/** Sums of the transfers under the terms. All sums are exact, in base units. */
+/** Sums of the transfers under the terms, in base units. All are exact up to `mostUnits` and capped there. */
 export type Tally = {
   readonly rule: ConfirmationRule;
   /** The sum that must be final for completion. */
@@ -20,6 +22,7 @@ export type Tally = {
   readonly countedTransfers: readonly Included[];
   /** Unconfirmed funds that were first seen in time. */
   readonly unconfirmedInTime: bigint;
+  /** Whether more than dust was seen, unconfirmed or in a block. */
   readonly anythingSeen: boolean;
   readonly finalKeys: readonly string[];
   /** The lowest block of the transfers that are not final yet but verified. */
@@ -41,7 +44,10 @@ const isIncluded = (transfer: Transfer): transfer is Included => transfer.block 
 const arrivedAt = (transfer: Transfer): number =>
   transfer.block === null ? transfer.firstSeenAt : Math.min(transfer.firstSeenAt, transfer.block.timestamp);
 
-const sumOf = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
+const sumOf = (transfers: readonly Transfer[]): bigint => {
+  const sum = transfers.reduce((total, { amount }) => total + amount, 0n);
+  return sum > mostUnits ? mostUnits : sum;
+};
 
 /**
  * A merchant who accepts a sum accepts everything that has arrived. Otherwise lateness and the frozen policy decide.
@@ -86,6 +92,7 @@ export const tally = (facts: Facts): Tally => {
   const target = actions.accepted?.amount ?? terms.amount - toleranceOf(terms);
   const included = transfers.filter(isIncluded);
   const unconfirmed = unconfirmedOf(transfers, included);
+  const seen = [...included, ...unconfirmed];
   const received = sumOf(included);
   const rule = ruleFor(terms, received);
   const final = finalOf(facts, included, rule, target);
@@ -103,7 +110,7 @@ export const tally = (facts: Facts): Tally => {
     countedFinal: sumOf(final.filter(transfer => isCounted(facts, transfer))),
     countedTransfers,
     unconfirmedInTime: sumOf(unconfirmed.filter(transfer => arrivedAt(transfer) <= deadline)),
-    anythingSeen: included.length + unconfirmed.length > 0,
+    anythingSeen: seen.length > 0 && !isDust(terms, sumOf(seen)),
     finalKeys: [...finalKeys],
     firstOpenBlock: lowestBlock(included.filter(({ key, verified }) => verified && !finalKeys.has(key))),
   };

@@ -1,3 +1,5 @@
+import { type LookAlike, lookAlikes } from './lookAlikes.ts';
+
 export const slugs = ['ethereum', 'polygon', 'base', 'arbitrum', 'optimism', 'bsc', 'avalanche'] as const;
 export type Slug = (typeof slugs)[number];
 
@@ -11,6 +13,15 @@ export type Token = {
   readonly name: string;
   readonly address: string;
   readonly decimals: number;
+  /** In token units. Smaller sums may be dust. Absent if what the token is worth is unknown: then no sum is. */
+  readonly dustFloor?: string;
+};
+
+export type Coin = {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: 18;
+  readonly dustFloor: string;
 };
 
 /** A chain that can back a slug. */
@@ -20,12 +31,14 @@ export type Backing = {
   readonly name: string;
   readonly caip2: string;
   readonly chainId: number;
-  readonly nativeCurrency: { readonly symbol: string; readonly name: string; readonly decimals: 18 };
+  readonly nativeCurrency: Coin;
   readonly slip44: number;
   readonly explorerUrl: string | null;
   readonly blockTimeSeconds: number;
   readonly rule: Rule;
   readonly tokens: readonly Token[];
+  /** Tokens that people send by mistake for a listed one. Watched and named, never credited. */
+  readonly lookAlikes: readonly LookAlike[];
 };
 
 const finalized: Rule = { kind: 'finalized', depth: null };
@@ -36,10 +49,15 @@ const devRule: Rule = { kind: 'depth', depth: 2 };
 /** SLIP-44 has one coin type for all test networks. */
 const testCoinType = 1;
 
-const ether = { symbol: 'ETH', name: 'Ether', decimals: 18 } as const;
-const pol = { symbol: 'POL', name: 'POL', decimals: 18 } as const;
-const bnb = { symbol: 'BNB', name: 'BNB', decimals: 18 } as const;
-const avax = { symbol: 'AVAX', name: 'Avalanche', decimals: 18 } as const;
+// Prices move, and a payment's terms do not. So a coin's floor is worth 0.01 USD at about twice the highest price that
+// the coin has had (10,000, 5, 2,500 and 250 USD), and less than that at any lower price.
+const ether: Coin = { symbol: 'ETH', name: 'Ether', decimals: 18, dustFloor: '0.000001' };
+const pol: Coin = { symbol: 'POL', name: 'POL', decimals: 18, dustFloor: '0.002' };
+const bnb: Coin = { symbol: 'BNB', name: 'BNB', decimals: 18, dustFloor: '0.000004' };
+const avax: Coin = { symbol: 'AVAX', name: 'Avalanche', decimals: 18, dustFloor: '0.00004' };
+
+/** All listed tokens are pegged to the dollar or the euro. */
+const peggedDustFloor = '0.01';
 
 const tokenName = { USDC: 'USD Coin', USDT: 'Tether USD', DAI: 'Dai', EURC: 'Euro Coin' } as const;
 
@@ -48,11 +66,12 @@ const token = (symbol: keyof typeof tokenName, address: string, decimals: number
   name: tokenName[symbol],
   address,
   decimals,
+  dustFloor: peggedDustFloor,
 });
 
 const caip2 = (chainId: number): string => `eip155:${chainId}`;
 
-type Facts = Omit<Backing, 'kind' | 'slug' | 'caip2' | 'slip44' | 'rule'> & { readonly rule?: Rule };
+type Facts = Omit<Backing, 'kind' | 'slug' | 'caip2' | 'slip44' | 'rule' | 'lookAlikes'> & { readonly rule?: Rule };
 
 const mainnet = (slug: Slug, slip44: number, facts: Facts): Backing => ({
   rule: finalized,
@@ -61,6 +80,7 @@ const mainnet = (slug: Slug, slip44: number, facts: Facts): Backing => ({
   kind: 'mainnet',
   caip2: caip2(facts.chainId),
   slip44,
+  lookAlikes: lookAlikes[facts.chainId] ?? [],
 });
 
 const testnet = (slug: Slug, facts: Facts): Backing => ({
@@ -70,6 +90,7 @@ const testnet = (slug: Slug, facts: Facts): Backing => ({
   kind: 'testnet',
   caip2: caip2(facts.chainId),
   slip44: testCoinType,
+  lookAlikes: lookAlikes[facts.chainId] ?? [],
 });
 
 export const mainnets: Readonly<Record<Slug, Backing>> = {
@@ -251,6 +272,7 @@ export const devBacking = (
     explorerUrl: null,
     blockTimeSeconds: 1,
     rule: devRule,
+    lookAlikes: [],
     tokens: [...model.tokens, ...more].map(each => ({ ...each, address: tokenAddress(slug, each.symbol) })),
   };
 };

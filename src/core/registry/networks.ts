@@ -1,6 +1,7 @@
 import type { Environment } from '../environment.ts';
 import { parseAmount } from '../money.ts';
 import { type Backing, devBacking, mainnets, type Rule, type Slug, slugs, type Token, testnets } from './backings.ts';
+import type { LookAlike } from './lookAlikes.ts';
 
 export type Currency = {
   readonly symbol: string;
@@ -11,6 +12,8 @@ export type Currency = {
   readonly caip19: string;
   /** Base units. */
   readonly minAmount: bigint;
+  /** Base units. Frozen in the terms of a payment. */
+  readonly dustFloor: bigint;
 };
 
 /** From this amount (base units) on, this rule replaces the network's. */
@@ -25,6 +28,8 @@ export type Network = {
   readonly chainId: number;
   readonly nativeCurrency: string;
   readonly currencies: readonly Currency[];
+  /** Tokens that are watched and named but cannot be asked for. */
+  readonly lookAlikes: readonly LookAlike[];
   readonly rule: Rule;
   /** Highest amount first. */
   readonly tiers: readonly Tier[];
@@ -90,6 +95,11 @@ const build = (
     chainId: backing.chainId,
     nativeCurrency: backing.nativeCurrency.symbol,
     currencies,
+    // An operator may list such a token as a currency. Then it is one.
+    lookAlikes: backing.lookAlikes.filter(
+      ({ address }) =>
+        !currencies.some(({ contractAddress }) => contractAddress?.toLowerCase() === address.toLowerCase()),
+    ),
     rule: settings?.rule ?? backing.rule,
     tiers: tiersOf(currencies, settings?.tiers ?? []),
     blockTimeSeconds: backing.blockTimeSeconds,
@@ -108,6 +118,8 @@ const currenciesOf = (
     const text = Object.hasOwn(minAmounts, symbol) ? minAmounts[symbol] : undefined;
     return text === undefined ? 1n : unitsOrThrow(text, decimals, `minAmounts.${symbol}`);
   };
+  const dustFloor = (text: string | undefined, decimals: number): bigint =>
+    text === undefined ? 0n : unitsOrThrow(text, decimals, 'dustFloor');
   const { symbol, name, decimals } = backing.nativeCurrency;
   const native: Currency = {
     symbol,
@@ -116,6 +128,7 @@ const currenciesOf = (
     contractAddress: null,
     caip19: `${backing.caip2}/slip44:${backing.slip44}`,
     minAmount: minAmount(symbol, decimals),
+    dustFloor: dustFloor(backing.nativeCurrency.dustFloor, decimals),
   };
   const tokens = [...backing.tokens, ...more].map(token => ({
     symbol: token.symbol,
@@ -124,6 +137,7 @@ const currenciesOf = (
     contractAddress: token.address,
     caip19: `${backing.caip2}/erc20:${token.address}`,
     minAmount: minAmount(token.symbol, token.decimals),
+    dustFloor: dustFloor(token.dustFloor, token.decimals),
   }));
   return [native, ...tokens];
 };

@@ -48,7 +48,8 @@ export const actOnPaymentAs = (
 ): Promise<PaymentObject> =>
   context.db.transaction(async tx => {
     const body = await actOnPayment(context, tx, scope, id, act);
-    await recordAudit(context, tx, entryBy(by, scope.environment, { action: pastTense[act], subject: id, detail: {} }));
+    const done = { action: pastTense[act.kind], subject: id, detail: {} };
+    await recordAudit(context, tx, entryBy(by, scope.environment, done));
     return JSON.parse(body) as PaymentObject;
   });
 

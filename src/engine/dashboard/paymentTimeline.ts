@@ -30,6 +30,7 @@ const actionTitles: Readonly<Record<string, string>> = {
   'payment.canceled': 'canceled the payment.',
   'payment.resolved': 'accepted the amount received as full payment.',
   'payment.simulated': 'simulated a payer on the local chain.',
+  'payment.transfer_verified': 'decided that a transfer is real, which Florin could not verify.',
 };
 
 type Entry = Omit<TimelineEntry, 'at'> & { readonly at: Date };
@@ -44,10 +45,9 @@ const sumOf = ({ context, row }: Show, caip2: string, contract: string | null, a
   if (caip2 === row.caip2 && contract === row.contract) {
     return `${formatAmount(BigInt(amount), row.decimals)} ${row.currency}`;
   }
-  const known = context.networks.all().filter(network => network.caip2 === caip2);
-  const currency = known.flatMap(({ currencies }) => currencies).find(each => each.contractAddress === contract);
-  if (!currency) return `${amount} base units of ${contract ?? 'an unknown coin'}`;
-  return `${formatAmount(BigInt(amount), currency.decimals)} ${currency.symbol}`;
+  const token = context.networks.tokenOf(caip2, contract);
+  if (!token) return `${amount} base units of ${contract ?? 'an unknown coin'}`;
+  return `${formatAmount(BigInt(amount), token.decimals)} ${token.symbol}`;
 };
 
 const eventEntries = ({ events }: TimelineFacts): Entry[] =>
@@ -137,6 +137,12 @@ const networkName = ({ context, row }: Show, caip2: string): string => {
   return (own?.caip2 === caip2 ? own : context.networks.all().find(each => each.caip2 === caip2))?.name ?? caip2;
 };
 
+/** A name that says more than the symbol. */
+const nameOf = ({ context }: Show, caip2: string, contract: string | null): string | null => {
+  const token = context.networks.tokenOf(caip2, contract);
+  return token === null || token.name === token.symbol ? null : token.name;
+};
+
 const straysOf = (show: Show): StrayMoney[] =>
   (show.row.transfers ?? [])
     .filter(({ stray, canonical }) => stray && canonical)
@@ -144,6 +150,7 @@ const straysOf = (show: Show): StrayMoney[] =>
       amount: sumOf(show, caip2, contract, amount),
       network: networkName(show, caip2),
       isOtherNetwork: caip2 !== show.row.caip2,
+      name: nameOf(show, caip2, contract),
       contract,
       txHash,
       explorerUrl: linkOf(show, caip2, txHash).explorerUrl ?? null,

@@ -58,7 +58,7 @@ const gasOf = async (context: Context, scope: Scope, unswept: Unswept): Promise<
   const transactions = BigInt(Math.ceil(unswept.payments / paymentsInSweep));
   const work = found.units > baseGas ? found.units - baseGas : 0n;
   const units = transactions * baseGas + (work * BigInt(unswept.payments)) / BigInt(payments);
-  const decimals = context.networks.decimalsOf(unswept.caip2, null);
+  const decimals = context.networks.tokenOf(unswept.caip2, null)?.decimals ?? null;
   return {
     units: units.toString(),
     costNative: found.price === null || decimals === null ? null : formatAmount(units * found.price, decimals),

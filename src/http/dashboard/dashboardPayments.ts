@@ -136,12 +136,16 @@ const writeRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /payments/:id/cancel',
     action: 'payments.cancel',
-    handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'cancel', byOf(call)),
+    handle: call => actOnPaymentAs(context, call.scope, call.params.id!, { kind: 'cancel' }, byOf(call)),
   }),
   route({
     name: 'POST /payments/:id/resolve',
     action: 'payments.resolve',
-    handle: call => actOnPaymentAs(context, call.scope, call.params.id!, 'resolve', byOf(call)),
+    body: Type.Object({ expectedAmount: Type.String({ maxLength: 100 }) }, strict),
+    handle: call => {
+      const act = { kind: 'resolve', expectedAmount: call.body.expectedAmount } as const;
+      return actOnPaymentAs(context, call.scope, call.params.id!, act, byOf(call));
+    },
   }),
   route({
     name: 'POST /payments/:id/simulate',

@@ -21,7 +21,7 @@ const change = Type.Object(
   {
     accountName: Type.Optional(name),
     tolerancePercent: Type.Optional(Type.String({ maxLength: 10 })),
-    latePolicy: Type.Optional(Type.Enum(['accept', 'manual'])),
+    latePolicy: Type.Optional(nullable(Type.Enum(['accept', 'manual']))),
     lateWindowDays: Type.Optional(Type.Number()),
     checkoutOrigins: Type.Optional(Type.Array(Type.String({ ...storable, maxLength: 400 }), { maxItems: 100 })),
     supportContact: Type.Optional(nullable(Type.String({ ...storable, maxLength: 2048 }))),

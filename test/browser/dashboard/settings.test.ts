@@ -1,6 +1,7 @@
 // @module-tag browser
 import { expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
+import { until } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
 const pages = useDashboardPages();
@@ -19,12 +20,19 @@ test('settings are saved where they are right, and said to be wrong where they a
   await payments.getByRole('button', { name: 'Save' }).click();
   await payments.locator('.field-error').waitFor();
   await payments.getByLabel('Tolerance (percent)').fill('0.5');
+  expect(await payments.getByLabel(/^Automatic/).isChecked()).toBe(true);
   await payments.getByLabel('Review it by hand').check();
   await payments.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
   const sandbox = await admin.do('GET /settings', { environment: 'sandbox' });
   expect(sandbox).toMatchObject({ tolerancePercent: '0.50', latePolicy: 'manual' });
-  expect(await admin.do('GET /settings', { environment: 'production' })).toMatchObject({ latePolicy: 'accept' });
+  expect(await admin.do('GET /settings', { environment: 'production' })).toMatchObject({ latePolicy: null });
+  await payments.getByLabel(/^Automatic/).check();
+  await payments.getByRole('button', { name: 'Save' }).click();
+  await until(
+    () => admin.do('GET /settings', { environment: 'sandbox' }),
+    ({ latePolicy }) => latePolicy === null,
+  );
 
   await page.getByRole('button', { name: 'Reveal secret' }).click();
   await prove(page);

@@ -83,15 +83,20 @@ const comparePayments = async (
   orders: readonly Order[],
   walked: ReadonlyMap<World, readonly Told[]>,
 ): Promise<Check[]> => {
-  const rows = await ask('select id, status, exception, amount_received::text as received from payments');
+  const rows = await ask(
+    'select id, status, exception, amount_received::text as received, dust_floor::text as floor from payments',
+  );
   const byId = new Map(rows.map(row => [row.id, row]));
   const problems: string[] = [];
   for (const { id, address, amount, contract, world } of orders) {
     const own = walked.get(world)!.filter(told => told.to === address && told.contract === contract);
     const sum = own.reduce((total, told) => total + told.amount, 0n);
-    const exception = sum > amount ? 'overpaid' : sum > 0n && sum < amount ? 'underpaid' : null;
-    const wanted = `${sum >= amount ? 'completed' : 'pending'} ${exception} ${sum}`;
     const row = byId.get(id);
+    const isDust = (part: bigint): boolean => part < BigInt(String(row?.floor ?? 0)) && part * 100n < amount;
+    const isOver = sum > amount && !isDust(sum - amount);
+    const isUnder = sum > 0n && sum < amount && !isDust(sum);
+    const exception = isOver ? 'overpaid' : isUnder ? 'underpaid' : null;
+    const wanted = `${sum >= amount ? 'completed' : 'pending'} ${exception} ${sum}`;
     const found = `${row?.status} ${row?.exception} ${row?.received}`;
     if (found !== wanted) problems.push(`${id}: ${found} instead of ${wanted}`);
   }

@@ -19,6 +19,7 @@ const readingOf = (payment: PaymentRow, own: readonly TransferRow[], walked: Wal
   const received = sumOf(own);
   const accepted = own.filter(isAccepted);
   const needed = amount - tolerance;
+  const isDust = (sum: bigint): boolean => sum < BigInt(payment.dustFloor) && sum * 100n < amount;
   const readUpTo = payment.contract === null ? tables.chain.coinsCaughtUpMs : tables.chain.caughtUpMs;
   const isOver = Math.min(tables.nowMs, readUpTo ?? 0) >= payment.expiresMs;
 
@@ -29,9 +30,11 @@ const readingOf = (payment: PaymentRow, own: readonly TransferRow[], walked: Wal
 
   let exception: string | null = null;
   if (received > 0n && received < amount - tolerance) exception = 'underpaid';
-  if (received > amount + tolerance) exception = 'overpaid';
-  const late = own.filter(isLate);
-  if (late.length > 0 && received - sumOf(late) < needed) exception = 'late';
+  if (received > amount + tolerance && !isDust(received - amount)) exception = 'overpaid';
+  const late = sumOf(own.filter(isLate));
+  const isNoted = !isDust(late) || received >= amount - tolerance;
+  if (late > 0n && received - late < needed && isNoted) exception = 'late';
+  if (isDust(received)) exception = null;
   if (status === 'reversed' || (status === 'confirming' && payment.completedMs !== null)) exception = 'reorged';
   return { status, exception, confirmed: sumOf(own.filter(isDeep)) };
 };

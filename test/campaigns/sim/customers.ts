@@ -27,8 +27,9 @@ const habits = [
   'late in part',
   'never',
   'stray',
+  'dust',
 ] as const;
-const shares = [0.42, 0.2, 0.06, 0.06, 0.08, 0.04, 0.06, 0.02, 0.02, 0.04];
+const shares = [0.36, 0.2, 0.06, 0.06, 0.08, 0.04, 0.06, 0.02, 0.02, 0.04, 0.06];
 type Habit = (typeof habits)[number];
 
 const habitOf = (luck: number): Habit => {
@@ -67,7 +68,7 @@ const partsOf = (habit: Habit, amount: bigint, random: Random): { amount: bigint
         { amount: amount - half, wait: later() },
       ];
     case 'over':
-      return [{ amount: amount + BigInt(1 + random.below(1000)), wait: soon() }];
+      return [{ amount: amount + amount / 50n + BigInt(1 + random.below(1000)), wait: soon() }];
     case 'thrice':
       return [0, 1, 2].map(() => ({ amount, wait: random.below(30) }));
     case 'late':
@@ -76,6 +77,13 @@ const partsOf = (habit: Habit, amount: bigint, random: Random): { amount: bigint
       return [
         { amount: half, wait: 0 },
         { amount: amount - half, wait: later() },
+      ];
+    // Before the payment, with it, and after it: never told by itself.
+    case 'dust':
+      return [
+        { amount: BigInt(1 + random.below(1000)), wait: soon() },
+        { amount, wait: soon() },
+        { amount: BigInt(1 + random.below(1000)), wait: later() },
       ];
     case 'never':
       return [];

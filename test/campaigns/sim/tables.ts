@@ -42,6 +42,7 @@ export type PaymentRow = {
   readonly address: string;
   readonly tiers: readonly { readonly kind: string; readonly depth: number | null }[];
   readonly toleranceBps: number;
+  readonly dustFloor: string;
   readonly latePolicy: string;
   readonly lateWindowMs: number;
   readonly expiresMs: number;
@@ -84,7 +85,7 @@ const transfersText = `select key, payment_id as "paymentId", stray, lower(contr
   canonical and not superseded as canonical, verified, told, ${ms('first_seen_at')} as "firstSeenMs" from transfers where caip2 = $1`;
 const paymentsText = `select id, status::text as status, exception::text as exception, amount::text as amount,
   amount_received::text as received, amount_confirmed::text as confirmed, decimals, lower(contract) as contract,
-  lower(address) as address, tiers, tolerance_bps as "toleranceBps", late_policy as "latePolicy",
+  lower(address) as address, tiers, tolerance_bps as "toleranceBps", dust_floor::text as "dustFloor", late_policy as "latePolicy",
   late_window_seconds::float8 * 1000 as "lateWindowMs", ${ms('expires_at')} as "expiresMs",
   ${ms('completed_at')} as "completedMs", sequence from payments where caip2 = $1`;
 const eventsText = `select e.id, e.payment_id as "paymentId", e.sequence, e.type, e.status::text as status,

@@ -182,6 +182,7 @@ test('late funds do not bring back a time that is over, even with unconfirmed fu
   const world = startWorld({
     amount: 1000n,
     toleranceBps: 0,
+    dustFloor: 0n,
     tiers: [{ atLeast: 0n, rule: { kind: 'depth', depth: 2 } }],
     latePolicy: 'accept',
     lateWindowSeconds: 172_800,

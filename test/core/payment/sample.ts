@@ -8,6 +8,7 @@ export const dayMs = 86_400_000;
 const terms: Terms = {
   amount: 1000n,
   toleranceBps: 0,
+  dustFloor: 0n,
   tiers: [{ atLeast: 0n, rule: { kind: 'depth', depth: 3 } }],
   latePolicy: 'accept',
   lateWindowSeconds: 30 * 86_400,

@@ -29,7 +29,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('send'),
-      amount: fc.constantFrom(0n, 1n, 400n, 600n, 990n, 1000n, 2500n),
+      amount: fc.constantFrom(0n, 1n, 2n, 4n, 9n, 400n, 600n, 990n, 1000n, 2500n),
       doubtful: fc.boolean(),
     }),
   },
@@ -62,6 +62,7 @@ export const moves = (maxLength: number): fc.Arbitrary<readonly Move[]> =>
 export const terms: fc.Arbitrary<Terms> = fc.record({
   amount: fc.constant(1000n),
   toleranceBps: fc.constantFrom(0, 0, 100, 500),
+  dustFloor: fc.constantFrom(0n, 3n, 10n, 500n),
   tiers: fc.constantFrom<Terms['tiers'][]>(
     [{ atLeast: 0n, rule: { kind: 'depth', depth: 2 } }],
     [{ atLeast: 0n, rule: { kind: 'safe' } }],

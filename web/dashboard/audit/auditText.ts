@@ -58,6 +58,11 @@ const words: Readonly<Record<AuditAction, Words>> = {
     label: 'Payment simulated',
     text: (detail, subject) => `simulated${quoted(detail, 'outcome') || ' an outcome'} for the payment ${subject}`,
   },
+  'payment.transfer_verified': {
+    label: 'Transfer verified by decision',
+    text: (detail, subject) =>
+      `decided that the transfer of ${word(detail, 'amount')} to the payment ${subject} is real`,
+  },
   'payments.exported': { label: 'Payments exported', text: () => 'exported payments as a CSV file' },
   'person.joined': {
     label: 'Person joined',

@@ -94,7 +94,7 @@ export const PaymentActions = ({
         verb="Accept as full payment"
         refusal="Not now"
         kind="primary"
-        act={() => resolve.mutateAsync({ params })}
+        act={() => resolve.mutateAsync({ params, body: { expectedAmount: payment.amountReceived } })}
       >
         <p>
           <Money amount={payment.amountReceived} currency={payment.currency} /> of{' '}

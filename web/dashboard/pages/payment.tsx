@@ -80,11 +80,12 @@ const Strays = ({ strays }: { strays: Answered['strays'] }): ReactElement => (
       <strong>Wrong token or network.</strong> This money does not count towards the payment.
     </p>
     <ul className="strays">
-      {strays.map(({ amount, network, isOtherNetwork, txHash, explorerUrl }, index) => (
+      {strays.map(({ amount, name, network, isOtherNetwork, txHash, explorerUrl }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a transaction may bring the same amount twice.
         <li key={`${txHash} ${index}`} className="row">
           <span>
-            {amount} on {network}
+            {amount}
+            {name !== null && ` (${name})`} on {network}
             {isOtherNetwork && ', a different network'}
           </span>
           <Hash hash={txHash} explorerUrl={explorerUrl} />

@@ -60,11 +60,17 @@ export const AccountSection = ({ settings }: { settings: Settings }): ReactEleme
 
 const wholeNumber = (values: Values, name: string): number => Number(values.text(name));
 
-const latePolicies: readonly RadioOption<Settings['latePolicy']>[] = [
+type LateChoice = NonNullable<Settings['latePolicy']> | 'automatic';
+const latePolicies: readonly RadioOption<LateChoice>[] = [
+  {
+    value: 'automatic',
+    label: 'Automatic (tokens: accept, coins: ask)',
+    hint: 'Late tokens are accepted. The price of a coin may have changed since, so a person decides about late coins.',
+  },
   {
     value: 'accept',
-    label: 'Accept it automatically',
-    hint: 'Within the window below, the payment is completed and marked as late. After that, a person decides.',
+    label: 'Always accept it',
+    hint: 'Within the window below, the payment is completed and marked as late. After that, a person decides. A late payer of a coin can wait until its price has fallen.',
   },
   {
     value: 'manual',
@@ -73,13 +79,15 @@ const latePolicies: readonly RadioOption<Settings['latePolicy']>[] = [
   },
 ];
 
+const policyOf = (choice: LateChoice): Settings['latePolicy'] => (choice === 'automatic' ? null : choice);
+
 export const PaymentSection = ({ settings }: { settings: Settings }): ReactElement => (
   <Section
     title="Payments"
     lead="A change applies to new payments only. Each payment keeps the settings it was created with."
     changeOf={values => ({
       tolerancePercent: values.text('tolerancePercent'),
-      latePolicy: values.text('latePolicy') as Settings['latePolicy'],
+      latePolicy: policyOf(values.text('latePolicy') as LateChoice),
       lateWindowDays: wholeNumber(values, 'lateWindowDays'),
     })}
   >
@@ -95,7 +103,7 @@ export const PaymentSection = ({ settings }: { settings: Settings }): ReactEleme
       legend="Money that arrives after a payment expired"
       name="latePolicy"
       options={latePolicies}
-      chosen={settings.latePolicy}
+      chosen={settings.latePolicy ?? 'automatic'}
     />
     <Field
       label="Late payment window (days)"

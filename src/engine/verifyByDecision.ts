@@ -1,0 +1,47 @@
+import { FlorinError, invalid } from '../core/errors.ts';
+import { formatAmount, mostUnits } from '../core/money.ts';
+import { lockTransfer, recordDecision, type UnverifiedTransfer, wakeNow } from '../storage/transferDecisions.ts';
+import { verifyTransfers } from '../storage/transfers.ts';
+import type { AdminContext } from './accounts.ts';
+import { operatorActing, recordAction } from './dashboard/acting.ts';
+
+const [maxReason, maxName] = [1_000, 320];
+
+/**
+ * Some transfers can never be verified, for example because a node lacks the state or the receipts of an old block.
+ * The operator who has looked at the chain may call one real. The decision is recorded for good, with an audit row, and
+ * the payment is decided again by the process that runs.
+ */
+export const verifyByDecision = async (
+  context: AdminContext,
+  { caip2, key }: { readonly caip2: string; readonly key: string },
+  given: { readonly by: string; readonly reason: string },
+): Promise<UnverifiedTransfer> => {
+  const [by, reason] = [given.by.trim(), given.reason.trim()];
+  if (by.length < 1 || by.length > maxName) throw invalid('by', `The name must have 1 to ${maxName} characters.`);
+  if (reason.length < 1 || reason.length > maxReason) {
+    throw invalid('reason', `The reason must have 1 to ${maxReason} characters.`);
+  }
+  return context.db.transaction(async tx => {
+    const transfer = await lockTransfer(tx, caip2, key);
+    if (!transfer) throw new FlorinError('not_found', `Florin has recorded no transfer ${key} on ${caip2}.`);
+    const refuse = (why: string): never => {
+      throw new FlorinError('conflict', why);
+    };
+    if (transfer.verified) refuse('The transfer is verified already.');
+    if (!transfer.canonical) refuse('The transfer is not on the chain: a reorg removed its block.');
+    if (transfer.stray) refuse('The transfer is not in the token and network of its payment. It never counts.');
+    if (BigInt(transfer.amount) >= mostUnits) refuse('The contract reports more than any amount. It cannot be real.');
+    const { accountId, environment, paymentId, txHash, amount, decimals, currency } = transfer;
+    await recordDecision(tx, transfer, { by, reason });
+    await verifyTransfers(tx, caip2, [key]);
+    await wakeNow(tx, { accountId, environment, id: paymentId });
+    const sum = `${formatAmount(BigInt(amount), decimals)} ${currency}`;
+    await recordAction(context, tx, operatorActing({ accountId, environment }), {
+      action: 'payment.transfer_verified',
+      subject: paymentId,
+      detail: { caip2, key, txHash, amount: sum, by, reason },
+    });
+    return transfer;
+  });
+};
