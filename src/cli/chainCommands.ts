@@ -1,16 +1,13 @@
 import { userInfo } from 'node:os';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { formatAmount } from '../core/money.ts';
 import { decideHalt } from '../engine/decideHalt.ts';
 import { verifyByDecision } from '../engine/verifyByDecision.ts';
 import { allChains, type ChainRow } from '../storage/chains.ts';
 import { listUnverified, type UnverifiedTransfer } from '../storage/transferDecisions.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-
-const height = (text: string): number => {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a block number.');
-  return Number(text);
-};
+import { addRescanCommand, height } from './rescanCommand.ts';
+import { addUnexplainedCommand } from './unexplainedCommand.ts';
 
 const line = (row: ChainRow): string =>
   [
@@ -69,7 +66,9 @@ const addVerifyCommands = (chain: Command): void => {
 export const addChainCommands = (program: Command): void => {
   const chain = program
     .command('chain')
-    .description('Show how far each chain is read, resume a halted chain, and decide about transfers.');
+    .description(
+      'Show how far each chain is read, read blocks again, resume a halted chain, and decide about transfers.',
+    );
   common(chain.command('list').description('Show how far each chain is read.')).action((options: Common) =>
     withAdmin(options, async admin => {
       const rows = await allChains(admin.db);
@@ -103,4 +102,6 @@ export const addChainCommands = (program: Command): void => {
       }),
     );
   addVerifyCommands(chain);
+  addRescanCommand(chain);
+  addUnexplainedCommand(chain);
 };

@@ -20,3 +20,6 @@ export const parseEpoch = (text: string): Epoch | null => {
   const epoch = { number: Number(number), mark: Number(mark) };
   return epoch.number > 0 && epoch.number < 2 ** 31 && epoch.mark < marksPerNumber ? epoch : null;
 };
+
+/** A time before the epoch was taken. Numbers follow the clock, but can be ahead of it after many starts at once. */
+export const timeBefore = ({ number }: Epoch): Date => new Date(Date.UTC(2025, 0, 1) + (number - 3_600) * 1000);

@@ -1,6 +1,6 @@
 import type { PaymentKey } from '../core/paymentKey.ts';
 import { isRowFault, type Queryable } from '../storage/database.ts';
-import { wakeLater } from '../storage/payments.ts';
+import { wakeLater } from '../storage/duePayments.ts';
 import { advancePayments } from './advancePayment.ts';
 import type { Context } from './context.ts';
 

@@ -6,13 +6,13 @@ import { insertBlocks, orphanBlocks, storedBlock } from '../storage/blocks.ts';
 import { type ChainRow, clearRollback, type Lease, lockChain, moveChain } from '../storage/chains.ts';
 import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
+import { dueAtHeight } from '../storage/duePayments.ts';
 import { insertForwards } from '../storage/forwards.ts';
 import { settleForwards } from '../storage/holdings.ts';
-import { dueAtHeight } from '../storage/payments.ts';
-import { insertTransfers, paymentsInBlocks } from '../storage/transfers.ts';
-import { insertUnclaimed } from '../storage/unclaimed.ts';
+import { paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import type { Context } from './context.ts';
+import { writeMovements } from './writeMovements.ts';
 
 /** Another process reads the chain now. Nothing was written. */
 export class LeaseLost extends Error {}
@@ -87,12 +87,12 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     const blocks = await withUnrecorded(tx, caip2, step);
     const withPosition = <T>(of: (block: WatchedBlock) => readonly T[]) =>
       blocks.flatMap(block => of(block).map(item => ({ ...item, blockHash: block.hash, blockNumber: block.number })));
-    const movements = withPosition(block => block.movements);
-    await insertTransfers(tx, caip2, movements);
-    const unclaimed = await insertUnclaimed(tx, caip2, movements);
-    if (unclaimed.length > 0) {
-      context.log.error({ caip2, addresses: unclaimed }, 'funds arrived for payments that a restore lost');
-    }
+    await writeMovements(
+      context,
+      tx,
+      caip2,
+      withPosition(block => block.movements),
+    );
     await insertForwards(
       tx,
       caip2,

@@ -1,10 +1,11 @@
-import { markBlocksNotEmpty, storedBlock } from '../storage/blocks.ts';
+import { insertBlocks } from '../storage/blocks.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import { insertTransfers, paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import { LeaseLost } from './applyBlocks.ts';
 import type { Context } from './context.ts';
 import type { FoundCoin } from './findCoins.ts';
+import { isOurs } from './ourBlocks.ts';
 
 /** Writes native coin found by balance, if its block is still canonical, and decides its payments. */
 export const applyCoins = (context: Context, lease: Lease, coins: readonly FoundCoin[]): Promise<void> =>
@@ -13,16 +14,13 @@ export const applyCoins = (context: Context, lease: Lease, coins: readonly Found
     if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     const { caip2 } = chain;
     const canonical: FoundCoin[] = [];
-    for (const coin of coins) {
-      if ((await storedBlock(tx, caip2, coin.blockNumber))?.hash === coin.blockHash) canonical.push(coin);
-    }
+    for (const coin of coins) if (await isOurs(tx, chain, coin.block)) canonical.push(coin);
     if (canonical.length === 0) return;
-    await markBlocksNotEmpty(
-      tx,
-      caip2,
-      canonical.map(({ blockHash }) => blockHash),
+    // A block that was deleted because it was empty is stored again.
+    const blocksByHash = new Map(
+      canonical.map(({ block }) => [block.hash, { ...block, movements: canonical, forwards: [] }]),
     );
+    await insertBlocks(tx, caip2, [...blocksByHash.values()]);
     await insertTransfers(tx, caip2, canonical);
-    const blocks = canonical.map(({ blockNumber: number, blockHash: hash }) => ({ number, hash }));
-    await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, blocks));
+    await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, [...blocksByHash.values()]));
   });

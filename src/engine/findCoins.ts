@@ -7,17 +7,23 @@ export type CoinBalances = (
   holders: readonly string[],
 ) => Promise<ReadonlyMap<string, bigint> | null>;
 
-export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number };
+export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number; readonly block: Block };
 
-/** Nodes keep the state of the last hundred or so blocks. */
-const searchedBlocks = 120;
+/** The most blocks in which coin of one payment is found in one turn. */
+const maxBlocks = 120;
+/** Clocks of block producers differ. */
+const clockSlackMs = 60_000;
 
 /** What an address should hold at a height according to the records. */
-const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
+export const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
   changes.reduce((sum, change) => (change.blockNumber <= number ? sum + BigInt(change.amount) : sum), 0n);
 
 type Gap = { readonly block: Block; readonly amount: bigint };
-type Options = { readonly balances: CoinBalances; readonly stored: (number: number) => Promise<Block | null> };
+type Options = {
+  readonly balances: CoinBalances;
+  /** The canonical block at a height; null if it is unknown. */
+  readonly blockAt: (number: number) => Promise<Block | null>;
+};
 
 /** How much more the address holds at a block than recorded. `gone`: the state of that block is no longer available. */
 const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | 'none' | 'gone'> => {
@@ -28,18 +34,20 @@ const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options):
 };
 
 /**
- * The lowest block at which the address holds more than recorded, and how much more. Later blocks may add more. If
- * states are gone, the result is a later block, never an earlier one, so it becomes final later. Null if the head's
+ * The lowest block since the creation of the payment at which the address holds more than recorded, and how much more.
+ * It is found by halving, so that the number of requests is bounded. Later blocks may add more. If states are gone, the result is a later block, never an earlier one, so it becomes final later. Null if the head's
  * state is gone too: then the node has left this branch.
  */
 const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap | null> => {
   let found = atHead;
   let isAnyGone = false;
-  let low = Math.max(0, atHead.block.number - searchedBlocks);
+  let low = 0;
   while (low < found.block.number) {
     const middle = Math.floor((low + found.block.number) / 2);
-    const block = await options.stored(middle);
-    const gap = block === null ? 'none' : await gapAt(payment, block, options);
+    const block = await options.blockAt(middle);
+    // The payment did not exist before, so there is no state to ask for.
+    const isOlder = block === null || block.timestamp * 1000 < payment.createdAt.getTime() - clockSlackMs;
+    const gap = isOlder ? 'none' : await gapAt(payment, block, options);
     if (gap === 'gone') isAnyGone = true;
     if (typeof gap === 'object') found = gap;
     else low = middle + 1;
@@ -68,7 +76,7 @@ export const findCoins = async (
     // All missing sums are found now, block by block: a quiet chain may not give another chance. Each block is found
     // once, unless the node keeps changing its answers.
     const changes = [...payment.changes];
-    for (let blocks = 0; blocks <= searchedBlocks; blocks++) {
+    for (let blocks = 0; blocks <= maxBlocks; blocks++) {
       const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
       if (more <= 0n) break;
       const gap = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
@@ -86,6 +94,7 @@ export const findCoins = async (
         verified: true,
         blockHash: block.hash,
         blockNumber: block.number,
+        block,
       });
     }
   }

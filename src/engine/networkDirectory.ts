@@ -39,12 +39,21 @@ export type NetworkDirectory = {
 /** Only the process that runs the local chain has its URL. Its measurements count for all processes. */
 const isUnconfigured = ({ rpcUrls, backing }: Network): boolean => rpcUrls.length === 0 && backing !== 'devchain';
 
+/** An address is handed out only for tokens that the watcher reads, whatever this process lists. */
+const disabledOf = ({ currencies }: Network, row: NetworkStatusRow): MeasuredNetwork['disabled'] => {
+  const unread = currencies.filter(
+    ({ contractAddress }) => contractAddress !== null && !row.readContracts.includes(contractAddress),
+  );
+  const reason = 'The watcher of this network does not read this token. Restart it with the same configuration.';
+  return { ...Object.fromEntries(unread.map(({ symbol }) => [symbol, reason])), ...row.disabledCurrencies };
+};
+
 const judge = (network: Network, row: NetworkStatusRow | undefined): MeasuredNetwork => {
   const unknown = { network, latestBlock: null, lagSeconds: null, checkedAt: null, disabled: {} };
   if (isUnconfigured(network)) return { ...unknown, status: 'down', reason: 'no RPC URL is configured for it' };
   if (!row || row.caip2 !== network.caip2) return { ...unknown, status: 'down', reason: 'it has not been polled yet' };
   const { latestBlock, lagSeconds, checkedAt } = row;
-  const measured = { network, latestBlock, lagSeconds, checkedAt, disabled: row.disabledCurrencies };
+  const measured = { network, latestBlock, lagSeconds, checkedAt, disabled: disabledOf(network, row) };
   if (row.ageSeconds > staleAfterSeconds) return { ...measured, status: 'down', reason: 'nothing is polling it' };
   return { ...measured, status: row.status, reason: row.reason };
 };

@@ -44,7 +44,11 @@ export const factsOf = (
 ): Facts => {
   const credits = transfers.filter(({ stray }) => !stray);
   const strays = transfers.filter(isUnreportedStray).slice(0, maxStrays);
-  const chain: ChainFacts = { ...heights, caughtUpAt: caughtUpAt?.getTime() ?? null };
+  const chain: ChainFacts = {
+    ...heights,
+    caughtUpAt: caughtUpAt?.getTime() ?? null,
+    addressReadAt: row.balanceCheckedAt?.getTime() ?? null,
+  };
   return {
     terms: {
       amount: BigInt(row.amount),

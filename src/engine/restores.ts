@@ -1,5 +1,5 @@
 import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
-import { type Epoch, firstIndexOf, formatEpoch } from '../core/epoch.ts';
+import { type Epoch, firstIndexOf, formatEpoch, timeBefore } from '../core/epoch.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../storage/database.ts';
 import { putDeploymentValue } from '../storage/deployment.ts';
@@ -11,6 +11,7 @@ import {
   type RestoreGate,
   readDatabaseIdentity,
   readRestoreGate,
+  rescanAfterRestore,
   skipIndexes,
   type UsedWallet,
   unknownEpochs,
@@ -113,13 +114,18 @@ export const declareRestored = async ({ db, vault }: Admin): Promise<{ wasDetect
   db.transaction(async tx => {
     const wasDetected = (await readRestoreGate(tx)) !== 'open';
     const watched = wasDetected ? 0 : await skipExtendedKeys(tx, vault, await usedWallets(tx));
+    if (watched > 0) await rescanAfterRestore(tx, null);
     await putDeploymentValue(tx, gateName, 'open');
     return { wasDetected, watched };
   });
 
-/** Watches the addresses of an epoch that a log of the lost time names. */
+/** Watches the addresses of an epoch that a log of the lost time names, and reads the chains again since then. */
 export const watchLostEpoch = async ({ db, vault }: Admin, epoch: Epoch): Promise<number> =>
-  db.transaction(async tx => watchEpochs(tx, vault, await usedWallets(tx), [epoch]));
+  db.transaction(async tx => {
+    const watched = await watchEpochs(tx, vault, await usedWallets(tx), [epoch]);
+    await rescanAfterRestore(tx, timeBefore(epoch));
+    return watched;
+  });
 
 const refreshMs = 500;
 

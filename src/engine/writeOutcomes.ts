@@ -33,6 +33,8 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.wakeNumber === b.wakeNumber &&
   a.coveredNumber === b.coveredNumber &&
   a.untold === b.untold &&
+  a.awaitsRead === b.awaitsRead &&
+  a.expiredUnread === b.expiredUnread &&
   sameTime(a.acceptedAt, b.acceptedAt) &&
   sameTime(a.canceledAt, b.canceledAt) &&
   sameTime(a.timeEndedAt, b.timeEndedAt) &&
@@ -92,6 +94,8 @@ const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome, untold: bo
   untold,
   coveredNumber: outcome.coveredNumber,
   wakeAt: dateOf(outcome.wakeAt),
+  awaitsRead: outcome.awaitsRead,
+  expiredUnread: outcome.expiredUnread,
   wakeBlock: outcome.wakeBlock,
 });
 
@@ -109,6 +113,8 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   untold: change.untold,
   coveredNumber: change.coveredNumber,
   wakeAt: change.wakeAt,
+  awaitsRead: change.awaitsRead,
+  expiredUnread: change.expiredUnread,
   wakeFrontier: change.wakeBlock?.frontier ?? null,
   wakeNumber: change.wakeBlock?.number ?? null,
 });

@@ -64,15 +64,6 @@ export const orphanBlocks = async (tx: Queryable, caip2: string, above: number):
   return touched;
 };
 
-const markNotEmptyStatement = {
-  name: 'blocks-fill',
-  text: `update blocks set empty = false where caip2 = $1 and hash = any($2::text[]) and empty`,
-};
-/** Marks blocks in which a later check found a transfer, so that they are not pruned. */
-export const markBlocksNotEmpty = async (tx: Queryable, caip2: string, hashes: readonly string[]): Promise<void> => {
-  await tx.query(markNotEmptyStatement, [caip2, hashes]);
-};
-
 const pruneBlocksStatement = {
   name: 'blocks-prune',
   text: `delete from blocks b using (

@@ -17,6 +17,8 @@ export type NetworkStatusRow = Row & {
   disabledCurrencies: Readonly<Record<string, string>>;
   /** Whether the chain has the forwarder factory; null if this was never measured. */
   factory: FactoryState | null;
+  /** The token contracts that the watcher reads. */
+  readContracts: readonly string[];
   checkedAt: Date;
   /** Age of the measurement by the database's clock. */
   ageSeconds: number;
@@ -31,7 +33,9 @@ const readStatement = {
   name: 'network-status-read',
   text: `select environment, network, caip2, status, reason, latest_block as "latestBlock", lag_seconds as "lagSeconds",
       disabled_currencies as "disabledCurrencies", checked_at as "checkedAt", d.value as factory,
-      extract(epoch from clock_timestamp() - checked_at)::float8 as "ageSeconds"
+      extract(epoch from clock_timestamp() - checked_at)::float8 as "ageSeconds", array(
+        select r.contract from read_contracts r where r.caip2 = network_status.caip2 and r.read_to is null
+      ) as "readContracts"
     from network_status left join deployment d on d.name = '${factoryName('')}' || caip2`,
 };
 export const readNetworkStatus = (db: Queryable): Promise<NetworkStatusRow[]> =>

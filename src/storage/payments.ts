@@ -59,6 +59,10 @@ export type PaymentRow = Row & {
   wakeAt: Date | null;
   wakeFrontier: Frontier | null;
   wakeNumber: number | null;
+  /** Up to this time, the balances of the address agree with the transfers. */
+  balanceCheckedAt: Date | null;
+  awaitsRead: boolean;
+  expiredUnread: boolean;
 };
 
 /** A payment with its transfers, read at one moment. */
@@ -73,7 +77,8 @@ export const paymentColumns = `p.account_id as "accountId", p.environment, p.id,
   p.callback_url as "callbackUrl", p.redirect_url as "redirectUrl", p.external_id as "externalId",
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.completed_at as "completedAt",
   p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.untold, p.time_ended_at as "timeEndedAt",
-  p.covered_number::float8 as "coveredNumber", p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber"`;
+  p.covered_number::float8 as "coveredNumber", p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber",
+  p.balance_checked_at as "balanceCheckedAt", p.awaits_read as "awaitsRead", p.expired_unread as "expiredUnread"`;
 
 export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
 
@@ -128,7 +133,7 @@ export const readPaymentVersions = async (db: Queryable, wanted: readonly Wanted
   return found;
 };
 
-const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
+export const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
   keys.map(key => key.accountId),
   keys.map(key => key.environment),
   keys.map(key => key.id),
@@ -166,48 +171,6 @@ const findPaymentStatement = {
 export const findPayment = async (db: Queryable, environment: Environment, id: string): Promise<PaymentKey | null> =>
   (await db.query<PaymentKey>(findPaymentStatement, [environment, id]))[0] ?? null;
 
-/** Few at a time: they share a limit on strays per transaction, and each loads everything that it shows. */
-const untoldShare = 10;
-
-// The subselect reads the clock once: a volatile timestamp cannot bound an index scan. With 100,000 open payments each
-// run of the sweeper read all of them (93 ms instead of 0.1).
-const duePaymentsStatement = {
-  name: 'payments-due',
-  text: `select due.* from chains c
-    cross join lateral (values (false, c.caught_up_at), (true, c.coins_caught_up_at)) as read(coins, upto)
-    cross join lateral (
-      select p.account_id as "accountId", p.environment, p.id from payments p
-      where read.upto is not null and p.caip2 = c.caip2 and (p.contract is null) = read.coins
-        and p.wake_at <= least((select clock_timestamp()), read.upto)
-      order by p.wake_at limit $1
-    ) due
-    union
-    (select account_id, environment, id from payments where untold order by id limit ${untoldShare})`,
-};
-/**
- * Payments whose time has come, by the clock and by how far their chain is read: up to `share` of each chain, for
- * tokens and for native coin. Each chain is read by itself, so that a backlog does not delay the others, and the
- * backlog of a halted chain is not read again and again. Payments with unreported strays are added, whatever chain
- * these came on.
- */
-export const duePayments = (db: Queryable, share: number): Promise<PaymentKey[]> =>
-  db.query<PaymentKey>(duePaymentsStatement, [share]);
-
-const dueAtHeightStatement = {
-  name: 'payments-due-at-height',
-  text: `select due.* from chains c
-    cross join lateral (values ('latest', c.latest_number), ('safe', c.safe_number), ('finalized', c.finalized_number),
-      ('agreed', c.agreed_number)) as reached(frontier, number)
-    cross join lateral (
-      select p.account_id as "accountId", p.environment, p.id from payments p
-      where p.caip2 = c.caip2 and p.wake_frontier = reached.frontier and p.wake_number <= reached.number
-      order by p.wake_number limit $2
-    ) due where c.caip2 = $1`,
-};
-/** Payments that wait for a height that their chain has reached, up to `share` of each frontier. */
-export const dueAtHeight = (db: Queryable, caip2: string, share: number): Promise<PaymentKey[]> =>
-  db.query<PaymentKey>(dueAtHeightStatement, [caip2, share]);
-
 const nowStatement = { name: 'payment-now', text: `select clock_timestamp()::timestamptz(3) as now` };
 export const readNow = async (db: Queryable): Promise<Date> => (await db.query<{ now: Date }>(nowStatement))[0]!.now;
 
@@ -227,6 +190,8 @@ export type PaymentChange = {
   coveredNumber: number | null;
   wakeAt: Date | null;
   wakeBlock: { frontier: Frontier; number: number } | null;
+  awaitsRead: boolean;
+  expiredUnread: boolean;
 };
 
 const updatePaymentsStatement = {
@@ -235,12 +200,13 @@ const updatePaymentsStatement = {
       amount_confirmed = c.amount_confirmed, amount_accepted = c.amount_accepted, accepted_at = c.accepted_at,
       completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at,
       detected = c.detected, strayed = c.strayed, time_ended_at = c.time_ended_at, wake_frontier = c.wake_frontier,
-      wake_number = c.wake_number, covered_number = c.covered_number, untold = c.untold
+      wake_number = c.wake_number, covered_number = c.covered_number, untold = c.untold, expired_unread = c.expired_unread,
+      awaits_read = c.awaits_read
     from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[], $6::numeric[],
       $7::numeric[], $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[],
-      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[], $20::boolean[])
+      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[], $20::boolean[], $21::boolean[], $22::boolean[])
     as c(account_id, environment, id, status, exception, amount_received, amount_confirmed, amount_accepted, accepted_at,
-      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number, untold)
+      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number, untold, expired_unread, awaits_read)
     where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
 /** Each payment at most once per call: the database checks one edge per update. */
@@ -268,17 +234,7 @@ export const updatePayments = async (
     column(c => c.wakeBlock?.number ?? null),
     column(c => c.coveredNumber),
     column(c => c.untold),
+    column(c => c.expiredUnread),
+    column(c => c.awaitsRead),
   ]);
-};
-
-const wakeLaterStatement = {
-  name: 'payments-wake-later',
-  text: `update payments p set wake_at = clock_timestamp() + $4 * interval '1 second', wake_frontier = null,
-      wake_number = null, untold = false
-    from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
-    where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id`,
-};
-/** Postpones payments that cannot be decided, so that the others come first. */
-export const wakeLater = async (db: Queryable, keys: readonly PaymentKey[], delaySeconds: number): Promise<void> => {
-  await db.query(wakeLaterStatement, [...keyColumns(keys), delaySeconds]);
 };

@@ -142,3 +142,19 @@ export const insertLostAddresses = async (tx: Queryable, lost: readonly LostAddr
       lost.map(({ index }) => index.toString()),
     ])
   ).length;
+
+const rescanStatement = {
+  name: 'restore-rescans',
+  text: `insert into rescans (caip2, from_time, to_number, reason)
+    select c.caip2, coalesce($1::timestamptz, (select max(p.created_at) from payments p
+        where p.derivation_index < (select max(number) from derivation_epochs) * 4294967296), now()),
+      c.latest_number, 'addresses were lost by a restore'
+    from chains c where c.latest_number is not null`,
+};
+/**
+ * Asks for all chains to be read again since a time, or since the newest payment before the latest start: the restored
+ * process may have passed blocks with funds for lost addresses before these were watched.
+ */
+export const rescanAfterRestore = async (tx: Queryable, since: Date | null): Promise<void> => {
+  await tx.query(rescanStatement, [since]);
+};

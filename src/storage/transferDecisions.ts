@@ -65,9 +65,11 @@ export const recordDecision = async (
 
 const wakeNowStatement = {
   name: 'payments-wake-now',
-  text: `update payments set wake_at = clock_timestamp() where account_id = $1 and environment = $2 and id = $3`,
+  // The time of the chain's head may be behind the clock, and the decision is about a block that was read before.
+  text: `update payments set wake_at = created_at, awaits_read = false
+    where account_id = $1 and environment = $2 and id = $3`,
 };
-/** Makes the sweeper decide the payment as soon as its chain is read up to now. */
+/** Makes the sweeper decide the payment at once. */
 export const wakeNow = async (tx: Queryable, { accountId, environment, id }: PaymentKey): Promise<void> => {
   await tx.query(wakeNowStatement, [accountId, environment, id]);
 };

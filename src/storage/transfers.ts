@@ -42,7 +42,8 @@ const insertTransfersStatement = {
         $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)
       cross join lateral (select * from payments where address = i.address offset 0) p
       left join seen s on s.tx_hash = i.tx_hash and s.payment_id = p.id
-    on conflict (caip2, key) do update set superseded = false where old.superseded`,
+    on conflict (caip2, key) do update set superseded = false where old.superseded
+    returning 1 as written`,
 };
 export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
@@ -52,14 +53,17 @@ type Amounted = { readonly amount: bigint; readonly verified: boolean };
 export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnits ? mostUnits : amount).toString();
 export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
 
-/** Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. */
+/**
+ * Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. Returns
+ * how many were not on record.
+ */
 export const insertTransfers = async (
   tx: Queryable,
   caip2: string,
   movements: readonly PlacedMovement[],
-): Promise<void> => {
-  if (movements.length === 0) return;
-  await tx.query(insertTransfersStatement, [
+): Promise<number> => {
+  if (movements.length === 0) return 0;
+  const written = await tx.query(insertTransfersStatement, [
     caip2,
     movements.map(m => m.key),
     movements.map(m => m.to),
@@ -71,6 +75,24 @@ export const insertTransfers = async (
     movements.map(m => m.blockNumber),
     movements.map(isStoredVerified),
   ]);
+  return written.length;
+};
+
+const keyCreationStatement = {
+  name: 'addresses-key-creation',
+  text: `select p.address, p.created_at as at from unnest($1::text[]) as asked(address)
+      cross join lateral (
+        select address, created_at from payments where address = asked.address and wallet_kind = 'xpub' limit 1
+      ) p`,
+};
+/** When the payments at these addresses were created, for addresses of an extended public key. */
+export const keyCreationTimes = async (
+  tx: Queryable,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, Date>> => {
+  if (addresses.length === 0) return new Map();
+  const rows = await tx.query<Row & { address: string; at: Date }>(keyCreationStatement, [addresses]);
+  return new Map(rows.map(({ address, at }) => [address, at]));
 };
 
 const paymentsInBlocksStatement = {

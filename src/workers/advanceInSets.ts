@@ -2,7 +2,7 @@ import type { PaymentKey } from '../core/paymentKey.ts';
 import { advancePayments } from '../engine/advancePayment.ts';
 import type { Context } from '../engine/context.ts';
 import { isUnavailable } from '../storage/database.ts';
-import { wakeLater } from '../storage/payments.ts';
+import { wakeLater } from '../storage/duePayments.ts';
 
 /** Payments per transaction. */
 const setSize = 200;

@@ -1,12 +1,10 @@
 import type { Driver } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
-import { applyCoins } from '../engine/applyCoins.ts';
 import type { Context } from '../engine/context.ts';
-import { findCoins } from '../engine/findCoins.ts';
-import { storedBlock } from '../storage/blocks.ts';
 import { type Lease, writeCoinsCaughtUp } from '../storage/chains.ts';
-import { type CoinPayment, openCoinPayments } from '../storage/coins.ts';
+import { openCoinPayments } from '../storage/coins.ts';
+import { readCoinPage } from './coinPage.ts';
 
 /** Payments per turn. A node reads the balances of 500 addresses per call. */
 const pageSize = 2_000;
@@ -30,23 +28,8 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
     if (after === '') [roundStartedAt, roundHash] = [startedAt, head.hash];
     else if (head.hash !== roundHash) roundHash = '';
     const page = await openCoinPayments(context.db, caip2, after, pageSize);
-    const find = (payments: readonly CoinPayment[], sources: 'one' | 'quorum') =>
-      findCoins(payments, head, {
-        balances: (block, holders) => driver.coinBalances(block, holders, sources, signal),
-        stored: number => storedBlock(context.db, caip2, number),
-      });
-    // Few addresses have received anything, and a balance is the only evidence. So those are checked again with the
-    // quorum.
-    const first = await find(page, 'one');
-    const suspected = new Set(first?.map(({ to }) => to));
-    const found =
-      first &&
-      (await find(
-        page.filter(({ address }) => suspected.has(address)),
-        'quorum',
-      ));
-    if (found === null) return warn('Too few nodes have the state of the newest block.');
-    if (found.length > 0) await applyCoins(context, lease, found);
+    const doubted = await readCoinPage({ context, driver, lease }, page, head, 'one', signal);
+    if (doubted === null) return warn('Too few nodes have the state of the newest block.');
     const isLastPage = page.length < pageSize;
     after = isLastPage ? '' : page.at(-1)!.id;
     if (!isLastPage) return;

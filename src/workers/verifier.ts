@@ -1,58 +1,13 @@
 import type { Driver, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
-import { advanceWithin } from '../engine/advanceWithin.ts';
-import { LeaseLost, unrecordedMovements } from '../engine/applyBlocks.ts';
+import { applyReread } from '../engine/applyReread.ts';
 import type { Context } from '../engine/context.ts';
-import { type Lease, lockChain } from '../storage/chains.ts';
-import { insertForwards, verifyForwards } from '../storage/forwards.ts';
-import { settleForwards } from '../storage/holdings.ts';
-import {
-  insertTransfers,
-  paymentsInBlocks,
-  type UnverifiedBlock,
-  unverifiedBlocks,
-  verifyTransfers,
-} from '../storage/transfers.ts';
+import type { Lease } from '../storage/chains.ts';
+import { type UnverifiedBlock, unverifiedBlocks } from '../storage/transfers.ts';
 
 const blocksPerTurn = 20;
 const rememberedBlocks = 10_000;
-
-/**
- * Writes what a block contains after all checks: verifies recorded transfers and inserts transfers that a node left out
- * before. Native coin that was left out may already be recorded by balance.
- */
-const writeBlock = (context: Context, lease: Lease, block: WatchedBlock): Promise<void> =>
-  context.db.transaction(async tx => {
-    const { caip2 } = lease;
-    if (!(await lockChain(tx, lease))) throw new LeaseLost('another process has taken the lease of the chain');
-    const verified = block.movements.filter(movement => movement.verified);
-    const forwards = block.forwards.filter(forward => forward.verified);
-    const position = { blockHash: block.hash, blockNumber: block.number };
-    const countable = await unrecordedMovements(tx, caip2, { number: block.number, movements: verified });
-    await insertTransfers(
-      tx,
-      caip2,
-      countable.map(movement => ({ ...movement, ...position })),
-    );
-    await insertForwards(
-      tx,
-      caip2,
-      forwards.map(forward => ({ ...forward, ...position })),
-    );
-    await verifyForwards(
-      tx,
-      caip2,
-      forwards.map(({ key }) => key),
-    );
-    await verifyTransfers(
-      tx,
-      caip2,
-      verified.map(({ key }) => key),
-    );
-    await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, [block]));
-    if (forwards.length > 0) await settleForwards(tx, caip2, block.number, block.number);
-  });
 
 /**
  * Reads blocks with unverified transfers again: a node may have been wrong, or may now have what it lacked. Unverified
@@ -89,8 +44,10 @@ export const createVerifier = (
       const block = await driver.reread(unverified.number, host, signal);
       if (block?.hash !== unverified.hash) continue;
       logUnverified(unverified, block);
-      const verified = [...block.movements, ...block.forwards].filter(each => each.verified);
-      if (verified.length > 0) await writeBlock(context, lease, block);
+      const isVerified = (each: { readonly verified: boolean }): boolean => each.verified;
+      const [movements, forwards] = [block.movements.filter(isVerified), block.forwards.filter(isVerified)];
+      const verified = [...movements, ...forwards];
+      if (verified.length > 0) await applyReread(context, lease, [{ ...block, movements, forwards }]);
       isAnyVerified ||= verified.some(({ key }) => unverified.keys.includes(key));
     }
     // After an outage there may be thousands of such blocks, and each keeps a payment waiting.

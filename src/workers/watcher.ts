@@ -3,6 +3,7 @@ import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { applyBlocks, LeaseLost, rollBackAsDecided } from '../engine/applyBlocks.ts';
 import type { Context } from '../engine/context.ts';
+import { publishReadContracts } from '../engine/publishContracts.ts';
 import { storedBlock } from '../storage/blocks.ts';
 import {
   type ChainRow,
@@ -15,13 +16,18 @@ import {
   takeLease,
   writeIdle,
 } from '../storage/chains.ts';
+import { dueAtHeight } from '../storage/duePayments.ts';
 import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/networkStatus.ts';
-import { dueAtHeight, readNow } from '../storage/payments.ts';
+import { readNow } from '../storage/payments.ts';
 import { knownAddresses } from '../storage/transfers.ts';
 import { advanceInSets } from './advanceInSets.ts';
+import { createBaselineKeeper } from './baselineKeeper.ts';
+import { createClosedScanner } from './closedScanner.ts';
 import { createCoinScanner } from './coinScanner.ts';
+import { createExpiryReader } from './expiryReader.ts';
 import { createHysteresis, type Verdict } from './hysteresis.ts';
 import type { Loop } from './loop.ts';
+import { createRescanner } from './rescanner.ts';
 import { createVerifier } from './verifier.ts';
 
 /** A chain and the networks that it backs. */
@@ -83,7 +89,12 @@ const follow = async (
   const lease: Lease = { caip2, fence: row.fence };
   const cursor = row.latestNumber === null ? null : await storedBlock(context.db, caip2, row.latestNumber);
   const host = driverHost(context, row);
+  await publishReadContracts(context, lease, driver.contracts);
   const verify = createVerifier(context, driver, lease, verifyMs);
+  const readExpiring = createExpiryReader({ context, driver, lease });
+  const scanClosed = createClosedScanner({ context, driver, lease });
+  const keepBaselines = createBaselineKeeper({ context, driver, lease }, chain.networks);
+  const rescan = createRescanner(context, driver, lease);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
   for await (const step of driver.follow(cursor, host, signal)) {
     if (step.kind === 'halt') {
@@ -100,8 +111,14 @@ const follow = async (
       }
     } else {
       await writeIdle(context.db, lease, step.tags, step.caughtUpAt);
-      if (step.caughtUpAt !== null) await scanCoins(step.at, step.caughtUpAt, signal);
+      if (step.caughtUpAt !== null) {
+        await scanCoins(step.at, step.caughtUpAt, signal);
+        await readExpiring(step.at, step.caughtUpAt, host, signal);
+        await scanClosed(step.at, signal);
+        await keepBaselines(step.at, step.caughtUpAt, signal);
+      }
       await verify(host, signal);
+      await rescan(host, signal);
       await onIdle();
     }
     await advanceReached(context, caip2, signal);

@@ -93,6 +93,8 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
         detected: false,
         strayed: false,
         untold: false,
+        awaitsRead: true,
+        expiredUnread: false,
         timeEndedAt: null,
         coveredNumber: null,
         wakeAt: null,

@@ -8,6 +8,7 @@ import type { Block, Movement, WatchedBlock } from '../../src/core/chain.ts';
 import type { Log } from '../../src/core/log.ts';
 import { accounts, type Receipt, startEvmNode } from './evmNode.ts';
 import type { Upstream } from './faultProxy.ts';
+import { placeFactory } from './placeFactory.ts';
 
 const tokenAbi = tokenArtefact.abi as Abi;
 
@@ -28,9 +29,12 @@ let drawn = 0;
  * A real EVM with a token that mines on demand and can go back to any block. `finalized` is a fixed number of blocks
  * below its head and never decreases.
  */
-export const startTestChain = async (options: { chainId?: number; finalityLag?: number } = {}) => {
-  const { chainId = 31_337, finalityLag = 0 } = options;
+export const startTestChain = async (
+  options: { chainId?: number; finalityLag?: number; hasFactory?: boolean } = {},
+) => {
+  const { chainId = 31_337, finalityLag = 0, hasFactory = false } = options;
   const node = await startEvmNode(PRAGUE, BigInt(chainId));
+  if (hasFactory) await placeFactory(node);
   const { request } = node;
   const token = getAddress(await node.deploy(tokenAbi, tokenArtefact.creationCode as Hex, ['USD Coin', 'USDC', 6]));
   await request('evm_setAutomine', false);

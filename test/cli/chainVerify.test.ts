@@ -39,7 +39,7 @@ const paidUnverifiably = async (sum: bigint = whole) => {
   const payment = await scene.calls.made(ordinary);
   await odd.call('pretend', [payment.address, sum]);
   await avalanche.chain.mine(5);
-  await scene.processed(avalanche.caip2);
+  await scene.processed(avalanche);
   return payment;
 };
 const keysOf = async (id: string): Promise<string[]> => {
@@ -87,7 +87,7 @@ test('what must not be decided is refused, and nothing is recorded', async () =>
   await expect(decide(key!, { by: '' })).rejects.toThrow(/name/);
   const coin = await scene.calls.made({ network: 'avalanche', currency: 'AVAX', amount: '1' });
   await odd.call('pretend', [coin.address, whole]);
-  await scene.processed(avalanche.caip2);
+  await scene.processed(avalanche);
   const text = 'select key from transfers where payment_id = $1';
   const [stray] = await admin.db.query<{ key: string }>({ name: 'test-stray', text }, [coin.id]);
   await expect(decide(stray!.key)).rejects.toThrow(/never counts/);

@@ -23,16 +23,17 @@ beforeEach(async () => {
   await applyBlocks(quiet.context, lease, stepOf(main.slice(1)));
 });
 
-const coinIn = ({ hash, number }: Pick<WatchedBlock, 'hash' | 'number'>): FoundCoin => ({
-  key: `${hash}:delta:${payment.address}:1`,
+const coinIn = (block: WatchedBlock): FoundCoin => ({
+  key: `${block.hash}:delta:${payment.address}:1`,
   txHash: null,
   from: null,
   to: payment.address,
   contract: null,
   amount: 1n,
   verified: true,
-  blockHash: hash,
-  blockNumber: number,
+  blockHash: block.hash,
+  blockNumber: block.number,
+  block,
 });
 const status = async () =>
   (await quiet.read<{ status: string }>(`select status from payments where id = '${payment.id}'`))[0]!.status;
@@ -47,10 +48,12 @@ test('coin is credited in its block, once', async () => {
   expect(await quiet.read('select amount::text from transfers')).toEqual([{ amount: '1' }]);
 });
 
+const made = (branch: string, number: number): WatchedBlock => ({ ...main[3]!, number, hash: hashOf(branch, number) });
+
 test.each([
-  ['a block that a reorg has taken', { number: 4, hash: hashOf('a', 4) }],
-  ['a block that was never there', { number: 4, hash: hashOf('x', 4) }],
-  ['a height that is not kept', { number: 40, hash: hashOf('a', 40) }],
+  ['a block that a reorg has taken', made('a', 4)],
+  ['a block that was never there', made('x', 4)],
+  ['a height that is not kept', made('a', 40)],
 ])('coin of %s is left for the next turn', async (_, block) => {
   await applyBlocks(quiet.context, lease, stepOf(makeBlocks(main[2]!, 'b', 4), main[2]!));
   const before = await chainState(quiet);

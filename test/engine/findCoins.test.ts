@@ -46,9 +46,19 @@ const balanceAt = ({ unseen, recorded }: Story, number: number): bigint => {
 
 /** What is found in each block, if states below `oldest` are gone and blocks below `kept` are not stored. */
 const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, bigint>> => {
-  const payment: CoinPayment = { accountId: 'a', environment: 'sandbox', id: 'p', address, changes: story.recorded };
+  const payment: CoinPayment = {
+    accountId: 'a',
+    environment: 'sandbox',
+    id: 'p',
+    address,
+    walletKind: 'forwarder',
+    createdAt: new Date(0),
+    baseline: 'empty',
+    laterBaseline: null,
+    changes: story.recorded,
+  };
   const found = await findCoins([payment], blockAt(head), {
-    stored: async number => (number >= kept ? blockAt(number) : null),
+    blockAt: async number => (number >= kept ? blockAt(number) : null),
     balances: async ({ number }, holders) => {
       if (number < oldest) return null;
       return new Map(holders.map(holder => [holder, balanceAt(story, number)]));
@@ -94,7 +104,7 @@ test('nobody open costs no question, and nothing more is nothing found', async (
   const unasked = (): never => {
     throw new Error('nobody is asked');
   };
-  expect(await findCoins([], blockAt(head), { stored: unasked, balances: unasked })).toEqual([]);
+  expect(await findCoins([], blockAt(head), { blockAt: unasked, balances: unasked })).toEqual([]);
   const recorded = [{ blockNumber: head - 1, amount: '7' }];
   expect(await find({ unseen: new Map(), recorded })).toEqual(new Map());
 });
@@ -102,9 +112,19 @@ test('nobody open costs no question, and nothing more is nothing found', async (
 test('a node that says something else each time is not asked for ever', async () => {
   const [most, patience] = [10n ** 18n, 50_000];
   let questions = 0;
-  const payment: CoinPayment = { accountId: 'a', environment: 'sandbox', id: 'p', address, changes: [] };
+  const payment: CoinPayment = {
+    accountId: 'a',
+    environment: 'sandbox',
+    id: 'p',
+    address,
+    walletKind: 'forwarder',
+    createdAt: new Date(0),
+    baseline: 'empty',
+    laterBaseline: null,
+    changes: [],
+  };
   await findCoins([payment], blockAt(head), {
-    stored: async number => blockAt(number),
+    blockAt: async number => blockAt(number),
     balances: async ({ number }, holders) => {
       questions++;
       const said = number === head || questions > patience ? most : BigInt(questions);

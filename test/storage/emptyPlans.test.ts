@@ -10,17 +10,11 @@ import {
   releaseDeliveries,
 } from '../../src/storage/deliveries.ts';
 import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
+import { duePayments, wakeLater } from '../../src/storage/duePayments.ts';
 import { insertEvents } from '../../src/storage/events.ts';
 import { insertForwards } from '../../src/storage/forwards.ts';
 import { insertPayments } from '../../src/storage/insertPayments.ts';
-import {
-  duePayments,
-  lockPayments,
-  readPayments,
-  readPaymentVersions,
-  updatePayments,
-  wakeLater,
-} from '../../src/storage/payments.ts';
+import { lockPayments, readPayments, readPaymentVersions, updatePayments } from '../../src/storage/payments.ts';
 import { insertTransfers, knownAddresses, readTransfers } from '../../src/storage/transfers.ts';
 import { openRows, type Rows } from './rows.ts';
 

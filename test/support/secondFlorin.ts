@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/cli/config.ts';
@@ -10,8 +10,10 @@ import { atEndOfFile } from './endOfFile.ts';
 export const startSecondFlorin = async (
   databaseUrl: string,
   env: Record<string, string>,
+  configFile: object = {},
 ): Promise<{ florin: Florin; stop(): Promise<void> }> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-'));
+  await writeFile(join(room, 'florin.config.json'), JSON.stringify(configFile));
   const settings = { DATABASE_URL: databaseUrl, FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', FLORIN_ROLES: 'api' };
   const florin = await startFlorin(await loadConfig({ env: { ...settings, ...env }, cwd: room }), silentLog);
   atEndOfFile(florin.stop);

@@ -131,6 +131,23 @@ describe('expiry race, clock jump, halted or lagging chain', () => {
   });
 });
 
+describe('head minutes old counted as current', () => {
+  test('a payment mined in time that a lagging node shows after its time completes and never expires', async () => {
+    await far.chain.mine();
+    const created = await made({ expiresIn: 4 });
+    await pastTime(created);
+    // The newest block that the node shows is seconds old. It says nothing about the time since.
+    await scene.processed();
+    expectWaiting(created, await look(created));
+    const inTime = Math.floor(Date.parse(created.expiresAt) / 1000) - 1;
+    await far.chain.request('evm_setNextBlockTimestamp', inTime);
+    await far.chain.payToken(far.token('USDC'), created.address, 25_000_000n);
+    await far.chain.mine();
+    expect(await scene.reach(created.id, 'completed')).toMatchObject({ exception: null });
+    expect(await scene.kinds(created.id)).toEqual(['created', 'detected', 'confirming', 'completed']);
+  });
+});
+
 describe('leaked secret in logs, errors, dumps', () => {
   test('the address of a node, which holds a key, is told to nobody', async () => {
     expect(scene.logged.map(({ message }) => message)).toContain('a node gave no usable answer');

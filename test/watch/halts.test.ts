@@ -111,7 +111,7 @@ describe('a reorg against a finalized block', () => {
     const impostor = await startFarChain('arbitrum');
     try {
       await impostor.chain.mine((await far.chain.head()).number - (await impostor.chain.head()).number);
-      await scene.processed(far.caip2);
+      await scene.processed(far);
       far.pretend(impostor);
       await halted('arbitrum');
       expect((await rowOf(far.caip2)).haltReason).toMatch(/final/);

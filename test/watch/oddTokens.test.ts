@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 const ordinary = { network: 'avalanche', currency: 'USDC', amount: '25' };
 const whole = 25_000_000n;
-const processed = (): Promise<void> => scene.processed(avalanche.caip2);
+const processed = (): Promise<void> => scene.processed(avalanche);
 
 const expectUntouched = async (payment: { id: string }): Promise<void> => {
   await avalanche.chain.mine(3);

@@ -8,6 +8,7 @@ import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/f
 import type { Answer } from '../support/send.ts';
 import { until } from '../support/until.ts';
 import { type ChainCalls, type Contract, createChainCalls } from './chainCalls.ts';
+import type { FarChain } from './farChain.ts';
 
 export type Payment = Answer['json'];
 export type LogLine = { readonly fields: Record<string, unknown>; readonly message: string };
@@ -41,7 +42,7 @@ export type WatchScene = {
   kinds(id: string): Promise<string[]>;
   transfers(id: string): Promise<TransferRow[]>;
   /** Settles once everything on the chain was read, including native coin sent by contracts. */
-  processed(caip2?: string): Promise<void>;
+  processed(far?: Pick<FarChain, 'caip2' | 'chain'>): Promise<void>;
   /** Asserts that nothing on the chain so far had an effect. */
   expectUntouched(payment: Payment): Promise<void>;
   /** What sweeping the payment's address takes. */
@@ -80,13 +81,16 @@ export const startWatchScene = async (options: { configFile?: object } = {}): Pr
     const rows = await db.query<{ sequence: number; type: string; body: string }>({ name: 'watch-events', text }, [id]);
     return rows.map(row => ({ ...row, body: JSON.parse(row.body) }));
   };
-  const processed: WatchScene['processed'] = async (caip2 = localCaip2) => {
+  const processed: WatchScene['processed'] = async far => {
     const nowText = `select clock_timestamp()::timestamptz(3) as now`;
     const [{ now }] = (await db.query<{ now: Date }>({ name: 'watch-now', text: nowText })) as [{ now: Date }];
+    // Such a chain is read up to the time of its newest block, which counts whole seconds.
+    await far?.chain.request('evm_increaseTime', 1);
+    await far?.chain.mine();
     const text = `select least(caught_up_at, coins_caught_up_at) >= $2 and coins_caught_up_at is not null as done
       from chains where caip2 = $1`;
     await until(
-      () => db.query<{ done: boolean }>({ name: 'watch-processed', text }, [caip2, now]),
+      () => db.query<{ done: boolean }>({ name: 'watch-processed', text }, [far?.caip2 ?? localCaip2, now]),
       rows => rows[0]?.done === true,
     );
   };

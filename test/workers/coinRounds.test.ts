@@ -96,7 +96,7 @@ describe('a payment that is closed', () => {
     return { payment: payment!, paidAt };
   };
 
-  test('is not looked at any more: coin of a contract is not on record, a plain transaction is', async () => {
+  test('is not among the open ones: coin of a contract is left to the slower scan, a plain transaction is not', async () => {
     const watched = await prepare();
     const { payment, paidAt } = await completed(watched);
     await watched.chain.block(byContract(payment.address, 7n));

@@ -11,9 +11,9 @@ export type QuietScene = {
   readonly context: Context;
   readonly errors: LogLine[];
   read<R extends Record<string, unknown>>(sql: string): Promise<R[]>;
-  /** Marks a chain as read up to now; by default the local one. */
+  /** Marks a chain as read up to now, with the addresses whose time is over; by default the local one. */
   caughtUp(caip2?: string): Promise<void>;
-  /** Creates payments of a new account, an hour past their expiry. */
+  /** Creates payments of a new account, an hour past their expiry, whose addresses have been read since. */
   overdue(
     count: number,
     contract?: string | null,
@@ -66,7 +66,9 @@ export const startQuietScene = async (): Promise<QuietScene> => {
     caughtUp: (caip2 = 'eip155:31337') =>
       db.script(`insert into chains (caip2, caught_up_at, coins_caught_up_at)
         values ('${caip2}', clock_timestamp(), clock_timestamp())
-        on conflict (caip2) do update set caught_up_at = clock_timestamp(), coins_caught_up_at = clock_timestamp()`),
+        on conflict (caip2) do update set caught_up_at = clock_timestamp(), coins_caught_up_at = clock_timestamp();
+        update payments set balance_checked_at = clock_timestamp(), awaits_read = false
+        where caip2 = '${caip2}' and least(expires_at, time_ended_at) <= clock_timestamp()`),
     async overdue(count, contract = null) {
       const account = await scene.account();
       const createdMs = Date.now() - 2 * hourMs;
@@ -76,7 +78,11 @@ export const startQuietScene = async (): Promise<QuietScene> => {
         account,
         Array.from({ length: count }, () => one),
       );
-      return { account, ids: written.map(({ id }) => id), written };
+      const ids = written.map(({ id }) => id);
+      await db.script(
+        `update payments set balance_checked_at = clock_timestamp(), awaits_read = false where id in ('${ids.join("', '")}')`,
+      );
+      return { account, ids, written };
     },
     tamper: (id, assignment) =>
       db.script(`begin; alter table payments disable trigger payments_frozen;

@@ -15,7 +15,7 @@ import { type QuietScene, startQuietScene } from './quietScene.ts';
 /** Waiting times of the driver pass this much faster. */
 const haste = 50;
 const { caip2, chainId } = testnets.ethereum;
-const body = { ...ordinary, network: 'ethereum' };
+const body = { ...ordinary, network: 'ethereum', currency: 'ETH' };
 
 let quiet: QuietScene;
 let chain: TestChain;
@@ -25,7 +25,7 @@ let calls: PaymentCalls;
 let watchers: Watchers;
 let above = Number.POSITIVE_INFINITY;
 beforeAll(async () => {
-  chain = await startTestChain({ chainId });
+  chain = await startTestChain({ chainId, hasFactory: true });
   await chain.mine(20);
   node = await startFaultProxy(
     inUnknownFormat(chain.upstream, () => above),

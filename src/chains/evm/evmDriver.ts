@@ -1,20 +1,17 @@
 import type { Block } from '../../core/chain.ts';
 import type { Log } from '../../core/log.ts';
 import type { ChainHealth, Driver } from '../driver.ts';
-import { readBalances } from './balances.ts';
 import { factoryEmitter, tokenEmitter } from './block.ts';
 import { createFactoryInspector } from './factoryInspector.ts';
-import { fetchNearHead } from './fetchBlocks.ts';
 import { followChain } from './follow.ts';
 import { createHeaderBook } from './headerBook.ts';
 import type { ListedToken } from './inspectTokens.ts';
-import { watchBlocks } from './movements.ts';
-import { createNode, type EvmNode, isStateGone } from './node.ts';
+import { createNode, type EvmNode } from './node.ts';
+import { createNodeBalances } from './nodeBalances.ts';
 import type { Wake } from './pollWait.ts';
-import { RpcFault } from './rpc.ts';
+import { createRereads } from './rereads.ts';
 import type { Survey } from './survey.ts';
 import { createTokenInspector } from './tokenInspector.ts';
-import { otherNodes, verifyWithWitnesses } from './witness.ts';
 
 export type EvmDriverOptions = {
   readonly caip2: string;
@@ -44,17 +41,7 @@ const minLagSeconds = 60;
 const lagBlocks = 20;
 const [shortestPollMs, longestPollMs] = [1_000, 4_000];
 
-/** The lowest answer for each holder: a higher one may be a lie. */
-const lowestOf = (
-  holders: readonly string[],
-  answers: readonly ReadonlyMap<string, bigint>[],
-): ReadonlyMap<string, bigint> =>
-  new Map(
-    holders.map(holder => {
-      const balances = answers.map(answer => answer.get(holder)!);
-      return [holder, balances.reduce((least, balance) => (balance < least ? balance : least))];
-    }),
-  );
+const earlier = (a: Date, b: Date): Date => (a < b ? a : b);
 
 type Measured = Omit<ChainHealth, 'unfitTokens' | 'refusal' | 'factory'>;
 
@@ -73,32 +60,14 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   const read = [...options.tokens, ...(options.lookAlikes ?? [])];
   const largeFrom = new Map(read.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]));
   const isLarge = (contract: string, amount: bigint): boolean => amount >= (largeFrom.get(contract) ?? 0n);
+  const emitters = [...read.map(({ contract }) => tokenEmitter(contract)), factoryEmitter];
   const listed = new Set(read.map(({ contract }) => contract));
-  const anyNode = (): EvmNode => nodes.find(node => !node.isBackingOff()) ?? nodes[0]!;
   const quorum = Math.min(2, nodes.length);
   const twiceABlockMs = Math.min(Math.max((blockTimeSeconds * 1000) / 2, shortestPollMs), longestPollMs);
   const { pollMs = twiceABlockMs } = options;
   let health: Measured | null = null;
   const inspector = createTokenInspector({ ...options, nodes });
   const factory = createFactoryInspector({ nodes, hasTags: !isQuiet, nowMs: options.nowMs });
-
-  /** The order in which nodes are asked for balances. A node that fails moves to the end. */
-  let balanceNodes = [...nodes];
-  const coinBalances: Driver['coinBalances'] = async ({ hash }, holders, sources, signal) => {
-    const available = balanceNodes.filter(node => !node.isBackingOff());
-    const answers: ReadonlyMap<string, bigint>[] = [];
-    for (const node of available.length > 0 ? available : balanceNodes.slice(0, 1)) {
-      try {
-        answers.push(await readBalances(node, { token: null, holders, blockHash: hash }, signal));
-      } catch (error) {
-        if (isStateGone(error)) continue;
-        balanceNodes = [...balanceNodes.filter(other => other !== node), node];
-        throw error;
-      }
-      if (answers.length === (sources === 'one' ? 1 : quorum)) return lowestOf(holders, answers);
-    }
-    return null;
-  };
 
   const allowedLagSeconds = Math.max(minLagSeconds, lagBlocks * blockTimeSeconds);
   const lagOf = (head: Block): number => (isQuiet ? 0 : Math.max(0, Math.round(Date.now() / 1000 - head.timestamp)));
@@ -133,6 +102,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
   };
 
   return {
+    contracts: [...listed],
     follow: (cursor: Block | null, host, signal) =>
       followChain(
         cursor,
@@ -142,7 +112,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
           nodes,
           quorum,
           hasTags: !isQuiet,
-          emitters: [...read.map(({ contract }) => tokenEmitter(contract)), factoryEmitter],
+          emitters,
           isLarge,
           pollMs,
           ...(options.wake === undefined ? {} : { wake: options.wake }),
@@ -152,6 +122,8 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
             await inspector.inspect(node, abort);
           },
           isCurrent: head => lagOf(head) <= allowedLagSeconds,
+          // A block that this head does not have yet may be older than the poll. Only a quiet chain's head may rest.
+          readUpTo: (head, startedAt) => (isQuiet ? startedAt : earlier(startedAt, new Date(head.timestamp * 1000))),
           onSurvey: survey => {
             // If all nodes are backing off, none was asked, and the previous health holds.
             const isAnyAsked = survey.reports.length + survey.faults.length > 0;
@@ -161,20 +133,8 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
         },
         signal,
       ),
-    async reread(number, { paymentAddresses }, signal) {
-      try {
-        // From a single node: two nodes may be on two branches.
-        const node = anyNode();
-        const fetched = await fetchNearHead(node, { from: number, to: number }, signal);
-        const blocks = await watchBlocks(node, fetched, { listed, paymentAddresses, isLarge }, signal);
-        const verified = quorum <= 1 ? blocks : await verifyWithWitnesses(blocks, otherNodes(node, nodes), signal);
-        return verified[0] ?? null;
-      } catch (error) {
-        if (error instanceof RpcFault) return null;
-        throw error;
-      }
-    },
-    coinBalances,
+    ...createRereads({ nodes, quorum, emitters, listed, isLarge }),
+    balances: createNodeBalances(nodes, quorum),
     // Until the tokens are inspected, the network must not be offered for payment.
     health: () => {
       const unfitTokens = inspector.unfit();

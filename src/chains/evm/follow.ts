@@ -28,6 +28,8 @@ export type FollowOptions = {
   readonly inspect: (node: EvmNode, signal: AbortSignal) => Promise<void>;
   /** Whether a head is recent. An old head says nothing about the time since. */
   readonly isCurrent: (head: Header) => boolean;
+  /** The time up to which the chain is read once this head is, if the poll began at `startedAt`. */
+  readonly readUpTo: (head: Header, startedAt: Date) => Date;
   readonly onSurvey: (survey: Survey) => void;
   readonly onFault: (message: string) => void;
 };
@@ -254,7 +256,8 @@ export async function* followChain(
     // A node behind our cursor has not shown that there is nothing above it.
     const isCaughtUp = primary.head.number === cursor.number && options.isCurrent(primary.head);
     const agreed = higher(tags.agreed, await agreement.agreedHeight(voters.fresh, cursor));
-    yield { kind: 'idle', at: cursor, tags: tagsNow(agreed), caughtUpAt: isCaughtUp ? startedAt : null };
+    const caughtUpAt = isCaughtUp ? options.readUpTo(primary.head, startedAt) : null;
+    yield { kind: 'idle', at: cursor, tags: tagsNow(agreed), caughtUpAt };
     return 'done';
   }
 

@@ -1,4 +1,4 @@
-import { deriveState, wakeAtOf } from './deriveState.ts';
+import { deriveState, isAddressRead, wakeAtOf } from './deriveState.ts';
 import { isDust } from './dust.ts';
 import type { Facts, History } from './facts.ts';
 import { type AwaitedHeight, awaitedFor, type Confirmations, confirmationsSince, coveringBlock } from './finality.ts';
@@ -22,10 +22,14 @@ export type Outcome = PaymentState & {
   /** Replaces the history's `settled`. */
   readonly settled: readonly string[];
   /**
-   * With unchanged facts the outcome stays the same until both the clock and the chain's `caughtUpAt` reach this time.
-   * Null if time changes nothing.
+   * With unchanged facts the outcome stays the same until both the clock and the chain's `caughtUpAt` reach this time,
+   * and an hour more if the balances of the address have not been read since. Null if time changes nothing.
    */
   readonly wakeAt: number | null;
+  /** At `wakeAt`, the balances of the address must be read first. */
+  readonly awaitsRead: boolean;
+  /** Expired although the balances of its address were not read, or did not agree. */
+  readonly expiredUnread: boolean;
   /** The same for chain heights: nothing more becomes final before the chain reaches this one. */
   readonly wakeBlock: AwaitedHeight | null;
 };
@@ -74,6 +78,8 @@ export const decide = (facts: Facts, now: number): Outcome => {
     canceledAt: actions.canceledAt,
     settled: status === 'completed' ? sums.finalKeys : [],
     wakeAt: wakeAtOf(facts, sums, status),
+    awaitsRead: status === 'pending' && !isAddressRead(facts),
+    expiredUnread: status === 'expired' && !isAddressRead(facts),
     wakeBlock: sums.firstOpenBlock && awaitedFor(sums.firstOpenBlock, sums.rule, chain),
   };
 };

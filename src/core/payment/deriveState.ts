@@ -15,13 +15,20 @@ const expiryOf = (facts: Facts, sums: Tally): number => {
   return deadlineOf(facts) + (held ? holdBackMs : 0);
 };
 
+/** How long expiry waits for the balances of the address. */
+export const unreadHoldMs = 60 * 60 * 1000;
+
+/** Whether the balances of the address, read after the payment's time, agree with its transfers. */
+export const isAddressRead = (facts: Facts): boolean => (facts.chain.addressReadAt ?? 0) >= deadlineOf(facts);
+
 /**
  * A payment expires only once its chain has been read up to its expiry: an unread block may hold funds that are in
- * time.
+ * time. A node may have left funds out, so the balances of the address must agree too, or an hour must pass.
  */
 const isTimeOver = (facts: Facts, sums: Tally, now: number): boolean => {
   const { caughtUpAt } = facts.chain;
-  return caughtUpAt !== null && Math.min(now, caughtUpAt) >= expiryOf(facts, sums);
+  const hold = isAddressRead(facts) ? 0 : unreadHoldMs;
+  return caughtUpAt !== null && Math.min(now, caughtUpAt) >= expiryOf(facts, sums) + hold;
 };
 
 const statusOf = (facts: Facts, sums: Tally, now: number): PaymentStatus => {

@@ -56,8 +56,10 @@ export type Frontier = 'latest' | 'safe' | 'finalized' | 'agreed';
 export type Heights = Readonly<Record<Frontier, number | null>>;
 
 export type ChainFacts = Heights & {
-  /** When the latest poll began that found every block processed. */
+  /** Up to this time, every block is processed. */
   readonly caughtUpAt: number | null;
+  /** Up to this time, the balances of the payment's address agree with its transfers. */
+  readonly addressReadAt: number | null;
 };
 
 export type Actions = {

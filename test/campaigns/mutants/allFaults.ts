@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { moneyFaults } from './moneyFaults.ts';
 import { secretFaults } from './secretFaults.ts';
+import { sweepFaults } from './sweepFaults.ts';
 import { tenantFaults } from './tenantFaults.ts';
 
-export const allFaults: readonly Fault[] = [...moneyFaults, ...secretFaults, ...tenantFaults];
+export const allFaults: readonly Fault[] = [...moneyFaults, ...secretFaults, ...sweepFaults, ...tenantFaults];

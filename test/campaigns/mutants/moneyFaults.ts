@@ -155,8 +155,8 @@ const finality: readonly Fault[] = [
   {
     harm: 'A payment would expire although its block has not been read.',
     file: 'src/chains/evm/follow.ts',
-    find: 'isCaughtUp ? startedAt : null',
-    replace: 'startedAt',
+    find: 'isCaughtUp ? options.readUpTo(primary.head, startedAt) : null',
+    replace: 'options.readUpTo(primary.head, startedAt)',
     tests: ['chains/follow'],
   },
   {
@@ -199,76 +199,31 @@ const reorgs: readonly Fault[] = [
   },
   {
     harm: 'Coin would be credited in a block that a reorg removed.',
-    file: 'src/engine/applyCoins.ts',
-    find: '?.hash === coin.blockHash)',
-    replace: ' !== null)',
+    file: 'src/engine/ourBlocks.ts',
+    find: ': stored.hash === hash',
+    replace: ': true',
     tests: ['engine/applyCoins'],
   },
-];
-
-const sweeps: readonly Fault[] = [
   {
-    harm: 'Swept funds would still be shown as held.',
-    file: 'src/storage/holdings.ts',
-    find: 'p.amount_confirmed - f.amount, 0',
-    replace: 'p.amount_confirmed - p.amount_forwarded, 0',
-    tests: ['dashboard/settlement'],
+    harm: 'A payment would expire with funds on its address that a node left out.',
+    file: 'src/core/payment/deriveState.ts',
+    find: 'isAddressRead(facts) ? 0 : unreadHoldMs',
+    replace: '0',
+    tests: ['core/payment/histories'],
   },
   {
-    harm: 'Any transaction would mark a sweep as landed.',
-    file: 'src/storage/dashboard/sweeps.ts',
-    find: 'where f.tx_hash = s.tx_hash and f.caip2',
-    replace: 'where f.caip2',
-    tests: ['dashboard/settlement'],
+    harm: 'A payment that a lagging node shows after its time would expire.',
+    file: 'src/chains/evm/evmDriver.ts',
+    find: 'isQuiet ? startedAt : earlier(',
+    replace: 'true ? startedAt : earlier(',
+    tests: ['watch/expiry'],
   },
   {
-    harm: 'A sweep would include payments that somebody changed in the database.',
-    file: 'src/engine/dashboard/sweepBatches.ts',
-    find: 'items.filter(({ row }) => isAuthentic(context, row))',
-    replace: 'items.filter(({ row }) => isAuthentic(context, row) || row.id)',
-    tests: ['dashboard/settlement'],
-  },
-  {
-    harm: 'A live payment would be created where nothing can sweep it.',
-    file: 'src/engine/createPayment.ts',
-    find: "if (wallet.kind === 'forwarder') await requireFactory",
-    replace: "if (wallet.kind !== 'forwarder') await requireFactory",
-    tests: ['api/paymentsFactory'],
-  },
-  {
-    harm: 'A sweep would send money to an address that is not the treasury of the merchant on that chain.',
-    file: 'src/engine/dashboard/strayFunds.ts',
-    find: 'row.caip2 === row.strayCaip2 || isSet',
-    replace: 'row.id || isSet',
-    tests: ['dashboard/sweepStrays'],
-  },
-  {
-    harm: 'A sweep would send money to a contract that is somebody else on that chain.',
-    file: 'src/engine/dashboard/contractTreasury.ts',
-    find: "here === '' || contracts.size > 1",
-    replace: 'contracts.size > 1',
-    tests: ['dashboard/sweepStrays'],
-  },
-  {
-    harm: 'A new payout address would take effect at once.',
-    file: 'src/engine/dashboard/wallets.ts',
-    find: 'production: 24',
-    replace: 'production: 0',
-    tests: ['dashboard/walletChanges'],
-  },
-  {
-    harm: 'A change of payout address would take effect although it was stopped.',
-    file: 'src/storage/wallets.ts',
-    find: '${isDue} and ${isNotStopped}',
-    replace: '${isDue}',
-    tests: ['dashboard/walletChanges'],
-  },
-  {
-    harm: 'Money would be swept to a token contract and be lost.',
-    file: 'src/engine/treasury.ts',
-    find: 'if (isToken(address, networks))',
-    replace: 'if (isToken(address, []))',
-    tests: ['dashboard/wallets'],
+    harm: 'Coin that an address held before its payment would be credited.',
+    file: 'src/storage/coins.ts',
+    find: 'select 0, a.amount where',
+    replace: 'select 0, a.amount where false and',
+    tests: ['watch/contractCoin'],
   },
 ];
 
@@ -296,5 +251,5 @@ const totals: readonly Fault[] = [
   },
 ];
 
-/** Crediting, amounts, finality, reorgs, sweeps, totals. Decisions of src/core are left to `npm run mutation`. */
-export const moneyFaults: readonly Fault[] = [...crediting, ...finality, ...reorgs, ...sweeps, ...totals];
+/** Crediting, amounts, finality, reorgs, totals. Decisions of src/core are left to `npm run mutation`. */
+export const moneyFaults: readonly Fault[] = [...crediting, ...finality, ...reorgs, ...totals];

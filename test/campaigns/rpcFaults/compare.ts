@@ -98,7 +98,7 @@ const comparePayments = async (
     const exception = isOver ? 'overpaid' : isUnder ? 'underpaid' : null;
     const wanted = `${sum >= amount ? 'completed' : 'pending'} ${exception} ${sum}`;
     const found = `${row?.status} ${row?.exception} ${row?.received}`;
-    if (found !== wanted) problems.push(`${id}: ${found} instead of ${wanted}`);
+    if (found !== wanted) problems.push(`${id} on ${world.slug}: ${found} instead of ${wanted}`);
   }
   const taken = await ask(`select payment_id from events where type in ('payment.reversed', 'payment.expired')`);
   return [

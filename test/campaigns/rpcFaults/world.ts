@@ -134,7 +134,7 @@ export const startWorld = async (slug: Slug, options: WorldOptions): Promise<Wor
     step: random => (random.next() < 0.04 ? reorganise(random) : mine()),
     async settle() {
       while (waiting.length > 0) await mine();
-      for (let made = 0; made <= finalityLag; made++) await mine();
+      for (let made = 0; made <= Math.max(finalityLag, testnets[slug].rule.depth ?? 0); made++) await mine();
     },
     set(faults) {
       for (const proxy of proxies) proxy.set(faults);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide, type Outcome } from '../../../src/core/payment/decide.ts';
+import { unreadHoldMs } from '../../../src/core/payment/deriveState.ts';
 import type { ConfirmationRule, Facts, Transfer } from '../../../src/core/payment/facts.ts';
 import { isLegalEdge, type PaymentState } from '../../../src/core/payment/states.ts';
 import { rounds } from '../../support/rounds.ts';
@@ -127,38 +128,45 @@ test('completion needs the covering sum to be final under the rule, and lasts wh
   });
 });
 
-test('nothing expires before its time, nor while the chain is not read that far', () => {
+test('nothing expires before its time, nor while the chain or its address is not read that far', () => {
   everyLook(({ before, outcome, now }) => {
     for (const { status, previous } of outcome.steps) {
       if (status !== 'expired' || previous.status === 'expired') continue;
-      expect(now).toBeGreaterThanOrEqual(deadline(before));
-      expect(before.chain.caughtUpAt ?? 0).toBeGreaterThanOrEqual(deadline(before));
+      const isRead = (before.chain.addressReadAt ?? 0) >= deadline(before);
+      const earliest = deadline(before) + (isRead ? 0 : unreadHoldMs);
+      expect(now).toBeGreaterThanOrEqual(earliest);
+      expect(before.chain.caughtUpAt ?? 0).toBeGreaterThanOrEqual(earliest);
+      expect(outcome.expiredUnread).toBe(!isRead);
     }
   });
 });
 
-test('nothing waits longer than a day past its time once the chain is read that far', () => {
+test('nothing waits longer than a day and an hour past its time once the chain is read that far', () => {
   everyLook(({ before, outcome, now }) => {
     const clock = Math.min(now, before.chain.caughtUpAt ?? 0);
-    if (clock >= deadline(before) + dayMs) expect(outcome.status).not.toBe('pending');
+    if (clock >= deadline(before) + dayMs + unreadHoldMs) expect(outcome.status).not.toBe('pending');
   });
 });
 
 test('wakeAt is honest: no step before it, a step at it, and none ever where it is null', () => {
   everyLook(({ after, outcome, now }) => {
-    const at = (clock: number, caughtUpAt: number | null): Outcome =>
-      decide({ ...after, chain: { ...after.chain, caughtUpAt } }, clock);
+    const at = (clock: number, caughtUpAt: number | null, addressReadAt = outcome.wakeAt): Outcome =>
+      decide({ ...after, chain: { ...after.chain, caughtUpAt, addressReadAt } }, clock);
     const { wakeAt } = outcome;
     if (wakeAt === null) {
       for (const later of [now + 1, now + 2 * dayMs, now + 400 * dayMs]) expect(at(later, later).steps).toEqual([]);
       return;
     }
-    expect(Math.min(now, after.chain.caughtUpAt ?? 0)).toBeLessThan(wakeAt);
+    const isRead = (after.chain.addressReadAt ?? 0) >= deadline(after);
+    expect(Math.min(now, after.chain.caughtUpAt ?? 0)).toBeLessThan(wakeAt + (isRead ? 0 : unreadHoldMs));
     for (const later of [Math.min(now, wakeAt - 1), wakeAt - 1, wakeAt - 1000])
       expect(at(later, later).steps).toEqual([]);
     expect(at(wakeAt + 400 * dayMs, wakeAt - 1).steps).toEqual([]);
     expect(at(wakeAt - 1, wakeAt + 400 * dayMs).steps).toEqual([]);
     expect(at(wakeAt, wakeAt).steps.map(({ event }) => event)).toEqual(['payment.expired']);
+    const heldUntil = wakeAt + unreadHoldMs;
+    expect(at(heldUntil - 1, heldUntil, null).steps).toEqual([]);
+    expect(at(heldUntil, heldUntil, null)).toMatchObject({ status: 'expired', expiredUnread: true });
   });
 });
 

@@ -30,7 +30,15 @@ export const sampleFacts = (parts: Parts = {}): Facts => ({
   terms: { ...terms, ...parts.terms },
   transfers: parts.transfers ?? [],
   strays: parts.strays ?? [],
-  chain: { latest: 100, safe: 98, finalized: 90, agreed: 100, caughtUpAt: createdAt, ...parts.chain },
+  chain: {
+    latest: 100,
+    safe: 98,
+    finalized: 90,
+    agreed: 100,
+    caughtUpAt: createdAt,
+    addressReadAt: expiresAt,
+    ...parts.chain,
+  },
   actions: { canceledAt: null, accepted: null, timeEndedAt: null, ...parts.actions },
   history: { ...freshHistory, ...parts.history },
 });

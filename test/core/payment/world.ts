@@ -16,6 +16,7 @@ export type Operation =
   | { readonly kind: 'verify' }
   | { readonly kind: 'tick'; readonly ms: number }
   | { readonly kind: 'poll' }
+  | { readonly kind: 'readAddress' }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'accept' }
   | { readonly kind: 'endTime' }
@@ -50,6 +51,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('poll') }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('readAddress') }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('accept') }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('endTime') }) },
@@ -98,6 +100,7 @@ export const startWorld = (frozen: Terms): World => {
   const doubtful = new Set<string>();
   let now = createdAt;
   let caughtUpAt: number | null = null;
+  let addressReadAt: number | null = null;
   let actions: Actions = { canceledAt: null, accepted: null, timeEndedAt: null };
   let history: History = freshHistory;
   let serial = 0;
@@ -124,7 +127,7 @@ export const startWorld = (frozen: Terms): World => {
       ...orphans,
     ],
     strays: [...strays],
-    chain: { latest: chain.length - 1, ...tags, caughtUpAt },
+    chain: { latest: chain.length - 1, ...tags, caughtUpAt, addressReadAt },
     actions,
     history,
   });
@@ -188,6 +191,9 @@ export const startWorld = (frozen: Terms): World => {
         return;
       case 'poll':
         caughtUpAt = now;
+        return;
+      case 'readAddress':
+        addressReadAt = caughtUpAt;
         return;
       case 'cancel':
         if (cancelRefusal(facts()) === null) actions = { ...actions, canceledAt: now };

@@ -1,0 +1,140 @@
+import type { DriverHost } from '../chains/driver.ts';
+import { RpcFault } from '../chains/evm/rpc.ts';
+import type { Block } from '../core/chain.ts';
+import {
+  expiredUnread,
+  expiringPayments,
+  markAddressesRead,
+  readAgain,
+  type UnreadPayment,
+} from '../storage/addressChecks.ts';
+import type { Unexplained } from '../storage/unexplainedFunds.ts';
+import type { ChainSources } from './chainSources.ts';
+import { readCoinPage } from './coinPage.ts';
+import { explainSurplus } from './explainSurplus.ts';
+import { reportUnexplained } from './reportUnexplained.ts';
+
+/** Addresses per turn, of tokens and of native coin. A node reads 500 balances per call. */
+const share = 500;
+/** When an address that does not agree is looked at again: before its payment expires, and after. */
+const [retryMs, lookAgainMs] = [60_000, 600_000];
+/** After nodes failed, the next turn waits this long. */
+const pauseMs = 5_000;
+
+type Surplus = { readonly payment: UnreadPayment; readonly amount: bigint };
+
+/**
+ * Reads the address of each payment whose time is over, in its own token and in native coin, before it expires. What
+ * the records do not explain is searched for in the blocks since its creation. What stays unexplained is recorded and
+ * logged, never credited.
+ */
+export const createExpiryReader = (sources: ChainSources, clock: { now(): number } = performance) => {
+  const { context, driver, lease } = sources;
+  const { db, log } = context;
+  const { caip2 } = lease;
+  /** Payments that did not agree, with the time of their next turn. They leave once they expire. */
+  const retryAt = new Map<string, number>();
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  let lookedAgainMs = clock.now();
+  let after = '';
+
+  /** What addresses hold in this token beyond their records. Null if the balances cannot be read. */
+  const surplusOf = async (
+    token: string,
+    payments: readonly UnreadPayment[],
+    block: Block,
+    signal: AbortSignal,
+  ): Promise<readonly Surplus[] | null> => {
+    const holders = payments.map(({ address }) => address);
+    // The highest answer: a node that leaves something out shows less.
+    const balances = await driver.balances({ token, holders, block }, 'highest', signal);
+    return (
+      balances &&
+      payments.flatMap(payment => {
+        const amount = balances.get(payment.address)! - BigInt(payment.recorded);
+        return amount > 0n ? [{ payment, amount }] : [];
+      })
+    );
+  };
+
+  /** The payments whose token balance is not explained. Null if it cannot be read. */
+  const unexplainedTokens = async (
+    token: string,
+    payments: readonly UnreadPayment[],
+    block: Block,
+    host: DriverHost,
+    signal: AbortSignal,
+  ): Promise<readonly Surplus[] | null> => {
+    const surplus = await surplusOf(token, payments, block, signal);
+    if (surplus === null || surplus.length === 0) return surplus;
+    const suspected = surplus.map(({ payment }) => payment);
+    if (!(await explainSurplus(sources, host, token, suspected, block.number, signal))) return null;
+    const ids = suspected.map(({ id }) => id);
+    const left = await surplusOf(token, await readAgain(db, caip2, ids), block, signal);
+    // An address of an extended public key may hold funds that are older than its payment.
+    return left?.filter(({ payment }) => payment.walletKind === 'forwarder') ?? null;
+  };
+
+  /** Reads the addresses at a block and marks those that agree. Returns false if they cannot be read now. */
+  const read = async (
+    payments: readonly UnreadPayment[],
+    block: Block,
+    upTo: Date,
+    host: DriverHost,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const doubted = await readCoinPage(sources, payments, block, 'highest', signal);
+    if (doubted === null) return false;
+    const at = { blockNumber: block.number };
+    const unexplained: Unexplained[] = doubted.map(({ payment: key, amount }) => ({
+      key,
+      contract: null,
+      amount,
+      ...at,
+    }));
+    for (const [token, some] of Map.groupBy(payments, ({ contract }) => contract)) {
+      const left = token === null ? [] : await unexplainedTokens(token, some, block, host, signal);
+      if (left === null) return false;
+      for (const { payment: key, amount } of left) {
+        unexplained.push({ key, contract: token, amount, ...at });
+      }
+    }
+    const doubtful = new Set(unexplained.map(({ key }) => key.id));
+    for (const id of doubtful) retryAt.set(id, clock.now() + retryMs);
+    await reportUnexplained(context, caip2, unexplained);
+    await markAddressesRead(
+      db,
+      lease,
+      payments.filter(({ id }) => !doubtful.has(id)),
+      upTo,
+    );
+    return true;
+  };
+
+  const due = async (upTo: Date): Promise<readonly UnreadPayment[]> => {
+    const nowMs = clock.now();
+    for (const [id, atMs] of retryAt) if (atMs <= nowMs) retryAt.delete(id);
+    const expiring = await expiringPayments(db, caip2, upTo, [...retryAt.keys()], share);
+    if (nowMs - lookedAgainMs < lookAgainMs && after === '') return expiring;
+    lookedAgainMs = nowMs;
+    const expired = await expiredUnread(db, caip2, after, share);
+    after = expired.length < share ? '' : expired.at(-1)!.id;
+    return [...expiring, ...expired];
+  };
+
+  /** `block` is the newest block, and `upTo` the time up to which the chain is read with it. */
+  return async (block: Block, upTo: Date, host: DriverHost, signal: AbortSignal): Promise<void> => {
+    if (clock.now() < pausedUntilMs) return;
+    const payments = await due(upTo);
+    if (payments.length === 0) return;
+    let fault = 'Too few nodes have the state of the newest block.';
+    try {
+      if (await read(payments, block, upTo, host, signal)) return;
+    } catch (error) {
+      if (!(error instanceof RpcFault)) throw error;
+      fault = error.message;
+    }
+    pausedUntilMs = clock.now() + pauseMs;
+    log.warn({ caip2, payments: payments.length, fault }, 'balances of expiring payments could not be read');
+  };
+};

@@ -1,0 +1,69 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the faults quote source text.
+import type { Fault } from './fault.ts';
+
+/** Where swept money goes. */
+export const sweepFaults: readonly Fault[] = [
+  {
+    harm: 'Swept funds would still be shown as held.',
+    file: 'src/storage/holdings.ts',
+    find: 'p.amount_confirmed - f.amount, 0',
+    replace: 'p.amount_confirmed - p.amount_forwarded, 0',
+    tests: ['dashboard/settlement'],
+  },
+  {
+    harm: 'Any transaction would mark a sweep as landed.',
+    file: 'src/storage/dashboard/sweeps.ts',
+    find: 'where f.tx_hash = s.tx_hash and f.caip2',
+    replace: 'where f.caip2',
+    tests: ['dashboard/settlement'],
+  },
+  {
+    harm: 'A sweep would include payments that somebody changed in the database.',
+    file: 'src/engine/dashboard/sweepBatches.ts',
+    find: 'items.filter(({ row }) => isAuthentic(context, row))',
+    replace: 'items.filter(({ row }) => isAuthentic(context, row) || row.id)',
+    tests: ['dashboard/settlement'],
+  },
+  {
+    harm: 'A live payment would be created where nothing can sweep it.',
+    file: 'src/engine/createPayment.ts',
+    find: "if (wallet.kind === 'forwarder') await requireFactory",
+    replace: "if (wallet.kind !== 'forwarder') await requireFactory",
+    tests: ['api/paymentsFactory'],
+  },
+  {
+    harm: 'A sweep would send money to an address that is not the treasury of the merchant on that chain.',
+    file: 'src/engine/dashboard/strayFunds.ts',
+    find: 'row.caip2 === row.strayCaip2 || isSet',
+    replace: 'row.id || isSet',
+    tests: ['dashboard/sweepStrays'],
+  },
+  {
+    harm: 'A sweep would send money to a contract that is somebody else on that chain.',
+    file: 'src/engine/dashboard/contractTreasury.ts',
+    find: "here === '' || contracts.size > 1",
+    replace: 'contracts.size > 1',
+    tests: ['dashboard/sweepStrays'],
+  },
+  {
+    harm: 'A new payout address would take effect at once.',
+    file: 'src/engine/dashboard/wallets.ts',
+    find: 'production: 24',
+    replace: 'production: 0',
+    tests: ['dashboard/walletChanges'],
+  },
+  {
+    harm: 'A change of payout address would take effect although it was stopped.',
+    file: 'src/storage/wallets.ts',
+    find: '${isDue} and ${isNotStopped}',
+    replace: '${isDue}',
+    tests: ['dashboard/walletChanges'],
+  },
+  {
+    harm: 'Money would be swept to a token contract and be lost.',
+    file: 'src/engine/treasury.ts',
+    find: 'if (isToken(address, networks))',
+    replace: 'if (isToken(address, []))',
+    tests: ['dashboard/wallets'],
+  },
+];
