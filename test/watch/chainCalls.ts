@@ -24,7 +24,7 @@ export type Receipt = {
   readonly contractAddress: Address | null;
 };
 
-export type ChainBlock = { readonly number: number; readonly hash: string };
+export type ChainBlock = { readonly number: number; readonly hash: string; readonly timestamp: number };
 
 export type Contract = {
   readonly address: Address;
@@ -127,8 +127,8 @@ export const createChainCalls = (request: Request): ChainCalls => {
       for (let mined = 0; mined < blocks; mined++) await request('evm_mine');
     },
     async head() {
-      const { number, hash } = await request<{ number: Hex; hash: Hex }>('eth_getBlockByNumber', 'latest', false);
-      return { number: Number(number), hash };
+      const block = await request<Record<keyof ChainBlock, Hex>>('eth_getBlockByNumber', 'latest', false);
+      return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
     },
     snapshot: () => request('evm_snapshot'),
     async revert(snapshot) {
