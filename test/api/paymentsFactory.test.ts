@@ -45,6 +45,8 @@ const created = (environment: 'production' | 'sandbox', network: string) =>
     ({ status, text }) => status === 200 || !/not being watched/.test(text),
   );
 
+const thorough = { tags: ['thorough'] };
+
 describe('while the factory is missing', () => {
   test('a live payment is refused while the factory is missing, and the message names the command', async () => {
     const refused = await created('production', 'ethereum');
@@ -53,20 +55,24 @@ describe('while the factory is missing', () => {
     expect((await calls('production').list()).json.pagination.total).toBe(0);
   });
 
-  test('different code at its address is no better', async () => {
+  test('different code at its address is no better', thorough, async () => {
     const refused = await created('production', 'polygon');
     expectError(refused, 503, 'network_unavailable');
     expect(refused.json.error.message).toContain('florin factory check');
   });
 
-  test('a sandbox on a test network behaves as production; on the local chain nothing is needed', async () => {
-    const refused = await created('sandbox', 'arbitrum');
-    expectError(refused, 503, 'network_unavailable');
-    expect(refused.json.error.message).toContain('florin factory deploy --environment sandbox --network arbitrum');
-    expect((await created('sandbox', 'base')).status).toBe(200);
-  });
+  test(
+    'a sandbox on a test network behaves as production; on the local chain nothing is needed',
+    thorough,
+    async () => {
+      const refused = await created('sandbox', 'arbitrum');
+      expectError(refused, 503, 'network_unavailable');
+      expect(refused.json.error.message).toContain('florin factory deploy --environment sandbox --network arbitrum');
+      expect((await created('sandbox', 'base')).status).toBe(200);
+    },
+  );
 
-  test('payments to an extended public key need no factory', async () => {
+  test('payments to an extended public key need no factory', thorough, async () => {
     const other = await dashboard.scene.account();
     await setWallet(dashboard.scene.admin, { accountId: other.id, environment: 'production' }, 'ethereum', { xpub });
     const { status, text } = await calls('production', other).create({ ...ordinary, network: 'ethereum' });
@@ -74,7 +80,7 @@ describe('while the factory is missing', () => {
   });
 });
 
-test('once an operator has deployed it, payments are created', async () => {
+test('once an operator has deployed it, payments are created', thorough, async () => {
   await placeFactory(ethereum.node);
   await until(
     () => calls('production').create({ ...ordinary, network: 'ethereum' }),
@@ -82,7 +88,7 @@ test('once an operator has deployed it, payments are created', async () => {
   );
 });
 
-test('a sweep is not planned to an address without the code of the factory', async () => {
+test('a sweep is not planned to an address without the code of the factory', thorough, async () => {
   await placeFactory(far.node);
   const owner = await dashboard.as('owner');
   const payment = await until(

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, expect, test, vi } from 'vitest';
 import { verifyByDecision } from '../../src/engine/verifyByDecision.ts';
 import { auditRows } from '../dashboard/auditRows.ts';

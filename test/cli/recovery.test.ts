@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFile, mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';

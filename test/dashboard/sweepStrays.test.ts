@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { SweepPlan, UnsweptRow } from '../../src/core/dashboard/moneyApi.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';

@@ -13,6 +13,7 @@ const xpub =
 
 // A thousand addresses of an extended public key take a second, and more beside other tests.
 vi.setConfig({ testTimeout: 60_000 });
+const thorough = { tags: ['thorough'] };
 
 const scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api' } });
 const { admin } = scene;
@@ -54,7 +55,7 @@ test('epochs grow, also beyond what the data directory remembers, and no two pro
   expect((await take([{ number: ahead, mark: 7 }])).number).toBe(ahead + 1);
 });
 
-test('a process counts within its epoch, and takes another when it is full', async () => {
+test('a process counts within its epoch, and takes another when it is full', thorough, async () => {
   const remembered: Epoch[] = [];
   const indexes = await openDerivationIndexes(
     db,
@@ -109,29 +110,33 @@ test('a database from a dump closes extended public keys until the operator says
   errors.length = 0;
 });
 
-test('a database that is older than its data directory closes production, and watches the lost addresses', async () => {
-  const account = await scene.account();
-  const remembered: Epoch[] = [];
-  await take(remembered);
-  const lost = { number: remembered[0]!.number + 5, mark: 9 };
-  const [first, again] = [
-    await detectRestore(admin, [...remembered, lost], log),
-    await detectRestore(admin, [...remembered, lost], log),
-  ];
-  expect([first, again]).toEqual(['production', 'production']);
-  expect(errors).toHaveLength(1);
-  expect(errors[0]!.fields.epochs).toEqual([formatEpoch(lost)]);
-  const [watched] = await query<{ count: string }>(
-    `select count(*) from lost_addresses where account_id = '${account.id}' and wallet_kind = 'forwarder'`,
-  );
-  expect(Number(watched!.count) % watchedOfEpoch).toBe(0);
-  expect(Number(watched!.count)).toBeGreaterThan(0);
-  expect((await take(remembered)).number).toBeGreaterThan(lost.number);
-  await declareRestored(admin);
-  expect(await readRestoreGate(db)).toBe('open');
-});
+test(
+  'a database that is older than its data directory closes production, and watches the lost addresses',
+  thorough,
+  async () => {
+    const account = await scene.account();
+    const remembered: Epoch[] = [];
+    await take(remembered);
+    const lost = { number: remembered[0]!.number + 5, mark: 9 };
+    const [first, again] = [
+      await detectRestore(admin, [...remembered, lost], log),
+      await detectRestore(admin, [...remembered, lost], log),
+    ];
+    expect([first, again]).toEqual(['production', 'production']);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]!.fields.epochs).toEqual([formatEpoch(lost)]);
+    const [watched] = await query<{ count: string }>(
+      `select count(*) from lost_addresses where account_id = '${account.id}' and wallet_kind = 'forwarder'`,
+    );
+    expect(Number(watched!.count) % watchedOfEpoch).toBe(0);
+    expect(Number(watched!.count)).toBeGreaterThan(0);
+    expect((await take(remembered)).number).toBeGreaterThan(lost.number);
+    await declareRestored(admin);
+    expect(await readRestoreGate(db)).toBe('open');
+  },
+);
 
-test('a declared restore skips the indexes of extended public keys, too', async () => {
+test('a declared restore skips the indexes of extended public keys, too', thorough, async () => {
   const before = await counters();
   expect((await declareRestored(admin)).watched).toBe(skippedIndexes);
   const after = await counters();

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { expect, test } from 'vitest';
 import { openEarlierDatabase } from './earlierDatabase.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { expectError, type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import { silentLog } from '../../src/core/log.ts';
