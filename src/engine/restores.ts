@@ -1,13 +1,15 @@
+import { deriveXpubAddress } from '../chains/evm/xpub.ts';
 import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
 import { type Epoch, firstIndexOf, formatEpoch, timeBefore } from '../core/epoch.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../storage/database.ts';
-import { putDeploymentValue } from '../storage/deployment.ts';
+import { putDeploymentValue, readDeploymentValue } from '../storage/deployment.ts';
 import {
   claimDatabaseIdentity,
   insertEpochs,
   insertLostAddresses,
   type LostAddress,
+  nextIndex,
   type RestoreGate,
   readDatabaseIdentity,
   readRestoreGate,
@@ -45,15 +47,28 @@ const lostOf = (vault: Vault, wallet: UsedWallet, indexes: readonly bigint[]): L
   }));
 };
 
+const seriesOf = (xpub: string): string => `xpub/${xpubIdentity(xpub)}`;
+
+/**
+ * Derives the addresses that a restore skips. Each takes a millisecond, which is too long for a transaction that other
+ * processes wait for. The derivation remembers them.
+ */
+const deriveAhead = async (db: Database): Promise<void> => {
+  for (const { destination } of (await usedWallets(db)).filter(({ kind }) => kind === 'xpub')) {
+    const first = await nextIndex(db, seriesOf(destination));
+    for (let at = 0; at < skippedIndexes; at++) deriveXpubAddress(destination, first + at);
+  }
+};
+
 /** Skips the indexes that may have been handed out, and watches their addresses. */
 const skipExtendedKeys = async (tx: Queryable, vault: Vault, wallets: readonly UsedWallet[]): Promise<number> => {
   const keys = Map.groupBy(
     wallets.filter(({ kind }) => kind === 'xpub'),
-    ({ destination }) => xpubIdentity(destination),
+    ({ destination }) => seriesOf(destination),
   );
   let watched = 0;
-  for (const [identity, [wallet]] of keys) {
-    const first = await skipIndexes(tx, `xpub/${identity}`, skippedIndexes);
+  for (const [series, [wallet]] of keys) {
+    const first = await skipIndexes(tx, series, skippedIndexes);
     watched += await insertLostAddresses(tx, lostOf(vault, wallet!, range(first, skippedIndexes)));
   }
   return watched;
@@ -93,6 +108,9 @@ export const detectRestore = async (
   log: Log,
 ): Promise<RestoreGate> => {
   const identity = await readDatabaseIdentity(db);
+  const known = await readDeploymentValue(db, 'database_identity');
+  const isSuspected = (known !== null && known !== identity) || (await unknownEpochs(db, remembered)).length > 0;
+  if (isSuspected) await deriveAhead(db);
   await db.transaction(async tx => {
     const isMoved = await claimDatabaseIdentity(tx, identity);
     const lost = await unknownEpochs(tx, remembered);
@@ -110,14 +128,16 @@ export const detectRestore = async (
  * The operator declares a restore, or confirms a detected one. Returns how many addresses are watched in addition. A
  * detected restore has skipped its indexes already.
  */
-export const declareRestored = async ({ db, vault }: Admin): Promise<{ wasDetected: boolean; watched: number }> =>
-  db.transaction(async tx => {
+export const declareRestored = async ({ db, vault }: Admin): Promise<{ wasDetected: boolean; watched: number }> => {
+  await deriveAhead(db);
+  return db.transaction(async tx => {
     const wasDetected = (await readRestoreGate(tx)) !== 'open';
     const watched = wasDetected ? 0 : await skipExtendedKeys(tx, vault, await usedWallets(tx));
     if (watched > 0) await rescanAfterRestore(tx, null);
     await putDeploymentValue(tx, gateName, 'open');
     return { wasDetected, watched };
   });
+};
 
 /** Watches the addresses of an epoch that a log of the lost time names, and reads the chains again since then. */
 export const watchLostEpoch = async ({ db, vault }: Admin, epoch: Epoch): Promise<number> =>

@@ -89,6 +89,14 @@ export const takeIndex = async (db: Queryable, series: string): Promise<bigint |
   return row ? BigInt(row.next) - 1n : null;
 };
 
+const nextIndexStatement = {
+  name: 'derivation-next',
+  text: `select coalesce((select next from derivation_counters where series = $1), 0)::float8 as next`,
+};
+/** The next index of an extended public key, without taking it. */
+export const nextIndex = async (db: Queryable, series: string): Promise<number> =>
+  (await db.query<Row & { next: number }>(nextIndexStatement, [series]))[0]!.next;
+
 const skipStatement = {
   name: 'derivation-skip',
   text: `insert into derivation_counters as c (series, next) values ($1, $2)
