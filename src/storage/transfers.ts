@@ -20,6 +20,10 @@ export const knownAddresses = async (db: Queryable, addresses: readonly string[]
   return new Set(rows.map(row => row.address));
 };
 
+/** Movements as rows, from the parameters of `movementColumns`. */
+export const movementRows = `unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
+        $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)`;
+
 // Earlier sightings are looked up once per transaction hash. Per transfer, each of a thousand transfers in one
 // transaction would read a thousand rows: 10,000 transfers took 4.5 s instead of 0.6. `offset 0` keeps payments looked up one
 // by one: a join planned while the table is new would read all of it.
@@ -38,8 +42,7 @@ const insertTransfersStatement = {
     select $1, i.key, p.account_id, p.environment, p.id, p.caip2 <> $1 or p.contract is distinct from i.contract,
       i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified,
       least(clock_timestamp(), s.first_seen_at)
-    from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
-        $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)
+    from ${movementRows}
       cross join lateral (select * from payments where address = i.address offset 0) p
       left join seen s on s.tx_hash = i.tx_hash and s.payment_id = p.id
     on conflict (caip2, key) do update set superseded = false where old.superseded
@@ -53,6 +56,20 @@ type Amounted = { readonly amount: bigint; readonly verified: boolean };
 export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnits ? mostUnits : amount).toString();
 export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
 
+/** Parameters of a statement that reads `movementRows`; the first is the chain. */
+export const movementColumns = (caip2: string, movements: readonly PlacedMovement[]): unknown[] => [
+  caip2,
+  movements.map(m => m.key),
+  movements.map(m => m.to),
+  movements.map(m => m.contract),
+  movements.map(m => m.txHash),
+  movements.map(m => m.from),
+  movements.map(storedAmount),
+  movements.map(m => m.blockHash),
+  movements.map(m => m.blockNumber),
+  movements.map(isStoredVerified),
+];
+
 /**
  * Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. Returns
  * how many were not on record.
@@ -63,18 +80,7 @@ export const insertTransfers = async (
   movements: readonly PlacedMovement[],
 ): Promise<number> => {
   if (movements.length === 0) return 0;
-  const written = await tx.query(insertTransfersStatement, [
-    caip2,
-    movements.map(m => m.key),
-    movements.map(m => m.to),
-    movements.map(m => m.contract),
-    movements.map(m => m.txHash),
-    movements.map(m => m.from),
-    movements.map(storedAmount),
-    movements.map(m => m.blockHash),
-    movements.map(m => m.blockNumber),
-    movements.map(isStoredVerified),
-  ]);
+  const written = await tx.query(insertTransfersStatement, movementColumns(caip2, movements));
   return written.length;
 };
 

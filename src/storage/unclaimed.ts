@@ -1,14 +1,13 @@
 import type { Environment } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
-import { isStoredVerified, type PlacedMovement, storedAmount } from './transfers.ts';
+import { movementColumns, movementRows, type PlacedMovement } from './transfers.ts';
 
 const insertStatement = {
   name: 'unclaimed-insert',
   text: `insert into unclaimed_funds (caip2, key, address, contract, tx_hash, sender, amount, block_hash, block_number,
       canonical, verified)
     select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
-    from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
-        $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)
+    from ${movementRows}
       cross join lateral (select address from lost_addresses where address = i.address) l
     on conflict (caip2, key) do nothing returning address`,
 };
@@ -19,18 +18,7 @@ export const insertUnclaimed = async (
   movements: readonly PlacedMovement[],
 ): Promise<string[]> => {
   if (movements.length === 0) return [];
-  const rows = await tx.query<Row & { address: string }>(insertStatement, [
-    caip2,
-    movements.map(m => m.key),
-    movements.map(m => m.to),
-    movements.map(m => m.contract),
-    movements.map(m => m.txHash),
-    movements.map(m => m.from),
-    movements.map(storedAmount),
-    movements.map(m => m.blockHash),
-    movements.map(m => m.blockNumber),
-    movements.map(isStoredVerified),
-  ]);
+  const rows = await tx.query<Row & { address: string }>(insertStatement, movementColumns(caip2, movements));
   return rows.map(({ address }) => address);
 };
 
