@@ -39,7 +39,7 @@ const dateTime = (text: string): Date => {
   return date;
 };
 
-const environmentOption = () =>
+export const environmentOption = () =>
   new Option('--environment <environment>', 'Environment.').choices(environments).default('sandbox');
 
 const keyView = ({ id, accountId, environment, name, hint, scopes, ipAllow, createdAt, expiresAt, revokedAt, successorId }: KeyRow) => ({

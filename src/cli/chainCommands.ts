@@ -7,7 +7,6 @@ import { allChains, type ChainRow } from '../storage/chains.ts';
 import { listUnverified, type UnverifiedTransfer } from '../storage/transferDecisions.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { addRescanCommand, height } from './rescanCommand.ts';
-import { addUnexplainedCommand } from './unexplainedCommand.ts';
 
 const line = (row: ChainRow): string =>
   [
@@ -103,5 +102,4 @@ export const addChainCommands = (program: Command): void => {
     );
   addVerifyCommands(chain);
   addRescanCommand(chain);
-  addUnexplainedCommand(chain);
 };

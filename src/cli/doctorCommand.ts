@@ -5,14 +5,20 @@ import { silentLog } from '../core/log.ts';
 import type { AdminContext } from '../engine/accounts.ts';
 import { type Verified, verifyAuditLogs, verifyWalletHistory, verifyWallets } from '../engine/verifyRecords.ts';
 import type { Database } from '../storage/database.ts';
+import { listDifferences } from '../storage/differences.ts';
+import { ledgerFaults } from '../storage/ledger.ts';
 import { countPendingMigrations, MigrationError } from '../storage/migrate.ts';
+import { allReconciliations } from '../storage/reconciliation.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { keepAuditHeads } from './auditHeadsFile.ts';
 import { type Common, common } from './commands.ts';
 import { openAdmin, openStorage } from './compose.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 
+type DoctorOptions = Common & { deep?: boolean };
 type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string };
+
+const shownDifferences = 1_000;
 
 /** The message of an expected error. Every other error is a bug and is thrown. */
 const sentenceOf = (error: unknown): string => {
@@ -44,6 +50,23 @@ const examineWallets = async (admin: AdminContext): Promise<Verified> => {
   return { checked, problems: [...problems, ...(await verifyWalletHistory(admin))] };
 };
 
+/** Open differences between addresses and the records. With `deep`, the whole ledger is compared with its facts. */
+const examineLedger = async (db: Database, isDeep: boolean): Promise<Omit<Finding, 'check'>> => {
+  const differences = await listDifferences(db, shownDifferences);
+  const faults = isDeep ? await ledgerFaults(db) : [];
+  const unfinished = isDeep ? (await allReconciliations(db)).filter(({ finishedAt }) => finishedAt === null) : [];
+  const problems = [
+    ...(differences.length === 0 ? [] : [`${differences.length} open differences: run florin ledger differences`]),
+    ...faults.map(
+      ({ accountId, environment, caip2, contract, source, destination, posted, facts }) =>
+        `${accountId} ${environment} ${caip2} ${contract ?? 'native coin'}: ${source} to ${destination} is ${posted}, and its facts add up to ${facts}`,
+    ),
+    ...unfinished.map(({ caip2 }) => `the addresses on ${caip2} have never all been compared`),
+  ];
+  if (problems.length > 0) return { ok: false, detail: problems.join('; ') };
+  return { ok: true, detail: isDeep ? 'equals its facts, and no difference is open' : 'no difference is open' };
+};
+
 const checkMigrations = async (db: Database): Promise<Omit<Finding, 'check'>> => {
   const pending = await countPendingMigrations(db);
   return pending === 0
@@ -52,7 +75,7 @@ const checkMigrations = async (db: Database): Promise<Omit<Finding, 'check'>> =>
 };
 
 /** Runs all checks. A check that depends on a failed one is skipped. */
-const examine = async (options: Common): Promise<Finding[]> => {
+const examine = async (options: DoctorOptions): Promise<Finding[]> => {
   const findings: Finding[] = [];
   const check = async <T>(name: string, work: () => Promise<T>, tell: (value: T) => Omit<Finding, 'check'>) => {
     try {
@@ -101,6 +124,11 @@ const examine = async (options: Common): Promise<Finding[]> => {
       () => examineWallets(admin),
       told => verified(told, 'wallets'),
     );
+    await check(
+      'ledger',
+      () => examineLedger(storage.db, options.deep ?? false),
+      told => told,
+    );
     return findings;
   } finally {
     await storage.stop();
@@ -111,12 +139,14 @@ export const addDoctorCommand = (program: Command): void => {
   common(
     program
       .command('doctor')
-      .description('Check the database, its schema, the master key, the audit log and the wallets.'),
-  ).action(async (options: Common) => {
-    const findings = await examine(options);
-    const isWell = findings.every(finding => finding.ok);
-    const lines = findings.map(({ check, ok, detail }) => `${ok ? 'ok      ' : 'PROBLEM '} ${check}: ${detail}`);
-    console.log(options.json ? JSON.stringify({ ok: isWell, findings }) : lines.join('\n'));
-    if (!isWell) process.exitCode = 1;
-  });
+      .description('Check the database, its schema, the master key, the audit log, the wallets and the ledger.'),
+  )
+    .option('--deep', 'Also compare the whole ledger with the transfers that it is derived from.')
+    .action(async (options: DoctorOptions) => {
+      const findings = await examine(options);
+      const isWell = findings.every(finding => finding.ok);
+      const lines = findings.map(({ check, ok, detail }) => `${ok ? 'ok      ' : 'PROBLEM '} ${check}: ${detail}`);
+      console.log(options.json ? JSON.stringify({ ok: isWell, findings }) : lines.join('\n'));
+      if (!isWell) process.exitCode = 1;
+    });
 };

@@ -8,14 +8,16 @@ import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
 import { dueAtHeight } from '../storage/duePayments.ts';
 import { insertForwards } from '../storage/forwards.ts';
-import { settleForwards } from '../storage/holdings.ts';
 import { paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import type { Context } from './context.ts';
+import { settleSweeps } from './settleSweeps.ts';
 import { writeMovements } from './writeMovements.ts';
 
 /** Another process reads the chain now. Nothing was written. */
 export class LeaseLost extends Error {}
+
+const topHeight = Number.MAX_SAFE_INTEGER;
 
 /** Payments per frontier. */
 const maxReached = 100;
@@ -103,8 +105,8 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     // Payments that this block makes final are decided with it, up to what one transaction can take.
     const reached = await dueAtHeight(tx, caip2, maxReached);
     await advanceWithin(context, tx, uniquePayments([...touched, ...reached]));
-    const settledFrom = forwardedFrom(step);
-    if (settledFrom !== null) await settleForwards(tx, caip2, settledFrom);
+    const from = forwardedFrom(step);
+    await settleSweeps(context, tx, caip2, from === null ? null : { from, to: topHeight }, touched);
   });
 
 /** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
@@ -119,5 +121,5 @@ export const rollBackAsDecided = (context: Context, lease: Lease, to: number): P
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await clearRollback(tx, chain.caip2);
     await advanceWithin(context, tx, gone);
-    await settleForwards(tx, chain.caip2, to + 1);
+    await settleSweeps(context, tx, chain.caip2, { from: to + 1, to: topHeight }, gone);
   });

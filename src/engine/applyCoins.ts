@@ -6,6 +6,7 @@ import { LeaseLost } from './applyBlocks.ts';
 import type { Context } from './context.ts';
 import type { FoundCoin } from './findCoins.ts';
 import { isOurs } from './ourBlocks.ts';
+import { settleSweeps } from './settleSweeps.ts';
 
 /** Writes native coin found by balance, if its block is still canonical, and decides its payments. */
 export const applyCoins = (context: Context, lease: Lease, coins: readonly FoundCoin[]): Promise<void> =>
@@ -22,5 +23,7 @@ export const applyCoins = (context: Context, lease: Lease, coins: readonly Found
     );
     await insertBlocks(tx, caip2, [...blocksByHash.values()]);
     await insertTransfers(tx, caip2, canonical);
-    await advanceWithin(context, tx, await paymentsInBlocks(tx, caip2, [...blocksByHash.values()]));
+    const touched = await paymentsInBlocks(tx, caip2, [...blocksByHash.values()]);
+    await advanceWithin(context, tx, touched);
+    await settleSweeps(context, tx, caip2, null, touched);
   });

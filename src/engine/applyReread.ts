@@ -3,12 +3,12 @@ import { insertBlocks } from '../storage/blocks.ts';
 import { type Lease, lockChain } from '../storage/chains.ts';
 import type { Queryable } from '../storage/database.ts';
 import { insertForwards, verifyForwards } from '../storage/forwards.ts';
-import { settleForwards } from '../storage/holdings.ts';
 import { keyCreationTimes, paymentsInBlocks, verifyTransfers } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import { LeaseLost, unrecordedMovements } from './applyBlocks.ts';
 import type { Context } from './context.ts';
 import { isOurs } from './ourBlocks.ts';
+import { settleSweeps } from './settleSweeps.ts';
 import { writeMovements } from './writeMovements.ts';
 
 /** Clocks of block producers differ. */
@@ -74,9 +74,12 @@ export const applyReread = (
       found += await writeBlock(context, tx, chain.caip2, block);
       written.push(block);
     }
-    if (written.length > 0) await advanceWithin(context, tx, await paymentsInBlocks(tx, chain.caip2, written));
-    for (const { number, forwards } of written) {
-      if (forwards.length > 0) await settleForwards(tx, chain.caip2, number, number);
+    if (written.length > 0) {
+      const touched = await paymentsInBlocks(tx, chain.caip2, written);
+      await advanceWithin(context, tx, touched);
+      const numbers = written.map(({ number }) => number);
+      const heights = { from: Math.min(...numbers), to: Math.max(...numbers) };
+      await settleSweeps(context, tx, chain.caip2, heights, touched);
     }
     await also(tx, found);
     return found;

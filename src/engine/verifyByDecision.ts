@@ -1,11 +1,10 @@
-import { FlorinError, invalid } from '../core/errors.ts';
+import { FlorinError } from '../core/errors.ts';
 import { formatAmount, mostUnits } from '../core/money.ts';
 import { lockTransfer, recordDecision, type UnverifiedTransfer, wakeNow } from '../storage/transferDecisions.ts';
 import { verifyTransfers } from '../storage/transfers.ts';
 import type { AdminContext } from './accounts.ts';
 import { operatorActing, recordAction } from './dashboard/acting.ts';
-
-const [maxReason, maxName] = [1_000, 320];
+import { type Decision, requireDecision } from './decision.ts';
 
 /**
  * Some transfers can never be verified, for example because a node lacks the state or the receipts of an old block.
@@ -15,13 +14,9 @@ const [maxReason, maxName] = [1_000, 320];
 export const verifyByDecision = async (
   context: AdminContext,
   { caip2, key }: { readonly caip2: string; readonly key: string },
-  given: { readonly by: string; readonly reason: string },
+  given: Decision,
 ): Promise<UnverifiedTransfer> => {
-  const [by, reason] = [given.by.trim(), given.reason.trim()];
-  if (by.length < 1 || by.length > maxName) throw invalid('by', `The name must have 1 to ${maxName} characters.`);
-  if (reason.length < 1 || reason.length > maxReason) {
-    throw invalid('reason', `The reason must have 1 to ${maxReason} characters.`);
-  }
+  const { by, reason } = requireDecision(given);
   return context.db.transaction(async tx => {
     const transfer = await lockTransfer(tx, caip2, key);
     if (!transfer) throw new FlorinError('not_found', `Florin has recorded no transfer ${key} on ${caip2}.`);

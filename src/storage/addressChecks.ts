@@ -62,10 +62,10 @@ const markStatement = {
         and c.caip2 = $5 and c.fence = $6
       returning p.id
     )
-    update unexplained_funds u set resolved_at = clock_timestamp() from marked m
+    update differences u set resolved_at = clock_timestamp() from marked m
     where u.payment_id = m.id and u.caip2 = $5 and u.resolved_at is null`,
 };
-/** Records that up to this time the addresses hold what the records say. Funds that were unexplained are explained. */
+/** Records that up to this time the addresses hold what the records say. Differences are resolved. */
 export const markAddressesRead = async (
   db: Queryable,
   { caip2, fence }: { readonly caip2: string; readonly fence: string },

@@ -125,6 +125,15 @@ const lockChainStatement = {
 export const lockChain = async (tx: Queryable, { caip2, fence }: Lease): Promise<ChainRow | null> =>
   (await tx.query<ChainRow>(lockChainStatement, [caip2, fence]))[0] ?? null;
 
+const holdChainStatement = {
+  name: 'chain-hold',
+  text: 'select 1 as one from chains where caip2 = $1 for no key update',
+};
+/** Keeps the process that reads the chain from changing facts until the transaction ends. */
+export const holdChain = async (tx: Queryable, caip2: string): Promise<void> => {
+  await tx.query(holdChainStatement, [caip2]);
+};
+
 /** PostgreSQL's least() ignores nulls: a missing tag would become the height it is compared with. */
 const upTo = (tag: string, height: string): string =>
   `case when ${tag}::bigint is not null then least(${tag}, ${height}) end`;

@@ -1,4 +1,5 @@
 import type { Scope } from '../core/environment.ts';
+import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
 import { type PaymentRow, paymentColumns } from './payments.ts';
 
@@ -6,58 +7,103 @@ const keys = 'unnest($1::text[], $2::environment[], $3::text[]) as k(account_id,
 
 const forwardedStatement = {
   name: 'holdings-forwarded',
-  text: `select p.account_id as "accountId", p.environment, p.id
-    from (
-        select distinct account_id, environment, payment_id from forwards
-        where caip2 = $1 and block_number between $2 and $3
-      ) f
-      join payments p on p.account_id = f.account_id and p.environment = f.environment
-        and p.id = f.payment_id and p.caip2 = $1
+  text: `select account_id as "accountId", environment, payment_id as id
+      from forwards where caip2 = $4 and block_number between $5 and $6
+    union
+    select k.account_id, k.environment, k.id from ${keys}
+    where exists (select from forwards f where f.account_id = k.account_id and f.environment = k.environment
+        and f.payment_id = k.id and f.caip2 = $4)
+      or exists (select from ledger_corrections c where c.account_id = k.account_id and c.environment = k.environment
+        and c.payment_id = k.id and c.caip2 = $4)`,
+};
+
+// Payments of other chains are not locked: only their found funds on this chain change, which its lock guards.
+const lockStatement = {
+  name: 'holdings-lock',
+  text: `select p.id from ${keys}
+      join payments p on p.account_id = k.account_id and p.environment = k.environment and p.id = k.id and p.caip2 = $4
     order by p.account_id, p.environment, p.id for no key update of p`,
 };
 
-// A separate statement after the lock, to see what the previous holder of the lock wrote.
+// A separate statement after the lock, to see what the previous holder of the lock wrote. What sweeps moved beyond the
+// records is not taken from what arrives later: a payment's forwarded amount is what they moved of recorded funds.
 const settleStatement = {
   name: 'holdings-settle',
-  text: `with changed as (
+  text: `with records as materialized (
+      select k.account_id, k.environment, k.id, r.caip2, r.contract, least(r.found, 1e54) as found,
+        least(r.forwarded, 1e54) as forwarded
+      from ${keys} cross join lateral forwarder_records(k.account_id, k.environment, k.id, ${Number.MAX_SAFE_INTEGER}) r
+      where r.caip2 = $4
+    ), changed as (
       select p.account_id, p.environment, p.id, p.currency, p.network, p.decimals, p.caip2, coalesce(p.contract, '') as contract,
-        p.treasury, f.amount as forwarded,
+        p.treasury, f.forwarded,
         case when p.wallet_kind = 'forwarder' then greatest(p.amount_confirmed - p.amount_forwarded, 0) else 0 end as was,
-        case when p.wallet_kind = 'forwarder' then greatest(p.amount_confirmed - f.amount, 0) else 0 end as held
-      from ${keys} join payments p on p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
+        case when p.wallet_kind = 'forwarder' then greatest(p.amount_confirmed - f.forwarded, 0) else 0 end as held
+      from ${keys} join payments p on p.account_id = k.account_id and p.environment = k.environment
+          and p.id = k.id and p.caip2 = $4
         cross join lateral (
-          select least(coalesce(sum(amount), 0), 1e54) as amount from forwards f
-          where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
-            and f.caip2 = p.caip2 and f.contract is not distinct from p.contract and f.canonical and f.verified
+          select coalesce(sum(r.forwarded), 0) as forwarded from records r
+          where r.id = p.id and r.contract = coalesce(p.contract, '')
         ) f
-      where f.amount <> p.amount_forwarded
+      where f.forwarded <> p.amount_forwarded
     ), settled as (
       update payments p set amount_forwarded = c.forwarded from changed c
       where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id
+    ), moved as (
+      insert into holding_deltas (account_id, environment, network, caip2, currency, contract, decimals, treasury, count,
+        amount)
+      select account_id, environment, network, caip2, currency, contract, decimals, treasury,
+        sum((held > 0)::int - (was > 0)::int), sum(held - was)
+      from changed group by 1, 2, 3, 4, 5, 6, 7, 8
+      having sum((held > 0)::int - (was > 0)::int) <> 0 or sum(held - was) <> 0
+    ), before as (
+      select f.* from ${keys} join found_funds f
+        on f.account_id = k.account_id and f.environment = k.environment and f.payment_id = k.id and f.caip2 = $4
+    ), written as (
+      insert into found_funds as old (account_id, environment, payment_id, caip2, contract, amount)
+      select r.account_id, r.environment, r.id, r.caip2, r.contract, r.found from records r
+      where r.found > 0 or exists (select from before b
+        where b.payment_id = r.id and b.contract = r.contract)
+      on conflict (account_id, environment, payment_id, caip2, contract)
+        do update set amount = excluded.amount where old.amount <> excluded.amount
+      returning *
     )
-    insert into holding_deltas (account_id, environment, network, caip2, currency, contract, decimals, treasury, count, amount)
-    select account_id, environment, network, caip2, currency, contract, decimals, treasury,
-      sum((held > 0)::int - (was > 0)::int), sum(held - was)
-    from changed group by 1, 2, 3, 4, 5, 6, 7, 8
-    having sum((held > 0)::int - (was > 0)::int) <> 0 or sum(held - was) <> 0`,
+    select w.account_id as "accountId", w.environment, w.payment_id as id, nullif(w.contract, '') as contract, w.amount::text as amount,
+      p.address, p.created_at as "createdAt"
+    from written w join payments p on p.account_id = w.account_id and p.environment = w.environment and p.id = w.payment_id
+      left join before b on b.payment_id = w.payment_id and b.contract = w.contract
+    where w.amount > coalesce(b.amount, 0)`,
 };
+/** What sweeps of a payment's forwarder moved on a chain beyond the recorded transfers. */
+export type FoundFunds = PaymentKey & {
+  readonly contract: string | null;
+  /** Base units, as text. */
+  readonly amount: string;
+  readonly address: string;
+  readonly createdAt: Date;
+};
+
 /**
- * Recomputes the forwarded amount of payments with forwards at these heights, canonical or orphaned, and moves the
- * holdings with it.
+ * Recomputes what was forwarded, and moves the holdings with it: for payments with forwards at these heights, canonical or
+ * orphaned, and for those of `touched` that have any forwards or corrections. Returns the found funds that are new or have grown.
  */
 export const settleForwards = async (
   tx: Queryable,
   caip2: string,
-  fromNumber: number,
-  toNumber: number = Number.MAX_SAFE_INTEGER,
-): Promise<void> => {
-  const touched = await tx.query<Scope & { id: string }>(forwardedStatement, [caip2, fromNumber, toNumber]);
-  if (touched.length === 0) return;
-  await tx.query(settleStatement, [
-    touched.map(key => key.accountId),
-    touched.map(key => key.environment),
-    touched.map(key => key.id),
-  ]);
+  heights: { readonly from: number; readonly to: number } | null,
+  touched: readonly PaymentKey[],
+): Promise<FoundFunds[]> => {
+  if (heights === null && touched.length === 0) return [];
+  const columns = (payments: readonly PaymentKey[]): [string[], string[], string[]] => [
+    payments.map(key => key.accountId),
+    payments.map(key => key.environment),
+    payments.map(key => key.id),
+  ];
+  const { from, to } = heights ?? { from: 1, to: 0 };
+  const forwarded = await tx.query<Row & PaymentKey>(forwardedStatement, [...columns(touched), caip2, from, to]);
+  if (forwarded.length === 0) return [];
+  await tx.query(lockStatement, [...columns(forwarded), caip2]);
+  return tx.query<Row & FoundFunds>(settleStatement, [...columns(forwarded), caip2]);
 };
 
 export type Holding = {

@@ -47,7 +47,7 @@ const fold = {
 };
 
 /** Adds deltas of sums to their totals. Only one process does so at a time, so a missing row can simply be inserted. */
-const foldSums = (table: 'volume' | 'holding', keys: readonly string[]) => {
+const foldSums = (table: 'volume' | 'holding' | 'ledger', keys: readonly string[]) => {
   const list = keys.join(', ');
   const isSame = keys.map(key => `t.${key} = s.${key}`).join(' and ');
   return {
@@ -76,6 +76,7 @@ const foldHoldings = foldSums('holding', [
   'contract',
   'treasury',
 ]);
+const foldLedger = foldSums('ledger', [...owner, 'caip2', 'contract', 'source', 'destination']);
 
 /**
  * Folds the oldest deltas of each kind into their totals. One process works at a time; the others return at once. Each
@@ -85,7 +86,7 @@ const foldHoldings = foldSums('holding', [
 export const foldTotals = async (db: Database, limit: number): Promise<number> => {
   const faults: unknown[] = [];
   let most = 0;
-  for (const statement of [fold, foldVolumes, foldHoldings]) {
+  for (const statement of [fold, foldVolumes, foldHoldings, foldLedger]) {
     try {
       const folded = await db.transaction(async tx => {
         const [lock] = await tx.query<{ locked: boolean }>(tryLock);

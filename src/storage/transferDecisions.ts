@@ -1,5 +1,6 @@
 import type { Environment } from '../core/environment.ts';
 import type { PaymentKey } from '../core/paymentKey.ts';
+import { holdChain } from './chains.ts';
 import type { Queryable, Row } from './database.ts';
 
 /** A canonical transfer that counts for a payment and that Florin could not verify. */
@@ -40,13 +41,9 @@ const lockStatement = {
   text: `select ${columns}, t.stray, t.canonical and not t.superseded as canonical, t.verified
     from ${withPayment} where t.caip2 = $1 and t.key = $2 for no key update of p`,
 };
-const lockChainStatement = {
-  name: 'transfers-lock-chain',
-  text: 'select 1 as one from chains where caip2 = $1 for no key update',
-};
 /** Locks the chain and then the payment, as the reader of the chain does: it must not move the transfer meanwhile. */
 export const lockTransfer = async (tx: Queryable, caip2: string, key: string): Promise<DecidableTransfer | null> => {
-  await tx.query(lockChainStatement, [caip2]);
+  await holdChain(tx, caip2);
   return (await tx.query<DecidableTransfer>(lockStatement, [caip2, key]))[0] ?? null;
 };
 

@@ -8,11 +8,11 @@ import {
   readAgain,
   type UnreadPayment,
 } from '../storage/addressChecks.ts';
-import type { Unexplained } from '../storage/unexplainedFunds.ts';
+import type { Difference } from '../storage/differences.ts';
 import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
 import { explainSurplus } from './explainSurplus.ts';
-import { reportUnexplained } from './reportUnexplained.ts';
+import { reportDifferences } from './reportDifferences.ts';
 
 /** Addresses per turn, of tokens and of native coin. A node reads 500 balances per call. */
 const share = 500;
@@ -86,7 +86,7 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     const doubted = await readCoinPage(sources, payments, block, 'highest', signal);
     if (doubted === null) return false;
     const at = { blockNumber: block.number };
-    const unexplained: Unexplained[] = doubted.map(({ payment: key, amount }) => ({
+    const unexplained: Difference[] = doubted.map(({ payment: key, amount }) => ({
       key,
       contract: null,
       amount,
@@ -101,7 +101,7 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     }
     const doubtful = new Set(unexplained.map(({ key }) => key.id));
     for (const id of doubtful) retryAt.set(id, clock.now() + retryMs);
-    await reportUnexplained(context, caip2, unexplained);
+    await reportDifferences(context, caip2, unexplained);
     await markAddressesRead(
       db,
       lease,

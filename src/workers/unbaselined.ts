@@ -4,7 +4,7 @@ import { insertBaselines } from '../storage/baselines.ts';
 import type { CoinPayment } from '../storage/coins.ts';
 import { readNow } from '../storage/payments.ts';
 import type { ChainSources } from './chainSources.ts';
-import { reportUnexplained } from './reportUnexplained.ts';
+import { reportDifferences } from './reportDifferences.ts';
 
 /** Coin at an address that is not credited: too few nodes show it, or it may be older than the payment. */
 export type DoubtedCoin = { readonly payment: CoinPayment; readonly amount: bigint };
@@ -37,7 +37,7 @@ export const readUnbaselined = async (
     return amount > 0n ? [{ payment, amount }] : [];
   });
   const at = { contract: null, blockNumber: head.number };
-  await reportUnexplained(
+  await reportDifferences(
     context,
     lease.caip2,
     doubted.map(({ payment: key, amount }) => ({ key, amount, ...at })),

@@ -27,6 +27,7 @@ import { createCoinScanner } from './coinScanner.ts';
 import { createExpiryReader } from './expiryReader.ts';
 import { createHysteresis, type Verdict } from './hysteresis.ts';
 import type { Loop } from './loop.ts';
+import { createReconciler } from './reconciler.ts';
 import { createRescanner } from './rescanner.ts';
 import { createVerifier } from './verifier.ts';
 
@@ -94,6 +95,7 @@ const follow = async (
   const readExpiring = createExpiryReader({ context, driver, lease });
   const scanClosed = createClosedScanner({ context, driver, lease });
   const keepBaselines = createBaselineKeeper({ context, driver, lease }, chain.networks);
+  const reconcile = createReconciler({ context, driver, lease });
   const rescan = createRescanner(context, driver, lease);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
   for await (const step of driver.follow(cursor, host, signal)) {
@@ -116,6 +118,7 @@ const follow = async (
         await readExpiring(step.at, step.caughtUpAt, host, signal);
         await scanClosed(step.at, signal);
         await keepBaselines(step.at, step.caughtUpAt, signal);
+        await reconcile(step.at, host, signal);
       }
       await verify(host, signal);
       await rescan(host, signal);

@@ -22,6 +22,7 @@ const expectRefusal = (answer: Answer): void => {
 
 describe('failed authentication', () => {
   test('60 a minute from an address are 401; past that 429, for failing requests only', async () => {
+    const startedMs = performance.now();
     const { passed, refused, elapsedSeconds } = await spend(60, () =>
       from('198.51.100.1', '/v1/payments', 'sk_test_no'),
     );
@@ -33,11 +34,9 @@ describe('failed authentication', () => {
     // A valid key still passes, and does not reset the failures.
     for (let i = 0; i < 5; i++)
       expect((await from('198.51.100.1', '/v1/payments', account.keys.sandbox)).status).toBe(200);
-    const statuses = await Promise.all(Array.from({ length: 5 }, () => from('198.51.100.1', '/v1/webhooks')));
-    expect(
-      statuses.some(answer => answer.status === 429),
-      'all kinds of failure count together',
-    ).toBe(true);
+    // All kinds of failure count together: only what was refilled meanwhile passes.
+    const more = await spend(60, () => from('198.51.100.1', '/v1/webhooks'));
+    expect(more.passed.length).toBeLessThanOrEqual((performance.now() - startedMs) / 1_000 + 1);
     expect((await from('198.51.100.2', '/v1/payments')).status, 'another address').toBe(401);
     expect((await from('198.51.100.1', '/v1/networks')).status, 'public routes').toBe(200);
   });

@@ -139,7 +139,7 @@ test('sweeps that name what is not there, or not one token, are refused and chan
   const stranger = await dashboard.newPerson('owner', (await dashboard.scene.account()).id);
   const theirs = stranger.call('POST /settlement/sweeps', { body: { ...token, txHash, payments: [payment.id] } });
   await expectRefused(theirs, 400, 'invalid_request', 'payments');
-  expect(await stranger.do('GET /settlement')).toEqual({ unswept: [], sweeps: [], unclaimed: [] });
+  expect(await stranger.do('GET /settlement')).toEqual({ unswept: [], sweeps: [], unclaimed: [], differences: [] });
   expect(await settled()).toEqual(before);
 });
 

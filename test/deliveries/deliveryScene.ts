@@ -132,20 +132,23 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
         deliveryId,
       ),
     async backlog({ account }, { id }, count, failures = 0) {
-      await sql(
-        `with made as (
-            insert into events (account_id, environment, id, type, body, created_at)
-            select $1, 'sandbox', 'evt_' || substr(md5(random()::text || i), 1, 26), 'webhook.test', '{"n":' || i || '}',
-              clock_timestamp() from generate_series(1, $3::int) i
-            returning account_id, environment, id, created_at
-          )
-          insert into deliveries (account_id, environment, id, event_id, endpoint_id, failures, next_attempt_at, created_at)
-          select account_id, environment, delivery_id(id, $2), id, $2, $4, created_at, created_at from made`,
-        account.id,
-        id,
-        count,
-        failures,
-      );
+      // In parts, so that no statement takes long on a slow machine.
+      for (let left = count; left > 0; left -= 2_000) {
+        await sql(
+          `with made as (
+              insert into events (account_id, environment, id, type, body, created_at)
+              select $1, 'sandbox', 'evt_' || substr(md5(random()::text || i), 1, 26), 'webhook.test', '{"n":' || i || '}',
+                clock_timestamp() from generate_series(1, $3::int) i
+              returning account_id, environment, id, created_at
+            )
+            insert into deliveries (account_id, environment, id, event_id, endpoint_id, failures, next_attempt_at, created_at)
+            select account_id, environment, delivery_id(id, $2), id, $2, $4, created_at, created_at from made`,
+          account.id,
+          id,
+          Math.min(left, 2_000),
+          failures,
+        );
+      }
     },
     async makeDue({ id }) {
       await sql(

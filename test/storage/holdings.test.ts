@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { orphanBlocks } from '../../src/storage/blocks.ts';
 import { readHoldings, settleForwards } from '../../src/storage/holdings.ts';
+import { readLedger } from '../../src/storage/ledger.ts';
 import { foldTotals } from '../../src/storage/totals.ts';
 import { openRows, type Rows, refusal } from './rows.ts';
 
@@ -37,6 +38,17 @@ const forward = (payment: string, amount: number, number: number, branch: string
     },
     ...{ block_number: `${number}`, canonical: 'true', verified: 'true', first_seen_at: 'now()' },
   });
+const received = (payment: string, amount: number, number: number, branch: string) =>
+  rows.insert('transfers', {
+    ...{
+      caip2: `'${caip2}'`,
+      key: `'${branch}${number}${payment}'`,
+      account_id: `'${account}'`,
+      environment: `'sandbox'`,
+    },
+    ...{ payment_id: `'${payment}'`, stray: 'false', amount: `${amount}`, block_hash: `'0x${branch}${number}'` },
+    ...{ block_number: `${number}`, canonical: 'true', verified: 'true', first_seen_at: 'now()' },
+  });
 const held = async () =>
   (await readHoldings(rows.db, { accountId: account, environment: 'sandbox' })).map(({ amount, payments }) => [
     amount,
@@ -47,19 +59,22 @@ test('a reorg that moves a forward to another payment moves the count, though th
   const a = await rows.payment(account, { amount_received: '10', amount_confirmed: '10' });
   const b = await rows.payment(account, { amount_received: '13', amount_confirmed: '13' });
   await holding(2, 23);
+  await block(0, 'a');
+  await received(a, 10, 0, 'a');
+  await received(b, 13, 0, 'a');
   await block(1, 'a');
   await forward(a, 10, 1, 'a');
-  await settleForwards(rows.db, caip2, 1);
+  await settleForwards(rows.db, caip2, { from: 1, to: 9 }, []);
   expect(await held()).toEqual([[13n, 1]]);
   await orphanBlocks(rows.db, caip2, 0);
   await block(1, 'b');
   await forward(b, 10, 1, 'b');
-  await settleForwards(rows.db, caip2, 1);
+  await settleForwards(rows.db, caip2, { from: 1, to: 9 }, []);
   expect(await held()).toEqual([[13n, 2]]);
   await block(2, 'b');
   await forward(a, 10, 2, 'b');
   await forward(b, 3, 2, 'b');
-  await settleForwards(rows.db, caip2, 2);
+  await settleForwards(rows.db, caip2, { from: 2, to: 9 }, []);
   await foldTotals(rows.db, 1_000);
   expect(await held()).toEqual([]);
   expect(await rows.read(`select count::int, amount from holding_totals where account_id = '${account}'`)).toEqual([
@@ -67,15 +82,59 @@ test('a reorg that moves a forward to another payment moves the count, though th
   ]);
 });
 
+const ledger = async () =>
+  Object.fromEntries(
+    (await readLedger(rows.db, { accountId: account, environment: 'sandbox' })).map(
+      ({ source, destination, amount }) => [`${source} to ${destination}`, amount],
+    ),
+  );
+
+test('what a sweep moved beyond the records is found, and does not hide what arrives later', async () => {
+  const late = await rows.payment(account, { amount_received: '10', amount_confirmed: '10' });
+  await holding(1, 10);
+  for (const number of [11, 12, 13]) await block(number, 'd');
+  await received(late, 10, 11, 'd');
+  await forward(late, 15, 12, 'd');
+  const found = await settleForwards(rows.db, caip2, { from: 12, to: 99 }, []);
+  expect(found).toMatchObject([{ id: late, contract: null, amount: '5' }]);
+  expect(await held()).toEqual([]);
+  expect(await ledger()).toEqual({
+    'received to forwarders': 10n,
+    'found to forwarders': 5n,
+    'forwarders to treasury': 15n,
+  });
+
+  await received(late, 4, 13, 'd');
+  await rows.run(`update payments set amount_received = 14, amount_confirmed = 14 where id = '${late}'`);
+  await holding(1, 4);
+  expect(
+    await settleForwards(rows.db, caip2, null, [{ accountId: account, environment: 'sandbox', id: late }]),
+  ).toEqual([]);
+  expect(await held()).toEqual([[4n, 1]]);
+
+  // The missed transfer is found after all, in the block of the first one.
+  await rows.insert('transfers', {
+    ...{ caip2: `'${caip2}'`, key: `'missed'`, account_id: `'${account}'`, environment: `'sandbox'`, stray: 'false' },
+    ...{ payment_id: `'${late}'`, amount: '5', block_hash: `'0xd11'`, block_number: '11', canonical: 'true' },
+    ...{ verified: 'true', first_seen_at: 'now()' },
+  });
+  await rows.run(`update payments set amount_received = 19, amount_confirmed = 19 where id = '${late}'`);
+  await holding(0, 5);
+  await settleForwards(rows.db, caip2, null, [{ accountId: account, environment: 'sandbox', id: late }]);
+  expect(await held()).toEqual([[4n, 1]]);
+  expect(await ledger()).toEqual({ 'received to forwarders': 19n, 'forwarders to treasury': 15n });
+});
+
 test('a payment of another chain is neither locked nor moved by a forward of this one', async () => {
+  // The lock with which its own chain decides about it.
   const elsewhere = await rows.payment(account, { amount_received: '10', amount_confirmed: '10', caip2: `'eip155:1'` });
   await block(3, 'c');
   await forward(elsewhere, 10, 3, 'c');
   await rows.db.transaction(async other => {
-    await other.query({ name: '', text: `select from payments where id = '${elsewhere}' for update` });
+    await other.query({ name: '', text: `select from payments where id = '${elsewhere}' for no key update` });
     await rows.db.transaction(async tx => {
       await tx.query({ name: '', text: `set local lock_timeout = '1s'` });
-      await settleForwards(tx, caip2, 3);
+      await settleForwards(tx, caip2, { from: 3, to: 9 }, []);
     });
   });
   expect(await held()).toEqual([]);

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { readHoldings } from '../../src/storage/holdings.ts';
+import { ledgerFaults, readLedger } from '../../src/storage/ledger.ts';
 import { listPayments } from '../../src/storage/listPayments.ts';
 import { foldTotals } from '../../src/storage/totals.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
@@ -65,6 +66,10 @@ const forward = (n: number, key: string, amount: string, verified: boolean): str
   `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number, canonical, verified)
     values ('eip155:1', '${key}', '${account}', 'sandbox', '${idOf(n)}', '0xtoken', ${amount}, '0xb', 1, true, ${verified});`;
 
+const transfer = (n: number, amount: string): string =>
+  `insert into transfers (caip2, key, account_id, environment, payment_id, stray, contract, amount, block_hash, block_number, canonical, verified, first_seen_at)
+    values ('eip155:1', 't${n}', '${account}', 'sandbox', '${idOf(n)}', false, '0xtoken', ${amount}, '0xb', 1, true, true, now());`;
+
 /** Payments as an earlier version left them. */
 const before = `
   insert into accounts (id, name, plan) values ('${account}', 'Test', 'starter');
@@ -77,6 +82,7 @@ const before = `
   ${payment(4, { exception: `'underpaid'`, amount_received: '40', amount_confirmed: '30' })}
   ${payment(5, { status: `'expired'`, exception: `'underpaid'`, amount_received: '9' })}
   ${payment(6, {})}
+  ${transfer(1, '100')} ${transfer(2, '107')} ${transfer(3, '50')} ${transfer(4, '40')} ${transfer(5, '9')}
   ${counted('completed', 3)} ${counted('pending', 2)} ${counted('expired', 1)}
   ${forward(1, 'a', '100', true)} ${forward(2, 'b', '7', true)} ${forward(4, 'c', '30', false)}`;
 
@@ -90,6 +96,13 @@ test('what was there is counted as if it had always been: volumes, exceptions, u
     { day: '2026-01-02', count: 2, amount: '157' },
   ]);
   expect(await readHoldings(db, scope)).toMatchObject([{ treasury: '0xtreasury', amount: 130n, payments: 2 }]);
+  const flows = (await readLedger(db, scope)).map(({ source, destination, amount }) => [source, destination, amount]);
+  expect(flows).toEqual([
+    ['forwarders', 'treasury', 107n],
+    ['received', 'forwarders', 256n],
+    ['received', 'treasury', 50n],
+  ]);
+  expect(await ledgerFaults(db)).toEqual([]);
   for (const _ of ['before', 'after']) {
     expect(await total({})).toBe(6);
     expect(await total({ exception: 'underpaid' })).toBe(2);

@@ -80,7 +80,7 @@ test('without a baseline, coin on an address of an extended public key is unexpl
   await pay(address);
   const unexplained = {
     name: 'test-unexplained',
-    text: `select amount::text from unexplained_funds where payment_id = $1 and resolved_at is null`,
+    text: `select amount::text from differences where payment_id = $1 and resolved_at is null`,
   };
   await until(
     () => scene.florin.admin.db.query<{ amount: string }>(unexplained, [created.id]),

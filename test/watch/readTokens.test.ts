@@ -63,7 +63,7 @@ test('florin chain rescan reads beside the running watcher and reports', async (
   const done = await launch(args, room, env).ended;
   expect(done.stderr).toBe('');
   expect(JSON.parse(done.stdout)).toMatchObject({ caip2: far.caip2, from: 0, address: null, found: 0 });
-  const listed = await launch(['chain', 'unexplained', '--json'], room, env).ended;
+  const listed = await launch(['ledger', 'differences', '--json'], room, env).ended;
   expect(JSON.parse(listed.stdout)).toEqual({ data: [] });
   const beyond = await launch(['chain', 'rescan', far.caip2, '--from', '999999999'], room, env).ended;
   expect(beyond.code).not.toBe(0);

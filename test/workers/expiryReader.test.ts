@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { listUnexplained } from '../../src/storage/unexplainedFunds.ts';
+import { listDifferences } from '../../src/storage/differences.ts';
 import { createExpiryReader } from '../../src/workers/expiryReader.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import type { Written } from '../api/listingScene.ts';
@@ -53,7 +53,7 @@ const prepare = async (options: Parameters<typeof startWatchedChain>[1] = {}) =>
       return row!;
     },
     unexplained: async ({ id }: Written) =>
-      (await listUnexplained(context.db, 100)).filter(({ paymentId }) => paymentId === id),
+      (await listDifferences(context.db, 100)).filter(({ paymentId }) => paymentId === id),
   };
 };
 type Scene = Awaited<ReturnType<typeof prepare>>;

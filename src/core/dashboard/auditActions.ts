@@ -7,6 +7,7 @@ export const auditActions = [
   'key.created',
   'key.revoked',
   'key.rotated',
+  'ledger.corrected',
   'payment.canceled',
   'payment.created',
   'payment.resolved',

@@ -80,6 +80,8 @@ export type Home = {
    * token (`wrong_token`, counted among the newest 1,000 that ever got one).
    */
   attention: { status: string; exception: string; count: number }[];
+  /** Addresses that hold more or less than the records say; 100 at most. */
+  differences: number;
 };
 
 export type GoLive = {
@@ -141,6 +143,16 @@ export type UnclaimedFunds = {
   network: string;
   address: string;
   txHash: string | null;
+  at: string;
+};
+
+/** What an address holds minus what the records say. */
+export type FundsDifference = {
+  paymentId: string;
+  /** With its currency; negative if funds are missing. */
+  amount: string;
+  network: string;
+  address: string;
   at: string;
 };
 
@@ -211,7 +223,14 @@ export type MoneyApi = {
   'POST /payments/:id/resolve': { body: { expectedAmount: string }; answer: PaymentObject };
   /** Sandbox payments on the local chain only. */
   'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
-  'GET /settlement': { answer: { unswept: UnsweptRow[]; sweeps: SweepRow[]; unclaimed: UnclaimedFunds[] } };
+  'GET /settlement': {
+    answer: {
+      unswept: UnsweptRow[];
+      sweeps: SweepRow[];
+      unclaimed: UnclaimedFunds[];
+      differences: FundsDifference[];
+    };
+  };
   /** For one row of `unswept`, so that the signer has seen the treasury. */
   'POST /settlement/plan': { body: { network: string; currency: string; treasury: string }; answer: SweepPlan };
   'POST /settlement/sweeps': {

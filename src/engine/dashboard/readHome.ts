@@ -11,10 +11,12 @@ import {
   volumesSince,
 } from '../../storage/dashboard/homeFigures.ts';
 import { webhookHealth } from '../../storage/dashboard/webhookHealth.ts';
+import { accountDifferences } from '../../storage/differences.ts';
 import type { Context } from '../context.ts';
 
 const dayMs = 86_400_000;
 const healthDays = 7;
+const shownDifferences = 100;
 
 /** UTC days up to today, oldest first. */
 const daysUpTo = (nowMs: number, count: number): string[] =>
@@ -86,5 +88,6 @@ export const readHome = async (context: Context, scope: Scope, dayCount: number)
       ...states.filter(needsAttention),
       ...(await strayedNow(db, scope)).map(row => ({ ...row, exception: wrongToken })),
     ],
+    differences: (await accountDifferences(db, scope, shownDifferences)).length,
   };
 };

@@ -4,7 +4,7 @@ import { readUnswept } from '../../engine/dashboard/readUnswept.ts';
 import { paymentsInSweep } from '../../engine/dashboard/sweepBatches.ts';
 import { planSweep } from '../../engine/dashboard/sweepPlan.ts';
 import { recentSweeps, recordSweep } from '../../engine/dashboard/sweeps.ts';
-import { readUnclaimed } from '../../engine/dashboard/unclaimedFunds.ts';
+import { readDifferences, readUnclaimed } from '../../engine/dashboard/unclaimedFunds.ts';
 import { strict } from '../schemas.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -18,8 +18,12 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
     handle: async ({ scope }) => {
       // Sweeps first: otherwise a sweep could show as landed while its funds still show as unswept.
       const sweeps = await recentSweeps(context, scope);
-      const [unswept, unclaimed] = await Promise.all([readUnswept(context, scope), readUnclaimed(context, scope)]);
-      return { unswept, sweeps, unclaimed };
+      const [unswept, unclaimed, differences] = await Promise.all([
+        readUnswept(context, scope),
+        readUnclaimed(context, scope),
+        readDifferences(context, scope),
+      ]);
+      return { unswept, sweeps, unclaimed, differences };
     },
   }),
   route({

@@ -6,7 +6,7 @@ export const sweepFaults: readonly Fault[] = [
   {
     harm: 'Swept funds would still be shown as held.',
     file: 'src/storage/holdings.ts',
-    find: 'p.amount_confirmed - f.amount, 0',
+    find: 'p.amount_confirmed - f.forwarded, 0',
     replace: 'p.amount_confirmed - p.amount_forwarded, 0',
     tests: ['dashboard/settlement'],
   },

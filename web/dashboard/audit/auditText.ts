@@ -48,6 +48,10 @@ const words: Readonly<Record<AuditAction, Words>> = {
   'key.created': { label: 'API key created', text: detail => `created the API key${quoted(detail, 'name')}` },
   'key.revoked': { label: 'API key revoked', text: detail => `revoked the API key${quoted(detail, 'name')}` },
   'key.rotated': { label: 'API key rotated', text: detail => `rotated the API key${quoted(detail, 'name')}` },
+  'ledger.corrected': {
+    label: 'Ledger corrected',
+    text: (detail, subject) => `corrected the ledger of the payment ${subject} by ${word(detail, 'amount')} base units`,
+  },
   'payment.canceled': { label: 'Payment canceled', text: (_, subject) => `canceled the payment ${subject}` },
   'payment.created': { label: 'Payment created', text: (_, subject) => `created the payment ${subject}` },
   'payment.resolved': {

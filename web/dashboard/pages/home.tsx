@@ -48,12 +48,19 @@ const attentionText = ({ status, exception }: AttentionRow): string =>
 const attentionLink = ({ status, exception }: AttentionRow): string =>
   `/payments?${new URLSearchParams({ ...(status ? { status } : {}), ...(exception ? { exception } : {}) })}`;
 
-const Attention = ({ attention }: { attention: HomeAnswer['attention'] }): ReactElement | null => {
+const Attention = ({ attention, differences }: HomeAnswer): ReactElement | null => {
   const present = attention.filter(({ count }) => count > 0);
-  if (present.length === 0) return null;
+  if (present.length === 0 && differences === 0) return null;
   return (
     <Card title="Needs attention" lead="Payments with a problem that somebody should check.">
       <div className="attention">
+        {differences > 0 && (
+          <Link to="/settlement">
+            <Icon name="warning" />
+            <strong>{countText(differences)}</strong>
+            different from the blockchain
+          </Link>
+        )}
         {present.map(row => (
           <Link key={`${row.status} ${row.exception}`} to={attentionLink(row)}>
             <Icon name="warning" />
@@ -128,7 +135,7 @@ const Home = (): ReactElement => {
           <>
             {mayBuild && sumOf(answer.conversion.completed) === 0 && <FirstSteps />}
             <Tiles home={answer} />
-            <Attention attention={answer.attention} />
+            <Attention {...answer} />
             <Volumes home={answer} />
             <Conversion home={answer} />
             <Webhooks webhooks={answer.webhooks} />

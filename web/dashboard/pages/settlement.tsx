@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { SweepRow, UnclaimedFunds, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import type { FundsDifference, SweepRow, UnclaimedFunds, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
@@ -11,6 +11,7 @@ import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { feeText } from '../money/feeText.ts';
 import { SweepDialog } from '../money/sweepDialog.tsx';
+import { Link } from '../link.tsx';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
@@ -106,6 +107,36 @@ const Unclaimed = ({ funds }: { funds: readonly UnclaimedFunds[] }): ReactElemen
   </Card>
 );
 
+const differenceColumns: readonly Column<FundsDifference>[] = [
+  {
+    head: 'Difference',
+    cell: ({ amount, network }) => (
+      <span className="two-lines">
+        <span>{amount.startsWith('-') ? amount : `+${amount}`}</span>
+        <span className="muted">{network}</span>
+      </span>
+    ),
+  },
+  { head: 'Payment', cell: ({ paymentId }) => <Link to={`/payments/${paymentId}`}>{paymentId}</Link> },
+  { head: 'Address', cell: ({ address }) => <Copyable text={address} what="address" isShort /> },
+  { head: 'Found', cell: ({ at }) => <Time at={at} /> },
+];
+
+/** Shown only while there are any. */
+const Differences = ({ differences }: { differences: readonly FundsDifference[] }): ReactElement => (
+  <Card
+    title="Differences with the blockchain"
+    lead="These addresses hold more (+) or less (-) than the recorded transfers say. Nothing is credited. Look up the address in a block explorer, and ask your operator to run “florin ledger differences”."
+  >
+    <Table
+      caption="Differences with the blockchain"
+      rows={differences}
+      keyOf={({ paymentId, amount }) => `${paymentId} ${amount}`}
+      columns={differenceColumns}
+    />
+  </Card>
+);
+
 const Settlement = (): ReactElement => {
   const settlement = useAnswer('GET /settlement', {}, { everyMs: () => refreshMs });
   const maySweep = useMay('settlement.sweep');
@@ -116,8 +147,9 @@ const Settlement = (): ReactElement => {
       lead="Each payment has its own address. A sweep moves the money from these addresses to your treasury. You sign it with your own wallet."
     >
       <Answer of={settlement} lines={10}>
-        {({ unswept, sweeps, unclaimed }) => (
+        {({ unswept, sweeps, unclaimed, differences }) => (
           <>
+            {differences.length > 0 && <Differences differences={differences} />}
             {unclaimed.length > 0 && <Unclaimed funds={unclaimed} />}
             <Card title="Ready to sweep" lead="Confirmed money that is not in your treasury yet.">
               {unswept.length === 0 ? (

@@ -1,0 +1,142 @@
+import { userInfo } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Environment } from '../core/environment.ts';
+import { type LedgerBalances, ledgerAccounts, ledgerBalances } from '../core/ledger.ts';
+import { resolveAccount } from '../engine/accounts.ts';
+import { correctLedger } from '../engine/correctLedger.ts';
+import { readChains } from '../storage/chains.ts';
+import type { Database } from '../storage/database.ts';
+import { type DifferenceRow, listDifferences } from '../storage/differences.ts';
+import { readLedger } from '../storage/ledger.ts';
+import { type Reconciliation, readReconciliation, requestRounds } from '../storage/reconciliation.ts';
+import { environmentOption } from './accountCommands.ts';
+import { type Common, common, print, withAdmin } from './commands.ts';
+
+const shownDifferences = 1_000;
+const lookMs = 500;
+/** A process that takes over a chain does so within this time. */
+const unreadMs = 30_000;
+
+const balancesJson = ({ balances, swept, ...token }: LedgerBalances) => ({
+  ...token,
+  ...Object.fromEntries(ledgerAccounts.map(name => [name, balances[name].toString()])),
+  swept: swept.toString(),
+});
+
+const balanceLine = ({ caip2, contract, balances }: LedgerBalances): string =>
+  [
+    `${caip2}  ${contract ?? 'native coin'}`,
+    ...ledgerAccounts.map(name => `  ${name.padEnd(12)}${balances[name].toString().padStart(32)}`),
+  ].join('\n');
+
+const differenceLine = (row: DifferenceRow): string =>
+  [
+    row.id,
+    row.paymentId,
+    row.caip2,
+    row.address,
+    `${row.amount.replace(/^(?!-)/, '+')} base units of ${row.contract ?? 'native coin'}`,
+    `block ${row.blockNumber}`,
+    `since ${row.seenAt.toISOString()}`,
+  ].join('  ');
+
+const addShow = (ledger: Command): void => {
+  common(ledger.command('show').description('Show the balances of the ledger, in base units. They add up to zero.'))
+    .option('--account <id>', 'Account. Default: the first one.')
+    .addOption(environmentOption())
+    .action((options: Common & { account?: string; environment: Environment }) =>
+      withAdmin(options, async admin => {
+        const account = await resolveAccount(admin, options.account ?? null);
+        const flows = await readLedger(admin.db, { accountId: account.id, environment: options.environment });
+        const tokens = ledgerBalances(flows);
+        const text = tokens.map(balanceLine).join('\n') || 'Nothing has arrived yet.';
+        print(options, { data: tokens.map(balancesJson) }, text);
+      }),
+    );
+};
+
+/** Waits until the round that was asked for is complete. */
+const waitFor = async (db: Database, asked: Reconciliation, onProgress: (text: string) => void) => {
+  const { caip2 } = asked;
+  let lastReadMs = performance.now();
+  let shown = '';
+  for (;;) {
+    const now = (await readReconciliation(db, caip2))!;
+    if (!now.isRequested) return now;
+    const [chain] = await readChains(db, [caip2]);
+    if (chain?.leaseHolder) lastReadMs = performance.now();
+    if (performance.now() - lastReadMs > unreadMs) {
+      throw new Error(`No process reads ${caip2} now. The request is kept; the next one that does carries it out.`);
+    }
+    const text = `${caip2}: ${now.compared} addresses compared`;
+    if (text !== shown) onProgress(text);
+    shown = text;
+    await pause(lookMs);
+  }
+};
+
+const addCheck = (ledger: Command): void => {
+  common(
+    ledger
+      .command('check')
+      .description('Compare every address with the chain now, beside the running server, and list the differences.'),
+  ).action((options: Common) =>
+    withAdmin(options, async ({ db }) => {
+      const chains: { caip2: string; compared: number }[] = [];
+      for (const asked of await requestRounds(db)) {
+        const { caip2, finishedCompared } = await waitFor(db, asked, text => {
+          if (!options.json) console.error(text);
+        });
+        chains.push({ caip2, compared: finishedCompared ?? 0 });
+      }
+      const differences = await listDifferences(db, shownDifferences);
+      const sum = chains.reduce((total, { compared }) => total + compared, 0);
+      const lines = [
+        `${sum} addresses on ${chains.length} chains were compared. ${differences.length} differences are open.`,
+        ...differences.map(differenceLine),
+      ];
+      print(options, { chains, differences }, lines.join('\n'));
+      if (differences.length > 0) process.exitCode = 1;
+    }),
+  );
+};
+
+const addDifferences = (ledger: Command): void => {
+  common(
+    ledger.command('differences').description('List addresses that hold more or less than the records say.'),
+  ).action((options: Common) =>
+    withAdmin(options, async ({ db }) => {
+      const rows = await listDifferences(db, shownDifferences);
+      print(options, { data: rows }, rows.map(differenceLine).join('\n') || 'All addresses hold what was recorded.');
+    }),
+  );
+  common(
+    ledger
+      .command('correct')
+      .description(
+        'Resolve a difference with an entry in the ledger, after you looked at the chain yourself. You cannot undo this. The payment does not change.',
+      ),
+  )
+    .argument('<id>', 'Number of the difference, as "florin ledger differences" shows it.')
+    .requiredOption('--reason <text>', 'Why the records differ. Kept for good.')
+    .option('--by <name>', 'Who decides. Default: the name of your account on this machine.')
+    .action((id: string, options: Common & { reason: string; by?: string }) =>
+      withAdmin(options, async admin => {
+        const { reason, by = userInfo().username } = options;
+        const { paymentId, caip2, contract, amount } = await correctLedger(admin, id, { by, reason });
+        const text = `The ledger of ${paymentId} is corrected by ${amount} base units of ${contract ?? 'native coin'}.`;
+        print(options, { id, paymentId, caip2, contract, amount, by, reason }, text);
+      }),
+    );
+};
+
+/** The ledger, and how it compares with the chain. */
+export const addLedgerCommands = (program: Command): void => {
+  const ledger = program
+    .command('ledger')
+    .description('Show where money came from and where it is, and compare the records with the chain.');
+  addShow(ledger);
+  addCheck(ledger);
+  addDifferences(ledger);
+};

@@ -1,0 +1,31 @@
+import { FlorinError } from '../core/errors.ts';
+import { correctDifference, type DifferenceRow, lockDifference } from '../storage/differences.ts';
+import { settleForwards } from '../storage/holdings.ts';
+import type { AdminContext } from './accounts.ts';
+import { operatorActing, recordAction } from './dashboard/acting.ts';
+import { type Decision, requireDecision } from './decision.ts';
+
+/**
+ * The operator has looked at the chain and enters what the records lack, or have too much of. The entry is kept for good,
+ * with an audit row. It changes the ledger and what sweeps take, and never the state of the payment.
+ */
+export const correctLedger = async (
+  context: AdminContext,
+  differenceId: string,
+  given: Decision,
+): Promise<DifferenceRow> => {
+  const { by, reason } = requireDecision(given);
+  return context.db.transaction(async tx => {
+    const difference = await lockDifference(tx, differenceId);
+    if (!difference) throw new FlorinError('not_found', `There is no open difference ${differenceId}.`);
+    const { accountId, environment, paymentId, caip2, contract, amount, blockNumber } = difference;
+    await correctDifference(tx, differenceId, { by, reason });
+    await settleForwards(tx, caip2, null, [{ accountId, environment, id: paymentId }]);
+    await recordAction(context, tx, operatorActing({ accountId, environment }), {
+      action: 'ledger.corrected',
+      subject: paymentId,
+      detail: { caip2, contract, amount, block: blockNumber, by, reason },
+    });
+    return difference;
+  });
+};
