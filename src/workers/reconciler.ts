@@ -23,8 +23,6 @@ export const comparedPerTurn = 1_000;
 const intervalMs = 15_000;
 /** The shortest time from the start of one round to the start of the next. */
 const roundSeconds = 3_600;
-/** How many blocks back a reorg may reach on a chain that does not say what is final. */
-const deepestReorg = 256;
 /** Suspected differences that wait for their block to become final. */
 const maxSuspected = 1_000;
 
@@ -38,9 +36,14 @@ const nameOf = ({ forwarder, contract }: Holder): string => `${forwarder.id} ${c
 
 /**
  * Compares what forwarders hold with what the records say, address by address, in rounds. Missed transfers are searched
- * for and credited as if they had just been read. A difference that stays is reported once its block is final.
+ * for and credited as if they had just been read. A difference that stays is reported once its block is final: as the
+ * chain says, or `deepestReorg` blocks below the newest one.
  */
-export const createReconciler = (sources: ChainSources, clock: { now(): number } = performance) => {
+export const createReconciler = (
+  sources: ChainSources,
+  deepestReorg: number,
+  clock: { now(): number } = performance,
+) => {
   const { context, driver, lease } = sources;
   const { db, log } = context;
   const { caip2 } = lease;

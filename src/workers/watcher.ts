@@ -46,14 +46,16 @@ const dueShare = 200;
 const blocksBehind = 20;
 /** Interval of balance scans, which need extra RPC calls. */
 const minScanMs = 5_000;
+/** How many blocks back a reorg may reach. The local chain mines only on demand and reorganises only by simulation. */
+const deepestReorg = 256;
 /** Interval for checking unverified transfers again. */
 const verifyMs = 30_000;
 const [minRetryMs, maxRetryMs] = [250, 10_000];
 
-const coinScanMs = ({ networks }: WatchedChain): number => {
-  const [{ backing, blockTimeSeconds }] = networks as [Network];
-  return backing === 'devchain' ? 0 : Math.max(minScanMs, blockTimeSeconds * 1000);
-};
+const isLocal = ({ networks }: WatchedChain): boolean => networks[0]!.backing === 'devchain';
+
+const coinScanMs = (chain: WatchedChain): number =>
+  isLocal(chain) ? 0 : Math.max(minScanMs, chain.networks[0]!.blockTimeSeconds * 1000);
 
 /** Advances payments that waited for a height that the chain has reached. */
 const advanceReached = async (context: Context, caip2: string, signal: AbortSignal): Promise<void> => {
@@ -95,7 +97,7 @@ const follow = async (
   const readExpiring = createExpiryReader({ context, driver, lease });
   const scanClosed = createClosedScanner({ context, driver, lease });
   const keepBaselines = createBaselineKeeper({ context, driver, lease }, chain.networks);
-  const reconcile = createReconciler({ context, driver, lease });
+  const reconcile = createReconciler({ context, driver, lease }, isLocal(chain) ? 0 : deepestReorg);
   const rescan = createRescanner(context, driver, lease);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
   for await (const step of driver.follow(cursor, host, signal)) {

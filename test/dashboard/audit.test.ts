@@ -144,6 +144,7 @@ test('the doctor finds nothing where nothing is wrong', async () => {
     ['master key', true],
     ['audit log', true],
     ['wallets', true],
+    ['ledger', true],
   ]);
 });
 
