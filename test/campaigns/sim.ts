@@ -6,6 +6,7 @@ import type { Check } from './sim/checkChain.ts';
 import { createChecker } from './sim/checker.ts';
 import { checkTheChecker } from './sim/corruptions.ts';
 import { createCustomers } from './sim/customers.ts';
+import { openOrigins } from './sim/origins.ts';
 import {
   caip2,
   enrol,
@@ -22,7 +23,8 @@ import { type Sizes, type Stage, simulate, type Tally } from './sim/simulate.ts'
 import { createWorld } from './sim/world.ts';
 
 const help = `Pays thousands of payments on the local chain of a real Florin while the chain is reorganised over and over.
-A checker that shares nothing with Florin's source walks the chain and states what must hold (I1-I5, I7, I8).
+Merchants sweep meanwhile. A checker that shares nothing with Florin's source walks the chain and states what must hold
+(I1-I5, I7, I8, I16: the ledger equals the chain to the base unit).
 
   --reorgs N             default 1000, of depth 1 to 64
   --transfers N          default 10000
@@ -91,7 +93,8 @@ const prepare = async (room: Room, running: Running): Promise<Stage> => {
     ledger: world.ledger,
   });
   const tables = await openTables(found.owner);
-  return { api, rpc: running.rpc, tables, world, customers: createCustomers(assets, random), checker, random };
+  const customers = createCustomers(assets, random, await openOrigins(room, found.owner));
+  return { api, rpc: running.rpc, tables, world, customers, checker, random };
 };
 
 const checksOf = async (room: Room, stage: Stage, startedMs: number): Promise<readonly Check[]> => {

@@ -9,6 +9,7 @@ import { createRandom } from './fuzz/random.ts';
 import type { Check } from './sim/checkChain.ts';
 import { createChecker } from './sim/checker.ts';
 import { createCustomers } from './sim/customers.ts';
+import { openOrigins } from './sim/origins.ts';
 import {
   caip2,
   enrol,
@@ -97,7 +98,7 @@ const prepare = async (
     ledger: world.ledger,
   });
   const tables = await openTables(database.owner);
-  const customers = createCustomers(assets, random);
+  const customers = createCustomers(assets, random, await openOrigins(room, database.owner));
   const tally = { rounds: 0, reorgs: 0 };
   const counts = { tally, faults: [], killed: new Map(), checks: 0 };
   return { room, proxy, tables, world, random, running, key, customers, checker, ...counts };

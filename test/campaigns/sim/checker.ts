@@ -5,6 +5,7 @@ import { type Check, checkBlocks, checkPhantoms, checkTransfers, type Ledger } f
 import { checkCoins } from './checkCoins.ts';
 import { checkFinality, type FinalityOptions } from './checkFinality.ts';
 import { checkEvents, checkPaths, createEventMemory, type EventMemory } from './checkHistory.ts';
+import { checkLedger } from './checkLedger.ts';
 import { checkCover, checkMoney, checkStanding } from './checkStanding.ts';
 import { readTables } from './tables.ts';
 
@@ -45,6 +46,7 @@ export const createChecker = (options: CheckerOptions): Checker => {
       checkTransfers(tables, walked, options.listed),
       checkPhantoms(tables, options.ledger),
       await checkCoins(tables, walked, rpc, isSettled),
+      await checkLedger(tables, walked, options.listed, rpc, isSettled),
       checkBlocks(tables, walked),
       checkPaths(tables),
       await checkEvents(tables, events),

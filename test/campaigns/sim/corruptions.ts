@@ -16,6 +16,28 @@ const byBalance = (row: string): string => `${row}.canonical and not ${row}.supe
 
 const corruptions: readonly Corruption[] = [
   {
+    name: 'the ledger has one base unit more',
+    noticedBy: 'I16',
+    sql: [
+      `insert into ledger_deltas (account_id, environment, caip2, contract, source, destination, count, amount)
+        select account_id, environment, caip2, contract, source, destination, 0, 1 from (
+          select account_id, environment, caip2, contract, source, destination from ledger_totals
+          union all select account_id, environment, caip2, contract, source, destination from ledger_deltas
+        ) l limit 1`,
+    ],
+  },
+  {
+    name: 'a sweep is missing in the ledger',
+    noticedBy: 'I16',
+    sql: [
+      `insert into ledger_deltas (account_id, environment, caip2, contract, source, destination, count, amount)
+        select account_id, environment, caip2, contract, source, destination, -1, -amount from (
+          select account_id, environment, caip2, contract, 'forwarders' as source, 'treasury' as destination, amount
+          from forwards where canonical and verified
+        ) l limit 1`,
+    ],
+  },
+  {
     name: 'a transfer is lost',
     noticedBy: 'I1',
     sql: [`delete from transfers where key = ${anyTransfer}`],

@@ -1,6 +1,6 @@
 import type { Api } from '../chaos/api.ts';
 import type { Random } from '../fuzz/random.ts';
-import type { Intent, Shape } from './spend.ts';
+import type { Intent, Shape, Sweep } from './spend.ts';
 import type { Order } from './world.ts';
 
 /** A currency of a network, as the API lists it. */
@@ -15,6 +15,8 @@ export type Payment = { readonly id: string; readonly address: string; readonly 
 
 /** Something that a customer will send, not before so many rounds. */
 type Due = { readonly intent: Intent; readonly notBefore: number };
+/** A forwarder that the merchant will sweep, not before so many rounds. */
+type DueSweep = Omit<Sweep, 'salts'> & { readonly salt: `0x${string}`; readonly notBefore: number };
 
 const habits = [
   'exact',
@@ -95,10 +97,17 @@ const decimalOf = (units: bigint, decimals: number): string => {
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 };
 
-/** Merchants' payments and what their customers send for them. */
-export const createCustomers = (assets: readonly Asset[], random: Random) => {
+/** What sweeping the address of a payment takes. */
+export type Origins = (paymentId: string) => Promise<{ readonly treasury: string; readonly salt: `0x${string}` }>;
+
+/** The share of token payments that are swept, some of them before all has arrived and some twice. */
+const sweptShare = 0.5;
+
+/** Merchants' payments, what their customers send for them, and what the merchants sweep. */
+export const createCustomers = (assets: readonly Asset[], random: Random, originOf: Origins) => {
   const payments = new Map<string, Payment>();
   let due: Due[] = [];
+  let dueSweeps: DueSweep[] = [];
   let planned = 0;
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -125,6 +134,9 @@ export const createCustomers = (assets: readonly Asset[], random: Random) => {
     for (const { amount, wait } of parts) {
       const intent = { to: payment.address, contract: habit === 'stray' ? strayed.contract : contract, amount };
       due.push({ intent, notBefore: round + wait });
+      if (intent.contract === null || random.next() > sweptShare) continue;
+      const { treasury, salt } = await originOf(payment.id);
+      dueSweeps.push({ treasury, contract: intent.contract, salt, notBefore: round + wait + random.below(6) });
     }
   };
 
@@ -139,6 +151,18 @@ export const createCustomers = (assets: readonly Asset[], random: Random) => {
       ];
     }
     return [{ intents, shape }];
+  };
+
+  /** One transaction for each treasury and token. */
+  const sweeps = (round: number, everything: boolean): Order[] => {
+    const ready = dueSweeps.filter(each => everything || each.notBefore <= round);
+    dueSweeps = dueSweeps.filter(each => !everything && each.notBefore > round);
+    for (const _ of ready) count('sweep');
+    return [...Map.groupBy(ready, ({ treasury, contract }) => `${treasury} ${contract}`).values()].map(some => {
+      const [{ treasury, contract }] = some as [DueSweep];
+      const salts = [...new Set(some.map(({ salt }) => salt))];
+      return [{ intents: [], shape: 'sweep', sweep: { treasury, contract, salts } }];
+    });
   };
 
   return {
@@ -163,6 +187,7 @@ export const createCustomers = (assets: readonly Asset[], random: Random) => {
         orders.push(orderOf(intents));
         if (random.next() < 0.3) orders.push(null);
       }
+      orders.push(...sweeps(round, everything));
       return orders.length > 0 ? orders : [null];
     },
   };

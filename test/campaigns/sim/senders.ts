@@ -1,7 +1,7 @@
 import { keccak256, toHex } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { ChainRpc } from './chainRpc.ts';
-import { type Intent, type Shape, type Spend, signNoise, signSpend } from './spend.ts';
+import { type Part, type Spend, signNoise, signSpend } from './spend.ts';
 
 /** More than blocks a reorg takes back, so that no two of them hang on each other by the nonce of their sender. */
 const count = 200;
@@ -13,7 +13,7 @@ export type Senders = {
   /** Reads the nonces anew. */
   refresh(rpc: ChainRpc): Promise<void>;
   /** Signs what goes into one block: the later ones of the list follow on the first. */
-  sign(parts: readonly { readonly intents: readonly Intent[]; readonly shape: Shape }[]): Promise<Spend[]>;
+  sign(parts: readonly Part[]): Promise<Spend[]>;
   /** These do not stand any more. */
   takeBack(spends: readonly Spend[]): void;
   /** Whether this can be mined as it is. */
@@ -41,9 +41,7 @@ export const createSenders = (seed: string): Senders => {
       const sender = turn++ % count;
       const first = nonces[sender]!;
       return Promise.all(
-        parts.map(({ intents, shape }, at) =>
-          signSpend(accounts[sender]!, { sender, nonce: first + at }, intents, shape, keccak256),
-        ),
+        parts.map((part, at) => signSpend(accounts[sender]!, { sender, nonce: first + at }, part, keccak256)),
       );
     },
     takeBack(spends) {

@@ -1,4 +1,7 @@
+import { type Abi, encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import factoryArtefact from '../../../contracts/artefacts/ForwarderFactory.json' with { type: 'json' };
+import { forwarderFactory } from '../../../src/chains/evm/forwarder.ts';
 
 /** What a transaction is to move to whom. Addresses are lower-case. */
 export type Intent = { readonly to: string; readonly contract: string | null; readonly amount: bigint };
@@ -14,7 +17,13 @@ export type Spend = {
   readonly isFailing: boolean;
 };
 
-export type Shape = 'plain' | 'contract' | 'failing';
+export type Shape = 'plain' | 'contract' | 'failing' | 'sweep';
+
+/** Forwarders of one treasury to be swept in one transaction. */
+export type Sweep = { readonly treasury: string; readonly contract: string; readonly salts: readonly `0x${string}`[] };
+
+/** What goes into one transaction. */
+export type Part = { readonly intents: readonly Intent[]; readonly shape: Shape; readonly sweep?: Sweep };
 
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const push20 = (address: string): string => `73${address.slice(2)}`;
@@ -47,7 +56,18 @@ const terms = { chainId: 31_337, type: 'eip1559', maxFeePerGas: 200_000_000_000n
 
 const hexOfAddress = (address: string): `0x${string}` => address as `0x${string}`;
 
-const contentOf = (intents: readonly Intent[], shape: Shape) => {
+const sweepOf = ({ treasury, contract, salts }: Sweep) => ({
+  to: hexOfAddress(forwarderFactory),
+  data: encodeFunctionData({
+    abi: factoryArtefact.abi as Abi,
+    functionName: 'sweep',
+    args: [treasury, contract, salts, 200_000n],
+  }),
+  gas: 300_000n + 400_000n * BigInt(salts.length),
+});
+
+const contentOf = ({ intents, shape, sweep }: Part) => {
+  if (sweep) return sweepOf(sweep);
   const [only] = intents;
   if (shape === 'plain' && only && intents.length === 1) {
     if (only.contract === null) return { to: hexOfAddress(only.to), value: only.amount, gas: 50_000n };
@@ -62,13 +82,12 @@ const contentOf = (intents: readonly Intent[], shape: Shape) => {
 export const signSpend = async (
   account: PrivateKeyAccount,
   place: { readonly sender: number; readonly nonce: number },
-  intents: readonly Intent[],
-  shape: Shape,
+  part: Part,
   hashOf: (raw: `0x${string}`) => string,
 ): Promise<Spend> => {
   const { sender, nonce } = place;
-  const raw = await account.signTransaction({ ...terms, nonce, ...contentOf(intents, shape) });
-  return { hash: hashOf(raw), raw, sender, nonce, intents, isFailing: shape === 'failing' };
+  const raw = await account.signTransaction({ ...terms, nonce, ...contentOf(part) });
+  return { hash: hashOf(raw), raw, sender, nonce, intents: part.intents, isFailing: part.shape === 'failing' };
 };
 
 /** A transaction that moves nothing; `data` makes each of them another. */

@@ -32,6 +32,7 @@ export type TransferRow = {
 };
 export type PaymentRow = {
   readonly id: string;
+  readonly accountId: string;
   readonly status: string;
   readonly exception: string | null;
   readonly amount: string;
@@ -62,6 +63,14 @@ export type EventRow = {
   readonly digest: string;
 };
 
+export type LedgerRow = {
+  readonly accountId: string;
+  readonly contract: string | null;
+  readonly source: string;
+  readonly destination: string;
+  readonly amount: string;
+};
+
 /** All that the database says of one chain, at one moment. */
 export type Tables = {
   readonly nowMs: number;
@@ -70,6 +79,7 @@ export type Tables = {
   readonly transfers: readonly TransferRow[];
   readonly payments: readonly PaymentRow[];
   readonly events: readonly EventRow[];
+  readonly ledger: readonly LedgerRow[];
   bodies(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 };
 
@@ -83,7 +93,7 @@ const blocksText = `select number::float8 as number, hash, parent_hash as "paren
 const transfersText = `select key, payment_id as "paymentId", stray, lower(contract) as contract, tx_hash as "txHash",
   lower(sender) as sender, amount::text as amount, block_hash as "blockHash", block_number::float8 as "blockNumber",
   canonical and not superseded as canonical, verified, told, ${ms('first_seen_at')} as "firstSeenMs" from transfers where caip2 = $1`;
-const paymentsText = `select id, status::text as status, exception::text as exception, amount::text as amount,
+const paymentsText = `select id, account_id as "accountId", status::text as status, exception::text as exception, amount::text as amount,
   amount_received::text as received, amount_confirmed::text as confirmed, decimals, lower(contract) as contract,
   lower(address) as address, tiers, tolerance_bps as "toleranceBps", dust_floor::text as "dustFloor", late_policy as "latePolicy",
   late_window_seconds::float8 * 1000 as "lateWindowMs", ${ms('expires_at')} as "expiresMs",
@@ -93,6 +103,11 @@ const eventsText = `select e.id, e.payment_id as "paymentId", e.sequence, e.type
   e.previous_exception::text as "previousException", ${ms('e.created_at')} as "createdMs",
   encode(sha256(convert_to(e.body, 'UTF8')), 'hex') as digest
   from events e join payments p on p.id = e.payment_id where p.caip2 = $1 order by e.payment_id, e.sequence, e.id`;
+
+const ledgerText = `select account_id as "accountId", nullif(lower(contract), '') as contract, source, destination,
+  sum(amount)::text as amount from (select account_id, caip2, contract, source, destination, amount from ledger_totals
+    union all select account_id, caip2, contract, source, destination, amount from ledger_deltas) l
+  where caip2 = $1 group by 1, 2, 3, 4 having sum(amount) <> 0`;
 
 /** Reads with the caller's transaction, which has to be repeatable. */
 export const readTables = async (client: pg.ClientBase, caip2: string): Promise<Tables> => {
@@ -107,6 +122,7 @@ export const readTables = async (client: pg.ClientBase, caip2: string): Promise<
     transfers: await ask<TransferRow>(transfersText),
     payments: await ask<PaymentRow>(paymentsText),
     events: await ask<EventRow>(eventsText),
+    ledger: await ask<LedgerRow>(ledgerText),
     async bodies(ids) {
       const { rows } = await client.query('select id, body from events where id = any($1::text[])', [ids]);
       return new Map(rows.map(row => [row.id as string, row.body as string]));

@@ -3,11 +3,11 @@ import type { ChainRpc, RpcCall } from './chainRpc.ts';
 import type { Ledger } from './checkChain.ts';
 import type { ChainMemory } from './checkFinality.ts';
 import { createSenders } from './senders.ts';
-import type { Intent, Shape, Spend } from './spend.ts';
+import type { Intent, Part, Spend } from './spend.ts';
 
 /** Spends of one sender that share a block. */
 type Group = { readonly spends: readonly Spend[]; height: number };
-export type Order = readonly { readonly intents: readonly Intent[]; readonly shape: Shape }[];
+export type Order = readonly Part[];
 
 export type Reorg = {
   readonly depth: number;

@@ -9,9 +9,9 @@ import { Card, Page } from '../kit/page.tsx';
 import { Answer, Empty } from '../kit/states.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
+import { Link } from '../link.tsx';
 import { feeText } from '../money/feeText.ts';
 import { SweepDialog } from '../money/sweepDialog.tsx';
-import { Link } from '../link.tsx';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
