@@ -28,7 +28,7 @@ export const addRestoreCommands = (program: Command): void => {
       const { wasDetected, watched } = await declareRestored(admin);
       const text = wasDetected
         ? 'The restore is confirmed. Payments can be created again.'
-        : `The restore is declared. ${watched} addresses of extended public keys are skipped and watched.`;
+        : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
       print(options, { wasDetected, watched }, text);
     }),
   );

@@ -1,11 +1,12 @@
 import { deriveXpubAddress } from '../chains/evm/xpub.ts';
 import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
-import { type Epoch, firstIndexOf, formatEpoch, timeBefore } from '../core/epoch.ts';
+import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, timeBefore } from '../core/epoch.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../storage/database.ts';
 import { putDeploymentValue, readDeploymentValue } from '../storage/deployment.ts';
 import {
   claimDatabaseIdentity,
+  epochTails,
   insertEpochs,
   insertLostAddresses,
   type LostAddress,
@@ -31,6 +32,11 @@ type Admin = { readonly db: Database; readonly vault: Vault };
 export const skippedIndexes = 1_000;
 /** Addresses per account and treasury that are watched for a lost epoch, from its first one on. */
 export const watchedOfEpoch = 1_000;
+
+/** The newest epochs are those of processes that ran when the backup was taken. */
+const tailEpochs = 5;
+/** Addresses watched beyond the last known one of each epoch, account and treasury: fewer if there are many of these. */
+const [mostOfTails, fewestOfTail] = [200_000, 20];
 
 const range = (first: bigint, count: number): bigint[] => Array.from({ length: count }, (_, at) => first + BigInt(at));
 
@@ -91,6 +97,25 @@ const watchEpochs = async (
   return watched;
 };
 
+/**
+ * Processes that ran when a backup was taken went on in epochs that the backup contains. Watches what they may have handed
+ * out after it. Some of these addresses may be handed out later: they count as lost only while no payment has them.
+ */
+const watchTails = async (tx: Queryable, vault: Vault, wallets: readonly UsedWallet[]): Promise<number> => {
+  const forwarders = wallets.filter(({ kind }) => kind === 'forwarder');
+  const tails = await epochTails(tx, forwarders, indexesPerEpoch, tailEpochs);
+  const count = Math.min(watchedOfEpoch, Math.max(fewestOfTail, Math.floor(mostOfTails / tails.length)));
+  let watched = 0;
+  for (const { accountId, environment, destination, last, ...epoch } of tails) {
+    const indexes = range(last === null ? firstIndexOf(epoch) : BigInt(last) + 1n, count);
+    watched += await insertLostAddresses(
+      tx,
+      lostOf(vault, { accountId, environment, kind: 'forwarder', destination }, indexes),
+    );
+  }
+  return watched;
+};
+
 const gateName = 'restore_gate';
 /** A closed gate is not opened again by a weaker finding. */
 const closeGate = async (tx: Queryable, gate: Exclude<RestoreGate, 'open'>): Promise<void> => {
@@ -116,7 +141,10 @@ export const detectRestore = async (
     const lost = await unknownEpochs(tx, remembered);
     if (!isMoved && lost.length === 0) return;
     const wallets = await usedWallets(tx);
-    const watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchEpochs(tx, vault, wallets, lost));
+    const watched =
+      (await skipExtendedKeys(tx, vault, wallets)) +
+      (await watchTails(tx, vault, wallets)) +
+      (await watchEpochs(tx, vault, wallets, lost));
     await closeGate(tx, lost.length > 0 ? 'production' : 'extended_keys');
     const epochs = lost.map(formatEpoch);
     log.error({ isMoved, epochs, watched }, 'the database was restored or moved: run florin restored');
@@ -132,7 +160,8 @@ export const declareRestored = async ({ db, vault }: Admin): Promise<{ wasDetect
   await deriveAhead(db);
   return db.transaction(async tx => {
     const wasDetected = (await readRestoreGate(tx)) !== 'open';
-    const watched = wasDetected ? 0 : await skipExtendedKeys(tx, vault, await usedWallets(tx));
+    const wallets = wasDetected ? [] : await usedWallets(tx);
+    const watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchTails(tx, vault, wallets));
     if (watched > 0) await rescanAfterRestore(tx, null);
     await putDeploymentValue(tx, gateName, 'open');
     return { wasDetected, watched };

@@ -67,6 +67,43 @@ export const insertEpochs = async (tx: Queryable, epochs: readonly Epoch[], hold
   await tx.query(insertEpochsStatement, [epochs.map(({ number }) => number), epochs.map(({ mark }) => mark), holder]);
 };
 
+const tailsStatement = {
+  name: 'epochs-tails',
+  text: `select w.account_id as "accountId", w.environment, w.destination, e.number::float8 as number, e.mark, (
+      select max(p.derivation_index) from (
+        select derivation_index from payments where account_id = w.account_id and environment = w.environment
+        order by id desc limit 2000
+      ) p where p.derivation_index >= e.first and p.derivation_index < e.first + $4
+    )::text as last
+    from unnest($1::text[], $2::environment[], $3::text[]) as w(account_id, environment, destination)
+      cross join (
+        select number, mark, (number * 4096 + mark) * $4 as first from derivation_epochs order by number desc limit $5
+      ) e`,
+};
+export type EpochTail = Row & {
+  accountId: string;
+  environment: UsedWallet['environment'];
+  destination: string;
+  number: number;
+  mark: number;
+  /** The last index of the epoch that a payment of the account has; null if none is known. */
+  last: string | null;
+};
+/** How far the newest epochs were used for each of these wallets, according to the payments that are known. */
+export const epochTails = (
+  tx: Queryable,
+  wallets: readonly UsedWallet[],
+  indexesPerEpoch: number,
+  epochs: number,
+): Promise<EpochTail[]> =>
+  tx.query<EpochTail>(tailsStatement, [
+    wallets.map(({ accountId }) => accountId),
+    wallets.map(({ environment }) => environment),
+    wallets.map(({ destination }) => destination),
+    indexesPerEpoch,
+    epochs,
+  ]);
+
 /** What waits for the operator after a restore: nothing, payments on extended public keys, or all of production too. */
 export type RestoreGate = 'open' | 'extended_keys' | 'production';
 

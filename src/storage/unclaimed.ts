@@ -9,9 +9,13 @@ const insertStatement = {
     select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
     from ${movementRows}
       cross join lateral (select address from lost_addresses where address = i.address) l
+    where not exists (select from payments p where p.address = i.address)
     on conflict (caip2, key) do nothing returning address`,
 };
-/** Writes movements to addresses whose payments a restore lost. Returns these addresses. */
+/**
+ * Writes movements to addresses whose payments a restore lost. Returns these addresses. More addresses are watched than
+ * were lost, so one of them may belong to a payment by now.
+ */
 export const insertUnclaimed = async (
   tx: Queryable,
   caip2: string,

@@ -17,9 +17,9 @@ const usage = `npm run rpc-faults -- [--answers N] [--seed N] [--payments N]
 
 Lets a whole Florin read real chains through several nodes each, all of which answer wrongly now and then: old heads, logs
 and receipts that are missing, ranges that are cut, bloom filters emptied so that missing logs do not show, forged
-headers, refusals, silence, garbage, branches of their own. Two of the chains go through a fork with headers in a format
-that Florin does not know. Meanwhile payments
-are paid exactly, in parts, too little and too much, and the chains reorganise above their finality. Nothing may be
+headers, balances that are left out, refusals, silence, garbage, branches of their own. Two of the chains go through a
+fork with headers in a format that Florin does not know. Meanwhile payments are paid exactly, in parts, too little and too
+much, half of the native coin by contracts, and the chains reorganise above their finality. Nothing may be
 completed that is not final; and once N answers were faulty and the faults stop, all must be as the chains say.
 The seed decides what is paid and drawn; how it interleaves is up to the machine.
 --payments bounds how many are asked for (default 1500).
@@ -74,6 +74,7 @@ const faults: Faults = {
   alteredReceipts: 0.2,
   emptiedBloom: 0.02,
   forgedHeader: 0.01,
+  droppedBalance: 0.2,
   fork: 0.4,
 };
 

@@ -20,6 +20,7 @@ const answerKinds = [
   'alteredReceipts',
   'emptiedBloom',
   'forgedHeader',
+  'droppedBalance',
 ] as const;
 type ExchangeKind = (typeof exchangeKinds)[number];
 type AnswerKind = (typeof answerKinds)[number];
@@ -76,6 +77,13 @@ const forgeries: readonly ((block: Fields) => Fields)[] = [
   ({ stateRoot }) => ({ transactionsRoot: stateRoot }),
   ({ timestamp }) => ({ timestamp: hex(Number(timestamp) + 1) }),
 ];
+/** Where words that are not zero begin in the hexadecimal answer of a call. */
+const balancesIn = (result: unknown): number[] => {
+  const words = ((result as string).length - 2) / 64;
+  return Array.from({ length: Math.floor(words) }, (_, at) => 2 + at * 64).filter(
+    at => !/^0*$/.test((result as string).slice(at, at + 64)),
+  );
+};
 const hasLogs = (receipt: unknown): boolean => ((receipt as Fields).logs as unknown[]).length > 0;
 
 const alterations: Readonly<Record<AnswerKind, Alteration>> = {
@@ -130,6 +138,15 @@ const alterations: Readonly<Record<AnswerKind, Alteration>> = {
   forgedHeader: {
     applies: isBlock,
     alter: (result, _call, random) => ({ ...(result as Fields), ...random.pick(forgeries)(result as Fields) }),
+  },
+  // Calls without a recipient run code that reads many balances, a word for each.
+  droppedBalance: {
+    applies: ({ method, params }, result) =>
+      method === 'eth_call' && (params[0] as Fields).to === undefined && balancesIn(result).length > 0,
+    alter(result, _call, random) {
+      const dropped = random.pick(balancesIn(result));
+      return `${(result as string).slice(0, dropped)}${'0'.repeat(64)}${(result as string).slice(dropped + 64)}`;
+    },
   },
 };
 

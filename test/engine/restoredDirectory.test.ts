@@ -1,6 +1,7 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { createDevPayer } from '../../src/chains/evm/devPayer.ts';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
@@ -11,6 +12,8 @@ import { silentLog } from '../../src/core/log.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import { createAccount, createKey } from '../../src/engine/accounts.ts';
 import { declareRestored, watchLostEpoch } from '../../src/engine/restores.ts';
+import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
+import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { listUnclaimed } from '../../src/storage/unclaimed.ts';
 import { createClient } from '../support/client.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
@@ -176,3 +179,55 @@ test(
     await rested.stop();
   },
 );
+
+/** Copies the files of a running server as pg_basebackup does, with the functions of PostgreSQL for it. */
+const takeBaseBackup = async (room: string, to: string): Promise<void> => {
+  const { cluster } = postgresFiles(await realpath(join(room, 'data')));
+  const client = new pg.Client({ ...(await findSuperuser({ dataDir: join(room, 'data') }))!, database: 'florin' });
+  await client.connect();
+  try {
+    await client.query(`select pg_backup_start('drill', true)`);
+    const leftOut = /\/(postmaster\.(pid|opts)|pg_wal\/.+|pg_stat_tmp\/.+|pgsql_tmp.*|pg_internal\.init)$/;
+    await cp(cluster, to, { recursive: true, filter: path => !leftOut.test(path) });
+    const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
+    await writeFile(join(to, 'backup_label'), rows[0].labelfile);
+    await cp(join(cluster, 'pg_wal'), join(to, 'pg_wal'), { recursive: true });
+    const { uid, gid } = await stat(cluster);
+    for (const entry of ['', ...(await readdir(to, { recursive: true }))]) await chown(join(to, entry), uid, gid);
+    await chmod(to, 0o700);
+  } finally {
+    await client.end();
+  }
+};
+
+test('a base backup of a running server that is put back hands out no address twice', limit, async () => {
+  const room = await makeRoom();
+  const { keys } = await prepare(room);
+  const before = await startIn(room);
+  await takeBaseBackup(room, join(room, 'base'));
+  const lost = await before.createMany(keys.sandbox);
+  await before.stop();
+
+  const { cluster } = postgresFiles(await realpath(join(room, 'data')));
+  await rm(cluster, { recursive: true });
+  await rename(join(room, 'base'), cluster);
+  const after = await startIn(room);
+  const made = await after.createMany(keys.sandbox);
+  expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
+  // Nothing shows that it was put back: the process that ran had started before the backup.
+  expect((await declareRestored(after.admin)).watched).toBeGreaterThanOrEqual(1_000);
+  const { contract } = (await after.admin.db.query<{ contract: string }>({ name: '', text: 'select contract from payments limit 1' }))[0]!; // biome-ignore format: one query
+  await (await after.payer()).pay({ to: lost[500]!, token: contract, amount: 5_000_000n });
+  const [funds] = await until(
+    () => listUnclaimed(after.admin.db, null, 10),
+    rows => rows.length > 0,
+  );
+  expect(funds).toMatchObject({ address: lost[500], amount: '5000000' });
+  // Addresses of the running process are watched, too, and belong to their payments once they have them.
+  const { json: own } = await after.create(keys.sandbox);
+  await (await after.payer()).pay({ to: own.address, token: contract, amount: 5_000_000n });
+  const status = async () => (await after.admin.db.query<{ status: string }>({ name: '', text: `select status from payments where id = '${own.id}'` }))[0]!.status; // biome-ignore format: one query
+  await until(status, each => each === 'completed');
+  expect(await listUnclaimed(after.admin.db, null, 10)).toHaveLength(1);
+  await after.stop();
+});

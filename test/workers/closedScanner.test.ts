@@ -4,9 +4,10 @@ import { createClosedScanner } from '../../src/workers/closedScanner.ts';
 import { createCoinScanner } from '../../src/workers/coinScanner.ts';
 import type { Written } from '../api/listingScene.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
+import { byContract, bySelfdestruct } from '../chains/sentByContract.ts';
 import { coin } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
-import { byContract, bySelfdestruct, startWatchedChain } from './watchedChain.ts';
+import { startWatchedChain } from './watchedChain.ts';
 
 let quiet: QuietScene;
 beforeAll(async () => {

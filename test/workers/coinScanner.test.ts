@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultKind, FaultProxy, Upstream } from '../chains/faultProxy.ts';
+import { byContract } from '../chains/sentByContract.ts';
 import { eventually } from '../support/until.ts';
 import { type CoinScene, coin, startCoinScene, unread } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
-import { byContract } from './watchedChain.ts';
 
 let quiet: QuietScene;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { createCoinScanner } from '../../src/workers/coinScanner.ts';
+import { byContract } from '../chains/sentByContract.ts';
 import type { QuietScene } from './quietScene.ts';
-import { byContract, startWatchedChain } from './watchedChain.ts';
+import { startWatchedChain } from './watchedChain.ts';
 
 /** A chain, and the scanner of its payments' balances. */
 export const startCoinScene = async (quiet: QuietScene, options: Parameters<typeof startWatchedChain>[1] = {}) => {

@@ -4,8 +4,9 @@ import { createExpiryReader } from '../../src/workers/expiryReader.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import type { Written } from '../api/listingScene.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
+import { byContract } from '../chains/sentByContract.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
-import { byContract, startWatchedChain } from './watchedChain.ts';
+import { startWatchedChain } from './watchedChain.ts';
 
 let quiet: QuietScene;
 beforeAll(async () => {

@@ -7,8 +7,9 @@ import { readReconciliation } from '../../src/storage/reconciliation.ts';
 import { createReconciler } from '../../src/workers/reconciler.ts';
 import type { Written } from '../api/listingScene.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
+import { byContract } from '../chains/sentByContract.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
-import { byContract, startWatchedChain } from './watchedChain.ts';
+import { startWatchedChain } from './watchedChain.ts';
 
 let quiet: QuietScene;
 beforeAll(async () => {

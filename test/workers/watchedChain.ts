@@ -9,7 +9,7 @@ import { readNow } from '../../src/storage/payments.ts';
 import { knownAddresses } from '../../src/storage/transfers.ts';
 import { type Written, writePayments } from '../api/listingScene.ts';
 import { startFaultProxy, type Upstream } from '../chains/faultProxy.ts';
-import { type Sent, startTestChain } from '../chains/followScene.ts';
+import { startTestChain } from '../chains/followScene.ts';
 import type { LogLine, QuietScene } from './quietScene.ts';
 
 export type Transfer = {
@@ -18,17 +18,6 @@ export type Transfer = {
   readonly verified: boolean;
   readonly isCoin: boolean;
 };
-
-const word = (value: bigint): string => value.toString(16).padStart(64, '0');
-
-/** Native coin sent by a contract: creation code that passes it on and leaves no contract. */
-export const byContract = (to: string, amount: bigint): Sent => ({
-  data: `0x60006000600060007f${word(amount)}73${to.slice(2)}5af15000`,
-  value: amount,
-});
-
-/** Native coin that a contract leaves behind when it destroys itself. */
-export const bySelfdestruct = (to: string, amount: bigint): Sent => ({ data: `0x73${to.slice(2)}ff`, value: amount });
 
 let chains = 0;
 

@@ -50,15 +50,18 @@ export const createChain = async (options: ChainOptions, onReplay: OnReplay = ()
   const blockSignal = createSignal();
 
   let emptyBlocksLeft = 0;
-  let emptyBlockTimer: NodeJS.Timeout | undefined;
+  /** From the start of the timer until its block is mined. It may wait behind a transaction, which must not add another. */
+  let isEmptyBlockDue = false;
   const scheduleEmptyBlock = (): void => {
-    clearTimeout(emptyBlockTimer);
-    if (emptyBlocksLeft === 0) return;
-    emptyBlocksLeft -= 1;
-    emptyBlockTimer = setTimeout(() => void inTurn(mineEmptyBlock), options.emptyBlockIntervalMs);
+    if (isEmptyBlockDue || emptyBlocksLeft === 0) return;
+    isEmptyBlockDue = true;
+    setTimeout(() => void inTurn(mineEmptyBlock), options.emptyBlockIntervalMs);
   };
   const mineEmptyBlock = async (): Promise<void> => {
-    await mine([]);
+    emptyBlocksLeft -= 1;
+    await mine([]).finally(() => {
+      isEmptyBlockDue = false;
+    });
     scheduleEmptyBlock();
   };
 

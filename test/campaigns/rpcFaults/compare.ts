@@ -39,7 +39,7 @@ const compareTransfers = async (ask: Ask, walked: ReadonlyMap<World, readonly To
     const rows = await ask(
       `select t.key, p.address as "to", t.contract, t.amount::text as amount, t.verified, t.stray from transfers t
        join payments p on (p.account_id, p.environment, p.id) = (t.account_id, t.environment, t.payment_id)
-       where t.caip2 = $1 and t.canonical`,
+       where t.caip2 = $1 and t.canonical and t.tx_hash is not null`,
       [caip2],
     );
     const kept = new Set(rows.map(row => lineOf(row as unknown as Told)));
@@ -90,7 +90,11 @@ const comparePayments = async (
   const problems: string[] = [];
   for (const { id, address, amount, contract, world } of orders) {
     const own = walked.get(world)!.filter(told => told.to === address && told.contract === contract);
-    const sum = own.reduce((total, told) => total + told.amount, 0n);
+    // Coin from contracts is in no transaction to the address. Nothing is swept here, so the balance has all of it.
+    const sum =
+      contract === null
+        ? BigInt(await world.chain.node.request<string>('eth_getBalance', address, 'latest'))
+        : own.reduce((total, told) => total + told.amount, 0n);
     const row = byId.get(id);
     const isDust = (part: bigint): boolean => part < BigInt(String(row?.floor ?? 0)) && part * 100n < amount;
     const isOver = sum > amount && !isDust(sum - amount);

@@ -1,5 +1,7 @@
 import { formatUnits } from 'viem';
 import { testnets } from '../../../src/core/registry/backings.ts';
+import type { Sent } from '../../chains/followScene.ts';
+import { byContract, bySelfdestruct } from '../../chains/sentByContract.ts';
 import type { Api } from '../chaos/api.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { Entry, World } from './world.ts';
@@ -38,6 +40,14 @@ const sumsOf = (amount: bigint, random: Random): bigint[] => {
   return [];
 };
 
+/** Half of the native coin comes from contracts, which no transaction and no log shows. */
+const sentTo = ({ world, address, contract }: Order, amount: bigint, random: Random): Sent => {
+  if (contract !== null) return world.chain.transfer(address, amount, contract);
+  const luck = random.next();
+  if (luck < 0.5) return { to: address, value: amount };
+  return luck < 0.75 ? byContract(address, amount) : bySelfdestruct(address, amount);
+};
+
 export const createMerchant = (api: Api, worlds: readonly World[]): Merchant => {
   const orders = new Map<string, Order>();
   const outrages: string[] = [];
@@ -50,8 +60,9 @@ export const createMerchant = (api: Api, worlds: readonly World[]): Merchant => 
     return entries.reduce((sum, { block, amount }) => (block !== null && block <= final ? sum + amount : sum), 0n);
   };
 
-  const pay = ({ world, address, contract, entries }: Order, amount: bigint): void => {
-    const sent = contract === null ? { to: address, value: amount } : world.chain.transfer(address, amount, contract);
+  const pay = (order: Order, amount: bigint, random: Random): void => {
+    const { world, entries } = order;
+    const sent = sentTo(order, amount, random);
     const entry = { sent, amount, block: null };
     entries.push(entry);
     world.submit(entry);
@@ -80,7 +91,7 @@ export const createMerchant = (api: Api, worlds: readonly World[]): Merchant => 
       const { id, address } = answer.body as { id: string; address: string };
       const order = { id, address, amount, contract: isToken ? world.tokens[0] : null, world, entries: [] };
       orders.set(id, order);
-      for (const sum of sumsOf(amount, random)) if (sum > 0n) pay(order, sum);
+      for (const sum of sumsOf(amount, random)) if (sum > 0n) pay(order, sum, random);
     },
     async audit() {
       let seen = 0;
