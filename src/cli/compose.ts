@@ -131,7 +131,11 @@ const findService = async (config: Config): Promise<ConnectionSettings | null> =
 };
 
 /** The database for a command beside a running server. */
-export const openStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
+export const openStorage = async (
+  config: Config,
+  log: Log,
+  options: { readonly queryTimeoutMs?: number } = {},
+): Promise<OpenStorage> => {
   const service: ConnectionSettings | null = config.database
     ? { connectionString: config.database.url }
     : await findService(config);
@@ -141,7 +145,7 @@ export const openStorage = async (config: Config, log: Log): Promise<OpenStorage
       `Florin is not running in ${config.dataDir}. Start it with npm start, or give its directory with --data-dir.`,
     );
   }
-  const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli' });
+  const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli', ...options });
   return { db, service, stop: () => db.close() };
 };
 

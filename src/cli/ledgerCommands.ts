@@ -1,22 +1,17 @@
 import { userInfo } from 'node:os';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Environment } from '../core/environment.ts';
 import { type LedgerBalances, ledgerAccounts, ledgerBalances } from '../core/ledger.ts';
 import { resolveAccount } from '../engine/accounts.ts';
 import { correctLedger } from '../engine/correctLedger.ts';
-import { readChains } from '../storage/chains.ts';
-import type { Database } from '../storage/database.ts';
 import { type DifferenceRow, listDifferences } from '../storage/differences.ts';
 import { readLedger } from '../storage/ledger.ts';
-import { type Reconciliation, readReconciliation, requestRounds } from '../storage/reconciliation.ts';
+import { countSuspected, readReconciliation, requestRounds } from '../storage/reconciliation.ts';
 import { environmentOption } from './accountCommands.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
+import { waitForReader } from './waitForReader.ts';
 
 const shownDifferences = 1_000;
-const lookMs = 500;
-/** A process that takes over a chain does so within this time. */
-const unreadMs = 30_000;
 
 const balancesJson = ({ balances, swept, ...token }: LedgerBalances) => ({
   ...token,
@@ -56,50 +51,47 @@ const addShow = (ledger: Command): void => {
     );
 };
 
-/** Waits until the round that was asked for is complete. */
-const waitFor = async (db: Database, asked: Reconciliation, onProgress: (text: string) => void) => {
-  const { caip2 } = asked;
-  let lastReadMs = performance.now();
-  let shown = '';
-  for (;;) {
-    const now = (await readReconciliation(db, caip2))!;
-    if (!now.isRequested) return now;
-    const [chain] = await readChains(db, [caip2]);
-    if (chain?.leaseHolder) lastReadMs = performance.now();
-    if (performance.now() - lastReadMs > unreadMs) {
-      throw new Error(`No process reads ${caip2} now. The request is kept; the next one that does carries it out.`);
-    }
-    const text = `${caip2}: ${now.compared} addresses compared`;
-    if (text !== shown) onProgress(text);
-    shown = text;
-    await pause(lookMs);
-  }
-};
-
 const addCheck = (ledger: Command): void => {
   common(
     ledger
       .command('check')
-      .description('Compare every address with the chain now, beside the running server, and list the differences.'),
+      .description(
+        'Compare every forwarder address with the chain now, beside the running server, and list the differences. A new difference is listed once its block is final.',
+      ),
   ).action((options: Common) =>
     withAdmin(options, async ({ db }) => {
       const chains: { caip2: string; compared: number }[] = [];
-      for (const asked of await requestRounds(db)) {
-        const { caip2, finishedCompared } = await waitFor(db, asked, text => {
+      for (const { caip2 } of await requestRounds(db)) {
+        const look = async () => {
+          const now = (await readReconciliation(db, caip2))!;
+          return now.isRequested ? { progress: `${caip2}: ${now.compared} addresses compared` } : { done: now };
+        };
+        const { finishedCompared } = await waitForReader(db, caip2, look, text => {
           if (!options.json) console.error(text);
         });
         chains.push({ caip2, compared: finishedCompared ?? 0 });
       }
       const differences = await listDifferences(db, shownDifferences);
+      const waiting = await countSuspected(db);
       const sum = chains.reduce((total, { compared }) => total + compared, 0);
       const lines = [
-        `${sum} addresses on ${chains.length} chains were compared. ${differences.length} differences are open.`,
+        `${sum} addresses on ${chains.length} chains were compared.`,
+        `Open differences: ${differences.length}. New ones that wait until their block is final: ${waiting}.`,
         ...differences.map(differenceLine),
       ];
-      print(options, { chains, differences }, lines.join('\n'));
-      if (differences.length > 0) process.exitCode = 1;
+      print(options, { chains, differences, waiting }, lines.join('\n'));
+      if (differences.length + waiting > 0) process.exitCode = 1;
     }),
   );
+};
+
+const whole = (text: string): string => {
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It must be a number.');
+  return text;
+};
+const units = (text: string): bigint => {
+  if (!/^[+-]?\d{1,60}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, for example -25.');
+  return BigInt(text.replace('+', ''));
 };
 
 const addDifferences = (ledger: Command): void => {
@@ -118,13 +110,19 @@ const addDifferences = (ledger: Command): void => {
         'Resolve a difference with an entry in the ledger, after you looked at the chain yourself. You cannot undo this. The payment does not change.',
       ),
   )
-    .argument('<id>', 'Number of the difference, as "florin ledger differences" shows it.')
+    .argument('<id>', 'Number of the difference, as "florin ledger differences" shows it.', whole)
+    .requiredOption(
+      '--amount <base units>',
+      'The difference as you saw it, with its sign. If it is another now, nothing happens.',
+      units,
+    )
     .requiredOption('--reason <text>', 'Why the records differ. Kept for good.')
     .option('--by <name>', 'Who decides. Default: the name of your account on this machine.')
-    .action((id: string, options: Common & { reason: string; by?: string }) =>
+    .action((id: string, options: Common & { amount: bigint; reason: string; by?: string }) =>
       withAdmin(options, async admin => {
         const { reason, by = userInfo().username } = options;
-        const { paymentId, caip2, contract, amount } = await correctLedger(admin, id, { by, reason });
+        const asked = { id, amount: options.amount };
+        const { paymentId, caip2, contract, amount } = await correctLedger(admin, asked, { by, reason });
         const text = `The ledger of ${paymentId} is corrected by ${amount} base units of ${contract ?? 'native coin'}.`;
         print(options, { id, paymentId, caip2, contract, amount, by, reason }, text);
       }),

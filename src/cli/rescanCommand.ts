@@ -1,15 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseEvmAddress } from '../chains/evm/address.ts';
 import { requestRescan } from '../engine/requestRescan.ts';
-import { readChains } from '../storage/chains.ts';
-import type { Database } from '../storage/database.ts';
 import { type Rescan, readRescan } from '../storage/rescans.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-
-const lookMs = 500;
-/** A process that takes over a chain does so within this time. */
-const unreadMs = 30_000;
+import { waitForReader } from './waitForReader.ts';
 
 export const height = (text: string): number => {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a block number.');
@@ -26,27 +20,6 @@ const progressOf = ({ fromNumber, toNumber, nextNumber, found, fault }: Rescan):
   const read = nextNumber === null || fromNumber === null ? 0 : nextNumber - fromNumber;
   const all = fromNumber === null ? '?' : toNumber - fromNumber + 1;
   return `${read} of ${all} blocks read, ${found} transfers found${fault === null ? '' : `. ${fault}`}`;
-};
-
-/** Waits until the process that reads the chain has finished the rescan. */
-const waitFor = async (db: Database, asked: Rescan, onProgress: (text: string) => void): Promise<Rescan> => {
-  let lastReadMs = performance.now();
-  let shown = '';
-  for (;;) {
-    const rescan = (await readRescan(db, asked.id))!;
-    if (rescan.finishedAt !== null) return rescan;
-    const [chain] = await readChains(db, [asked.caip2]);
-    if (chain?.leaseHolder) lastReadMs = performance.now();
-    if (performance.now() - lastReadMs > unreadMs) {
-      throw new Error(
-        `No process reads ${asked.caip2} now. The request is kept; the next one that does carries it out.`,
-      );
-    }
-    const text = progressOf(rescan);
-    if (text !== shown) onProgress(text);
-    shown = text;
-    await pause(lookMs);
-  }
 };
 
 type Options = Common & { from: number; to?: number; address?: string };
@@ -66,7 +39,11 @@ export const addRescanCommand = (chain: Command): void => {
       withAdmin(options, async ({ db }) => {
         const { from, to = null, address: only = null } = options;
         const asked = await requestRescan(db, { caip2, from, to, address: only });
-        const done = await waitFor(db, asked, text => {
+        const look = async () => {
+          const rescan = (await readRescan(db, asked.id))!;
+          return rescan.finishedAt === null ? { progress: progressOf(rescan) } : { done: rescan };
+        };
+        const done = await waitForReader(db, caip2, look, text => {
           if (!options.json) console.error(text);
         });
         const { fromNumber, toNumber, found, requestedAt, finishedAt } = done;

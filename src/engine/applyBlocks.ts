@@ -8,6 +8,7 @@ import { addressesFoundSince } from '../storage/coins.ts';
 import type { Queryable } from '../storage/database.ts';
 import { dueAtHeight } from '../storage/duePayments.ts';
 import { insertForwards } from '../storage/forwards.ts';
+import type { ChangedForwards } from '../storage/holdings.ts';
 import { paymentsInBlocks } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
 import type { Context } from './context.ts';
@@ -16,8 +17,6 @@ import { writeMovements } from './writeMovements.ts';
 
 /** Another process reads the chain now. Nothing was written. */
 export class LeaseLost extends Error {}
-
-const topHeight = Number.MAX_SAFE_INTEGER;
 
 /** Payments per frontier. */
 const maxReached = 100;
@@ -42,6 +41,9 @@ const assertLinked = (chain: ChainRow, { rollbackTo, blocks }: BlocksStep): void
   const fault = parent === null ? linkFault(first, others) : linkFault(parent, blocks);
   if (fault !== null) throw new Error(fault);
 };
+
+export const heightsWithForwards = (blocks: readonly WatchedBlock[]): number[] =>
+  blocks.flatMap(({ number, forwards }) => (forwards.length > 0 ? [number] : []));
 
 const uniquePayments = (keys: readonly PaymentKey[]): PaymentKey[] => [
   ...new Map(keys.map(key => [`${key.accountId} ${key.environment} ${key.id}`, key])).values(),
@@ -69,9 +71,9 @@ const withUnrecorded = async (tx: Queryable, caip2: string, { rollbackTo, blocks
   return counting;
 };
 
-/** The lowest height at which forwards were added or removed; null if there are none. */
-const forwardedFrom = ({ rollbackTo, blocks }: BlocksStep): number | null =>
-  rollbackTo !== null ? rollbackTo.number + 1 : (blocks.find(({ forwards }) => forwards.length > 0)?.number ?? null);
+/** Heights at which forwards were added or removed. */
+const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
+  rollbackTo !== null ? { from: rollbackTo.number + 1 } : { at: heightsWithForwards(blocks) };
 
 /**
  * Applies a step in one transaction: blocks, transfers, the touched payments, their events, the cursor. Funds that a
@@ -105,8 +107,7 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     // Payments that this block makes final are decided with it, up to what one transaction can take.
     const reached = await dueAtHeight(tx, caip2, maxReached);
     await advanceWithin(context, tx, uniquePayments([...touched, ...reached]));
-    const from = forwardedFrom(step);
-    await settleSweeps(context, tx, caip2, from === null ? null : { from, to: topHeight }, touched);
+    await settleSweeps(context, tx, caip2, changedForwards(step), touched);
   });
 
 /** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
@@ -121,5 +122,5 @@ export const rollBackAsDecided = (context: Context, lease: Lease, to: number): P
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await clearRollback(tx, chain.caip2);
     await advanceWithin(context, tx, gone);
-    await settleSweeps(context, tx, chain.caip2, { from: to + 1, to: topHeight }, gone);
+    await settleSweeps(context, tx, chain.caip2, { from: to + 1 }, gone);
   });

@@ -25,5 +25,5 @@ export const applyCoins = (context: Context, lease: Lease, coins: readonly Found
     await insertTransfers(tx, caip2, canonical);
     const touched = await paymentsInBlocks(tx, caip2, [...blocksByHash.values()]);
     await advanceWithin(context, tx, touched);
-    await settleSweeps(context, tx, caip2, null, touched);
+    await settleSweeps(context, tx, caip2, { at: [] }, touched);
   });

@@ -5,7 +5,7 @@ import type { Queryable } from '../storage/database.ts';
 import { insertForwards, verifyForwards } from '../storage/forwards.ts';
 import { keyCreationTimes, paymentsInBlocks, verifyTransfers } from '../storage/transfers.ts';
 import { advanceWithin } from './advanceWithin.ts';
-import { LeaseLost, unrecordedMovements } from './applyBlocks.ts';
+import { heightsWithForwards, LeaseLost, unrecordedMovements } from './applyBlocks.ts';
 import type { Context } from './context.ts';
 import { isOurs } from './ourBlocks.ts';
 import { settleSweeps } from './settleSweeps.ts';
@@ -77,9 +77,7 @@ export const applyReread = (
     if (written.length > 0) {
       const touched = await paymentsInBlocks(tx, chain.caip2, written);
       await advanceWithin(context, tx, touched);
-      const numbers = written.map(({ number }) => number);
-      const heights = { from: Math.min(...numbers), to: Math.max(...numbers) };
-      await settleSweeps(context, tx, chain.caip2, heights, touched);
+      await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched);
     }
     await also(tx, found);
     return found;

@@ -11,16 +11,20 @@ import { type Decision, requireDecision } from './decision.ts';
  */
 export const correctLedger = async (
   context: AdminContext,
-  differenceId: string,
+  asked: { readonly id: string; readonly amount: bigint },
   given: Decision,
 ): Promise<DifferenceRow> => {
   const { by, reason } = requireDecision(given);
   return context.db.transaction(async tx => {
-    const difference = await lockDifference(tx, differenceId);
-    if (!difference) throw new FlorinError('not_found', `There is no open difference ${differenceId}.`);
+    const difference = await lockDifference(tx, asked.id);
+    if (!difference) throw new FlorinError('not_found', `There is no open difference ${asked.id}.`);
+    if (BigInt(difference.amount) !== asked.amount)
+      throw new FlorinError('conflict', `The difference is ${difference.amount} base units now. Look at it again.`);
+    if (!difference.isCurrent)
+      throw new FlorinError('conflict', 'The records have changed since. Run florin ledger check and look again.');
     const { accountId, environment, paymentId, caip2, contract, amount, blockNumber } = difference;
-    await correctDifference(tx, differenceId, { by, reason });
-    await settleForwards(tx, caip2, null, [{ accountId, environment, id: paymentId }]);
+    await correctDifference(tx, asked.id, { by, reason });
+    await settleForwards(tx, caip2, { at: [] }, [{ accountId, environment, id: paymentId }]);
     await recordAction(context, tx, operatorActing({ accountId, environment }), {
       action: 'ledger.corrected',
       subject: paymentId,

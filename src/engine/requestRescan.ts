@@ -13,7 +13,11 @@ export const requestRescan = async (
   if (!chain || chain.latestNumber === null)
     throw new FlorinError('not_found', `Florin has not read a chain ${caip2}.`);
   const to = Math.min(request.to ?? chain.latestNumber, chain.latestNumber);
-  if (from > to)
-    throw new FlorinError('invalid_request', `Blocks of ${caip2} are read up to ${chain.latestNumber}.`, 'from');
+  if (request.to !== null && from > request.to)
+    throw new FlorinError('invalid_request', '--from must not be above --to.', 'from');
+  if (from > to) {
+    const text = `Florin has read blocks of ${caip2} up to ${chain.latestNumber}. Choose a lower --from.`;
+    throw new FlorinError('invalid_request', text, 'from');
+  }
   return insertRescan(db, { caip2, from, to, address, reason: 'the operator asked for it' });
 };

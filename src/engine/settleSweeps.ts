@@ -1,8 +1,8 @@
 import type { PaymentKey } from '../core/paymentKey.ts';
 import { readChains } from '../storage/chains.ts';
 import type { Queryable } from '../storage/database.ts';
-import { settleForwards } from '../storage/holdings.ts';
-import { insertRescan } from '../storage/rescans.ts';
+import { type ChangedForwards, settleForwards } from '../storage/holdings.ts';
+import { hasOpenRescan, insertRescan } from '../storage/rescans.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -13,10 +13,10 @@ export const settleSweeps = async (
   { log }: Pick<Context, 'log'>,
   tx: Queryable,
   caip2: string,
-  heights: { readonly from: number; readonly to: number } | null,
+  changed: ChangedForwards,
   touched: readonly PaymentKey[],
 ): Promise<void> => {
-  const found = await settleForwards(tx, caip2, heights, touched);
+  const found = await settleForwards(tx, caip2, changed, touched);
   if (found.length === 0) return;
   const [chain] = await readChains(tx, [caip2]);
   const to = chain!.latestNumber!;
@@ -24,6 +24,7 @@ export const settleSweeps = async (
     log.error({ caip2, paymentId, accountId, contract, amount }, 'a sweep moved more than was recorded');
     // No block shows coin that a contract sent. The balances of the address do, and they are read anyway.
     if (contract === null) continue;
-    await insertRescan(tx, { caip2, from: createdAt, to, address, reason: 'a sweep moved more than was recorded' });
+    if (!(await hasOpenRescan(tx, caip2, address)))
+      await insertRescan(tx, { caip2, from: createdAt, to, address, reason: 'a sweep moved more than was recorded' });
   }
 };

@@ -9,15 +9,10 @@ export type UnreadPayment = CoinPayment & {
   recorded: string;
 };
 
-const columns = `${coinColumns}, p.contract, (
-    select coalesce(sum(t.amount), 0) from transfers t
-    where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
-      and t.caip2 = $1 and t.contract = p.contract and t.canonical
-  ) - (
-    select coalesce(sum(f.amount), 0) from forwards f
-    where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
-      and f.caip2 = $1 and f.contract = p.contract and f.canonical and f.verified
-  ) as recorded`;
+const columns = `${coinColumns}, p.contract, coalesce((
+    select r.held from forwarder_records(p.account_id, p.environment, p.id, ${Number.MAX_SAFE_INTEGER}) r
+    where r.caip2 = $1 and r.contract = coalesce(p.contract, '')
+  ), 0)::text as recorded`;
 
 const expiringStatement = {
   name: 'addresses-expiring',
@@ -60,12 +55,16 @@ const markStatement = {
       from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id), chains c
       where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
         and c.caip2 = $5 and c.fence = $6
-      returning p.id
+      returning p.id, p.contract
     )
     update differences u set resolved_at = clock_timestamp() from marked m
-    where u.payment_id = m.id and u.caip2 = $5 and u.resolved_at is null`,
+    where u.payment_id = m.id and u.caip2 = $5 and u.resolved_at is null and u.amount > 0
+      and (u.contract is null or u.contract = m.contract)`,
 };
-/** Records that up to this time the addresses hold what the records say. Differences are resolved. */
+/**
+ * Records that up to this time the addresses hold no more than the records say, in native coin and in their own token. Such
+ * differences are resolved.
+ */
 export const markAddressesRead = async (
   db: Queryable,
   { caip2, fence }: { readonly caip2: string; readonly fence: string },

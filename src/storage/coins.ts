@@ -1,7 +1,7 @@
 import type { PaymentKey } from '../core/paymentKey.ts';
 import type { Queryable, Row } from './database.ts';
 
-/** A recorded change of an address's native coin: transfers are positive, forwards negative. */
+/** A recorded change of an address's native coin: transfers are positive, forwards negative, corrections either. */
 export type CoinChange = { readonly blockNumber: number; readonly amount: string };
 
 export type CoinPayment = Row &
@@ -36,6 +36,10 @@ export const coinColumns = `p.account_id as "accountId", p.environment, p.id, p.
       select f.block_number, -f.amount from forwards f
       where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
         and f.caip2 = $1 and f.contract is null and f.canonical and f.verified
+      union all
+      select c.block_number, c.amount from ledger_corrections c
+      where c.account_id = p.account_id and c.environment = p.environment and c.payment_id = p.id
+        and c.caip2 = $1 and c.contract is null
       union all
       select 0, a.amount where a.read_at <= p.created_at and a.amount > 0
     ) r), '[]') as changes`;

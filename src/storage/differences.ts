@@ -8,6 +8,8 @@ export type Difference = {
   readonly key: PaymentKey;
   readonly contract: string | null;
   readonly amount: bigint;
+  /** What the records say up to the block. */
+  readonly recorded: bigint;
   readonly blockNumber: number;
 };
 
@@ -17,10 +19,10 @@ const insertStatement = {
       select payment_id, contract, amount from differences where caip2 = $1 and resolved_at is null
         and payment_id = any($4::text[])
     ), written as (
-      insert into differences as old (caip2, account_id, environment, payment_id, contract, amount, block_number)
-      select $1, u.* from unnest($2::text[], $3::environment[], $4::text[], $5::text[], $6::numeric[], $7::bigint[]) as u
+      insert into differences as old (caip2, account_id, environment, payment_id, contract, amount, recorded, block_number)
+      select $1, u.* from unnest($2::text[], $3::environment[], $4::text[], $5::text[], $6::numeric[], $7::numeric[], $8::bigint[]) as u
       on conflict (payment_id, caip2, coalesce(contract, '')) where resolved_at is null
-        do update set amount = excluded.amount, block_number = excluded.block_number, checked_at = clock_timestamp()
+        do update set amount = excluded.amount, recorded = excluded.recorded, block_number = excluded.block_number, checked_at = clock_timestamp()
       returning old.payment_id, old.contract, old.amount
     )
     select w.payment_id as id from written w
@@ -42,6 +44,7 @@ export const writeDifferences = async (
     column(f => f.key.id),
     column(f => f.contract),
     column(f => f.amount.toString()),
+    column(f => f.recorded.toString()),
     column(f => f.blockNumber),
   ]);
   return rows.map(({ id }) => id);
@@ -91,14 +94,23 @@ const chainStatement = {
 };
 const lockStatement = {
   name: 'differences-lock',
-  text: `select ${columns} from ${withPayment} where u.id = $1 and u.resolved_at is null for no key update of u`,
+  // What the records say now about that block.
+  text: `select ${columns}, u.recorded = coalesce((
+      select r.held from forwarder_records(u.account_id, u.environment, u.payment_id, u.block_number) r
+      where r.caip2 = u.caip2 and r.contract = coalesce(u.contract, '')), 0) as "isCurrent" from ${withPayment} where u.id = $1 and u.resolved_at is null for no key update of u`,
 };
-/** Locks the chain and then the difference, as the reader of the chain does. Null if it is not open. */
-export const lockDifference = async (tx: Queryable, id: string): Promise<DifferenceRow | null> => {
+/**
+ * Locks the chain and then the difference, as the reader of the chain does. Null if it is not open; `isCurrent` unless the
+ * records have changed since.
+ */
+export const lockDifference = async (
+  tx: Queryable,
+  id: string,
+): Promise<(DifferenceRow & { isCurrent: boolean }) | null> => {
   const [open] = await tx.query<{ caip2: string }>(chainStatement, [id]);
   if (!open) return null;
   await holdChain(tx, open.caip2);
-  return (await tx.query<DifferenceRow>(lockStatement, [id]))[0] ?? null;
+  return (await tx.query<DifferenceRow & { isCurrent: boolean }>(lockStatement, [id]))[0] ?? null;
 };
 
 const correctStatement = {

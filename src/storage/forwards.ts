@@ -6,7 +6,7 @@ import { isStoredVerified, storedAmount } from './transfers.ts';
 const insertForwardsStatement = {
   name: 'forwards-insert',
   text: `insert into forwards (caip2, key, account_id, environment, payment_id, contract, amount, block_hash, block_number,
-      canonical, verified, tx_hash, first_seen_at)
+      canonical, verified, tx_hash, recorded_at)
     select $1, i.key, p.account_id, p.environment, p.id, i.contract, i.amount, i.block_hash, i.block_number, true,
       i.verified, i.tx_hash, clock_timestamp()
     from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[], $8::boolean[], $9::text[])

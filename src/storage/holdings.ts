@@ -8,7 +8,9 @@ const keys = 'unnest($1::text[], $2::environment[], $3::text[]) as k(account_id,
 const forwardedStatement = {
   name: 'holdings-forwarded',
   text: `select account_id as "accountId", environment, payment_id as id
-      from forwards where caip2 = $4 and block_number between $5 and $6
+      from forwards where caip2 = $4 and block_number >= $5
+    union
+    select account_id, environment, payment_id from forwards where caip2 = $4 and block_number = any($6::bigint[])
     union
     select k.account_id, k.environment, k.id from ${keys}
     where exists (select from forwards f where f.account_id = k.account_id and f.environment = k.environment
@@ -30,7 +32,7 @@ const lockStatement = {
 const settleStatement = {
   name: 'holdings-settle',
   text: `with records as materialized (
-      select k.account_id, k.environment, k.id, r.caip2, r.contract, least(r.found, 1e54) as found,
+      select k.account_id, k.environment, k.id, r.contract, r.excess, least(r.found, 1e54) as found,
         least(r.forwarded, 1e54) as forwarded
       from ${keys} cross join lateral forwarder_records(k.account_id, k.environment, k.id, ${Number.MAX_SAFE_INTEGER}) r
       where r.caip2 = $4
@@ -57,22 +59,24 @@ const settleStatement = {
       from changed group by 1, 2, 3, 4, 5, 6, 7, 8
       having sum((held > 0)::int - (was > 0)::int) <> 0 or sum(held - was) <> 0
     ), before as (
-      select f.* from ${keys} join found_funds f
+      select f.account_id, f.environment, f.payment_id as id, f.contract, f.amount from ${keys} join found_funds f
         on f.account_id = k.account_id and f.environment = k.environment and f.payment_id = k.id and f.caip2 = $4
     ), written as (
+      -- A full join: a reorg may have removed all facts of the token.
       insert into found_funds as old (account_id, environment, payment_id, caip2, contract, amount)
-      select r.account_id, r.environment, r.id, r.caip2, r.contract, r.found from records r
-      where r.found > 0 or exists (select from before b
-        where b.payment_id = r.id and b.contract = r.contract)
+      select account_id, environment, id, $4, contract, coalesce(r.found, 0)
+      from records r full join before b using (account_id, environment, id, contract)
+      where r.found > 0 or b.amount > 0
       on conflict (account_id, environment, payment_id, caip2, contract)
         do update set amount = excluded.amount where old.amount <> excluded.amount
       returning *
     )
-    select w.account_id as "accountId", w.environment, w.payment_id as id, nullif(w.contract, '') as contract, w.amount::text as amount,
-      p.address, p.created_at as "createdAt"
+    select w.account_id as "accountId", w.environment, w.payment_id as id, nullif(w.contract, '') as contract,
+      r.excess::text as amount, p.address, p.created_at as "createdAt"
     from written w join payments p on p.account_id = w.account_id and p.environment = w.environment and p.id = w.payment_id
-      left join before b on b.payment_id = w.payment_id and b.contract = w.contract
-    where w.amount > coalesce(b.amount, 0)`,
+      join records r on r.id = w.payment_id and r.contract = w.contract
+      left join before b on b.id = w.payment_id and b.contract = w.contract
+    where w.amount > coalesce(b.amount, 0) and r.excess > 0`,
 };
 /** What sweeps of a payment's forwarder moved on a chain beyond the recorded transfers. */
 export type FoundFunds = PaymentKey & {
@@ -83,24 +87,29 @@ export type FoundFunds = PaymentKey & {
   readonly createdAt: Date;
 };
 
+/** Which forwards changed: all from a height on, canonical or orphaned, or those at some heights. */
+export type ChangedForwards = { readonly from: number } | { readonly at: readonly number[] };
+const noHeight = Number.MAX_SAFE_INTEGER;
+
 /**
- * Recomputes what was forwarded, and moves the holdings with it: for payments with forwards at these heights, canonical or
- * orphaned, and for those of `touched` that have any forwards or corrections. Returns the found funds that are new or have grown.
+ * Recomputes what was forwarded, and moves the holdings with it: for payments whose forwards changed, and for those of
+ * `touched` that have any forwards or corrections. Returns found funds that are new or have grown and that no transfer
+ * explains, not even one that is not verified yet.
  */
 export const settleForwards = async (
   tx: Queryable,
   caip2: string,
-  heights: { readonly from: number; readonly to: number } | null,
+  changed: ChangedForwards,
   touched: readonly PaymentKey[],
 ): Promise<FoundFunds[]> => {
-  if (heights === null && touched.length === 0) return [];
   const columns = (payments: readonly PaymentKey[]): [string[], string[], string[]] => [
     payments.map(key => key.accountId),
     payments.map(key => key.environment),
     payments.map(key => key.id),
   ];
-  const { from, to } = heights ?? { from: 1, to: 0 };
-  const forwarded = await tx.query<Row & PaymentKey>(forwardedStatement, [...columns(touched), caip2, from, to]);
+  const [from, at] = 'from' in changed ? [changed.from, []] : [noHeight, changed.at];
+  if (from === noHeight && at.length + touched.length === 0) return [];
+  const forwarded = await tx.query<Row & PaymentKey>(forwardedStatement, [...columns(touched), caip2, from, at]);
   if (forwarded.length === 0) return [];
   await tx.query(lockStatement, [...columns(forwarded), caip2]);
   return tx.query<Row & FoundFunds>(settleStatement, [...columns(forwarded), caip2]);

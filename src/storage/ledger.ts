@@ -39,7 +39,9 @@ const faultsStatement = {
       select account_id, environment, caip2, coalesce(contract, ''), 'forwarders', 'treasury', amount
       from forwards where canonical and verified
       union all
-      select account_id, environment, caip2, contract, 'found', 'forwarders', amount from found_funds
+      select f.account_id, f.environment, r.caip2, r.contract, 'found', 'forwarders', r.found
+      from (select distinct account_id, environment, payment_id from forwards) f
+        cross join lateral forwarder_records(f.account_id, f.environment, f.payment_id, ${Number.MAX_SAFE_INTEGER}) r
       union all
       select c.account_id, c.environment, c.caip2, coalesce(c.contract, ''), 'corrected',
         case when p.wallet_kind = 'forwarder' then 'forwarders' else 'treasury' end, c.amount

@@ -16,12 +16,15 @@ export type Reconciliation = Row & {
   isRequested: boolean;
   /** Seconds since the round was started; null before the first one. */
   ageSeconds: number | null;
+  /** Whether the round is not complete. */
+  isRunning: boolean;
 };
 
 const columns = `caip2, after_id as after, round_started_at as "roundStartedAt", compared::float8 as compared,
   finished_at as "finishedAt", finished_compared::float8 as "finishedCompared",
   requested_at is not null as "isRequested",
-  extract(epoch from clock_timestamp() - round_started_at)::float8 as "ageSeconds"`;
+  extract(epoch from clock_timestamp() - round_started_at)::float8 as "ageSeconds",
+  round_started_at is not null and coalesce(finished_at < round_started_at, true) as "isRunning"`;
 
 const readStatement = { name: 'reconciliation-read', text: `select ${columns} from reconciliations where caip2 = $1` };
 export const readReconciliation = async (db: Queryable, caip2: string): Promise<Reconciliation | null> =>
@@ -61,10 +64,10 @@ export const advanceRound = async (
 const requestStatement = {
   name: 'reconciliation-request',
   text: `insert into reconciliations as r (caip2, requested_at) select caip2, clock_timestamp() from chains
-      where latest_number is not null
+      where latest_number is not null and halted_at is null and lease_until > clock_timestamp()
     on conflict (caip2) do update set requested_at = clock_timestamp() returning ${columns}`,
 };
-/** Asks for a round of every chain that was ever read. */
+/** Asks for a round of every chain that a process reads now. */
 export const requestRounds = (db: Queryable): Promise<Reconciliation[]> => db.query<Reconciliation>(requestStatement);
 
 /** A forwarder whose balances are compared on a chain. */
@@ -137,3 +140,74 @@ export const resolveAgreeing = async (
 ): Promise<void> => {
   if (ids.length > 0) await db.query(agreeStatement, [caip2, fence, ids]);
 };
+
+/** A balance that differs from the records and waits until its block is final. */
+export type SuspectedDifference = PaymentKey & {
+  readonly contract: string | null;
+  readonly balance: bigint;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+};
+
+const suspectStatement = {
+  name: 'differences-suspect',
+  text: `insert into suspected_differences (caip2, account_id, environment, payment_id, contract, balance, block_number,
+      block_hash)
+    select $1, s.* from unnest($2::text[], $3::environment[], $4::text[], $5::text[], $6::numeric[], $7::bigint[],
+      $8::text[]) as s
+    on conflict do nothing`,
+};
+/** Keeps differences until their block is final. One that waits already stays as it is. */
+export const suspectDifferences = async (
+  db: Queryable,
+  caip2: string,
+  suspects: readonly SuspectedDifference[],
+): Promise<void> => {
+  if (suspects.length === 0) return;
+  await db.query(suspectStatement, [
+    caip2,
+    suspects.map(each => each.accountId),
+    suspects.map(each => each.environment),
+    suspects.map(each => each.id),
+    suspects.map(each => each.contract ?? ''),
+    suspects.map(each => each.balance.toString()),
+    suspects.map(each => each.blockNumber),
+    suspects.map(each => each.blockHash),
+  ]);
+};
+
+const suspectedStatement = {
+  name: 'differences-suspected',
+  text: `select account_id as "accountId", environment, payment_id as id, nullif(contract, '') as contract,
+      balance::text as balance, block_number::float8 as "blockNumber", block_hash as "blockHash"
+    from suspected_differences where caip2 = $1 and block_number <= $2 order by block_number limit $3`,
+};
+/** Those whose block is at or below a height. */
+export const suspectedUpTo = async (
+  db: Queryable,
+  caip2: string,
+  height: number,
+  limit: number,
+): Promise<SuspectedDifference[]> => {
+  const rows = await db.query<Row & Omit<SuspectedDifference, 'balance'> & { balance: string }>(suspectedStatement, [
+    caip2,
+    height,
+    limit,
+  ]);
+  return rows.map(row => ({ ...row, balance: BigInt(row.balance) }));
+};
+
+const forgetStatement = {
+  name: 'differences-forget',
+  text: 'delete from suspected_differences where caip2 = $1 and block_hash = $2',
+};
+export const forgetSuspected = async (db: Queryable, caip2: string, blockHash: string): Promise<void> => {
+  await db.query(forgetStatement, [caip2, blockHash]);
+};
+
+const countSuspectedStatement = {
+  name: 'differences-suspected-count',
+  text: 'select count(*)::int as count from suspected_differences',
+};
+export const countSuspected = async (db: Queryable): Promise<number> =>
+  (await db.query<Row & { count: number }>(countSuspectedStatement))[0]!.count;

@@ -39,6 +39,14 @@ export const insertRescan = async (db: Queryable, rescan: NewRescan): Promise<Re
   return (await db.query<Rescan>(insertStatement, [caip2, number, time, to, address, reason]))[0]!;
 };
 
+const openStatement = {
+  name: 'rescan-open',
+  text: 'select 1 as open from rescans where caip2 = $1 and address = $2 and finished_at is null limit 1',
+};
+/** Whether blocks are going to be read again for an address. */
+export const hasOpenRescan = async (db: Queryable, caip2: string, address: string): Promise<boolean> =>
+  (await db.query(openStatement, [caip2, address])).length > 0;
+
 const readStatement = { name: 'rescan-read', text: `select ${columns} from rescans where id = $1` };
 export const readRescan = async (db: Queryable, id: string): Promise<Rescan | null> =>
   (await db.query<Rescan>(readStatement, [id]))[0] ?? null;

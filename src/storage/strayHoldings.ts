@@ -12,8 +12,7 @@ export type StrayHolding = PaymentRow & {
 };
 
 /**
- * Received and not forwarded, for the alias p: sums of verified facts on canonical blocks. What sweeps moved beyond them
- * is not taken from what arrived later.
+ * Received and not forwarded, for the alias p: verified transfers on canonical blocks, and what sweeps moved of them.
  */
 const strays = `(
       select t.caip2, t.contract, sum(t.amount) as amount from transfers t
@@ -21,13 +20,9 @@ const strays = `(
         and t.stray and t.canonical and not t.superseded and t.verified
       group by t.caip2, t.contract
     ) t cross join lateral (
-      select coalesce(sum(f.amount), 0) - coalesce((
-          select u.amount from found_funds u where u.account_id = p.account_id and u.environment = p.environment
-            and u.payment_id = p.id and u.caip2 = t.caip2 and u.contract = coalesce(t.contract, '')
-        ), 0) as amount
-      from forwards f
-      where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
-        and f.caip2 = t.caip2 and f.contract is not distinct from t.contract and f.canonical and f.verified
+      select coalesce(max(r.forwarded), 0) as amount
+      from forwarder_records(p.account_id, p.environment, p.id, ${Number.MAX_SAFE_INTEGER}) r
+      where r.caip2 = t.caip2 and r.contract = coalesce(t.contract, '')
     ) f`;
 
 const heldStatement = {

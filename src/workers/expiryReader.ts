@@ -1,6 +1,7 @@
 import type { DriverHost } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
+import { recordedAt } from '../engine/findCoins.ts';
 import {
   expiredUnread,
   expiringPayments,
@@ -88,6 +89,7 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     const at = { blockNumber: block.number };
     const unexplained: Difference[] = doubted.map(({ payment: key, amount }) => ({
       key,
+      recorded: recordedAt(key, block.number),
       contract: null,
       amount,
       ...at,
@@ -96,7 +98,7 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
       const left = token === null ? [] : await unexplainedTokens(token, some, block, host, signal);
       if (left === null) return false;
       for (const { payment: key, amount } of left) {
-        unexplained.push({ key, contract: token, amount, ...at });
+        unexplained.push({ key, contract: token, amount, recorded: BigInt(key.recorded), ...at });
       }
     }
     const doubtful = new Set(unexplained.map(({ key }) => key.id));

@@ -1,17 +1,22 @@
-import type { DriverHost } from '../chains/driver.ts';
+import type { BalanceSources, DriverHost } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
+import { mostUnits } from '../core/money.ts';
 import { readAgain } from '../storage/addressChecks.ts';
 import { readChains } from '../storage/chains.ts';
 import type { Difference } from '../storage/differences.ts';
 import {
   advanceRound,
   type ComparedForwarder,
+  forgetSuspected,
   nextForwarders,
   readReconciliation,
   recordedBalances,
   resolveAgreeing,
+  type SuspectedDifference,
   startRound,
+  suspectDifferences,
+  suspectedUpTo,
 } from '../storage/reconciliation.ts';
 import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
@@ -19,18 +24,18 @@ import { explainSurplus } from './explainSurplus.ts';
 import { reportDifferences } from './reportDifferences.ts';
 
 /** One turn compares up to 1,000 payments, and a node reads 500 balances per call: a million take 4.2 hours. */
-export const comparedPerTurn = 1_000;
+const comparedPerTurn = 1_000;
 const intervalMs = 15_000;
 /** The shortest time from the start of one round to the start of the next. */
 const roundSeconds = 3_600;
-/** Suspected differences that wait for their block to become final. */
-const maxSuspected = 1_000;
+/** How long a round that an operator asked for may keep the chain from being read. */
+const requestedMs = 1_000;
+/** Suspected differences decided in one turn. */
+const suspectsPerTurn = 1_000;
 
 /** A forwarder and a token. */
 type Holder = { readonly forwarder: ComparedForwarder; readonly contract: string | null };
 type Read = Holder & { readonly balance: bigint };
-/** A balance that differs from the records, as enough nodes report it at a block. */
-type Suspect = Read & { readonly block: Pick<Block, 'number' | 'hash'> };
 
 const nameOf = ({ forwarder, contract }: Holder): string => `${forwarder.id} ${contract ?? ''}`;
 
@@ -47,41 +52,45 @@ export const createReconciler = (
   const { context, driver, lease } = sources;
   const { db, log } = context;
   const { caip2 } = lease;
-  let lastTurnMs = clock.now();
-  let suspected: readonly Suspect[] = [];
+  const isListed = new Set(driver.contracts);
+  let nextTurnMs = clock.now() + intervalMs;
 
-  /** The forwarders with each token to compare, and what the records say up to a block. */
+  /** The forwarders with each listed token to compare, and what the records say up to a block. */
   const recorded = async (forwarders: readonly ComparedForwarder[], upTo: number) => {
     const byId = new Map(forwarders.map(forwarder => [forwarder.id, forwarder]));
     const held = new Map<string, bigint>();
     const holders = new Map<string, Holder>();
-    const add = (holder: Holder): string => {
-      const name = nameOf(holder);
-      holders.set(name, holder);
-      return name;
+    const add = (holder: Holder): void => {
+      if (holder.contract === null || isListed.has(holder.contract)) holders.set(nameOf(holder), holder);
     };
     for (const forwarder of forwarders) {
       for (const contract of new Set([null, forwarder.contract])) add({ forwarder, contract });
     }
     for (const row of await recordedBalances(db, caip2, forwarders, upTo)) {
-      held.set(add({ forwarder: byId.get(row.id)!, contract: row.contract }), BigInt(row.held));
+      const holder = { forwarder: byId.get(row.id)!, contract: row.contract };
+      add(holder);
+      held.set(nameOf(holder), BigInt(row.held));
     }
     return { holders: [...holders.values()], heldBy: (holder: Holder): bigint => held.get(nameOf(holder)) ?? 0n };
   };
 
-  /** The balances of holders at a block. Null if they cannot be read now. */
+  /** The balances of holders at a block. Null if they cannot be read now. A token that does not answer is left out. */
   const read = async (
     holders: readonly Holder[],
     block: Pick<Block, 'hash'>,
-    nodes: 'one' | 'lowest' | 'highest',
+    nodes: BalanceSources,
     signal: AbortSignal,
-  ): Promise<Read[] | null> => {
-    const all: Read[] = [];
+  ): Promise<Map<string, Read> | null> => {
+    const all = new Map<string, Read>();
     for (const [token, some] of Map.groupBy(holders, ({ contract }) => contract)) {
       const question = { token, holders: some.map(({ forwarder }) => forwarder.address), block };
       const balances = await driver.balances(question, nodes, signal);
-      if (balances === null) return null;
-      all.push(...some.map(holder => ({ ...holder, balance: balances.get(holder.forwarder.address)! })));
+      if (balances === null && token === null) return null;
+      if (balances === null) log.warn({ caip2, contract: token }, 'the balances of a token cannot be compared');
+      for (const holder of balances === null ? [] : some) {
+        const balance = balances!.get(holder.forwarder.address)!;
+        all.set(nameOf(holder), { ...holder, balance: balance > mostUnits ? mostUnits : balance });
+      }
     }
     return all;
   };
@@ -98,20 +107,23 @@ export const createReconciler = (
     return true;
   };
 
-  /** Reads those that differ again, with as many nodes as must agree. Null if they cannot be read now. */
+  /** Reads forwarders again, with as many nodes as must agree. Null if they cannot be read now. */
   const confirm = async (
     forwarders: readonly ComparedForwarder[],
     block: Block,
     signal: AbortSignal,
-  ): Promise<readonly Suspect[] | null> => {
+  ): Promise<readonly SuspectedDifference[] | null> => {
     const { holders, heldBy } = await recorded(forwarders, block.number);
     const lowest = await read(holders, block, 'lowest', signal);
     const highest = await read(holders, block, 'highest', signal);
     if (lowest === null || highest === null) return null;
-    return lowest.flatMap((low, at) => {
-      const [held, high] = [heldBy(low), highest[at]!];
-      if (low.balance > held) return [{ ...low, block }];
-      return high.balance < held ? [{ ...high, block }] : [];
+    return holders.flatMap(holder => {
+      const [low, high, held] = [lowest.get(nameOf(holder)), highest.get(nameOf(holder)), heldBy(holder)];
+      const sure = low !== undefined && low.balance > held ? low : high;
+      if (sure === undefined || sure.balance === held || (sure === high && high.balance > held)) return [];
+      const { forwarder, contract } = holder;
+      const at = { blockNumber: block.number, blockHash: block.hash };
+      return [{ ...forwarder, contract, balance: sure.balance, ...at }];
     });
   };
 
@@ -123,44 +135,43 @@ export const createReconciler = (
     signal: AbortSignal,
   ): Promise<boolean> => {
     const { holders, heldBy } = await recorded(forwarders, block.number);
-    const balances = await read(holders, block, 'one', signal);
+    // The highest answer: a node that leaves something out shows less.
+    const balances = await read(holders, block, 'highest', signal);
     if (balances === null) return false;
-    const more = balances.filter(each => each.balance > heldBy(each));
+    const differing = [...balances.values()].filter(each => each.balance !== heldBy(each));
+    const more = differing.filter(each => each.balance > heldBy(each));
     if (more.length > 0 && !(await explain(more, block, host, signal))) return false;
-    const differ = new Set(balances.filter(each => each.balance !== heldBy(each)).map(({ forwarder }) => forwarder));
-    const doubtful = forwarders.filter(forwarder => forwarder.isOpen || differ.has(forwarder));
+    const differ = new Set(differing.map(({ forwarder }) => forwarder.id));
+    const doubtful = forwarders.filter(({ isOpen, id }) => isOpen || differ.has(id));
     if (doubtful.length === 0) return true;
     const left = await confirm(doubtful, block, signal);
     if (left === null) return false;
-    const names = new Set(left.map(nameOf));
-    const kept = suspected.filter(suspect => !names.has(nameOf(suspect)));
-    suspected = [...kept, ...left].slice(-maxSuspected);
-    const ids = new Set(left.map(({ forwarder }) => forwarder.id));
+    await suspectDifferences(db, caip2, left);
+    const ids = new Set(left.map(({ id }) => id));
     const agreeing = doubtful.filter(({ id, isOpen }) => isOpen && !ids.has(id)).map(({ id }) => id);
     await resolveAgreeing(db, lease, agreeing);
     return true;
   };
 
-  /** The difference that is left of a suspected one, now that its block is final; null if none is. */
-  const settle = async (suspect: Suspect): Promise<Difference | null> => {
-    const { forwarder: key, contract, balance, block } = suspect;
-    const { heldBy } = await recorded([key], block.number);
-    const amount = balance - heldBy(suspect);
-    return amount === 0n ? null : { key, contract, amount, blockNumber: block.number };
+  /** The difference that is left of a suspected one, now that its block is final. */
+  const settled = async ({ contract, balance, blockNumber, ...key }: SuspectedDifference): Promise<Difference[]> => {
+    const rows = await recordedBalances(db, caip2, [key], blockNumber);
+    const held = BigInt(rows.find(row => row.contract === contract)?.held ?? 0);
+    return balance === held ? [] : [{ key, contract, amount: balance - held, recorded: held, blockNumber }];
   };
 
   /** Reports suspected differences whose block is final and still on the chain. */
   const report = async (signal: AbortSignal): Promise<void> => {
-    if (suspected.length === 0) return;
     const [chain] = await readChains(db, [caip2]);
     const final = chain!.finalizedNumber ?? (chain!.latestNumber ?? 0) - deepestReorg;
-    const ready = suspected.filter(({ block }) => block.number <= final);
-    for (const [hash, some] of Map.groupBy(ready, ({ block }) => block.hash)) {
-      const isCanonical = (await driver.header(some[0]!.block.number, signal))?.hash === hash;
+    const ready = await suspectedUpTo(db, caip2, final, suspectsPerTurn);
+    for (const [hash, some] of Map.groupBy(ready, ({ blockHash }) => blockHash)) {
+      const canonical = await driver.header(some[0]!.blockNumber, signal);
+      if (canonical === null) continue;
       const left: Difference[] = [];
-      for (const suspect of isCanonical ? some : []) left.push(...[(await settle(suspect)) ?? []].flat());
+      for (const suspect of canonical.hash === hash ? some : []) left.push(...(await settled(suspect)));
       await reportDifferences(context, caip2, left);
-      suspected = suspected.filter(({ block }) => block.hash !== hash);
+      await forgetSuspected(db, caip2, hash);
     }
   };
 
@@ -169,12 +180,12 @@ export const createReconciler = (
     await report(signal);
     const state = await readReconciliation(db, caip2);
     const isRequested = state?.isRequested ?? false;
-    const isBetween = state === null || state.after === '';
-    if (isBetween) {
+    const isRunning = state?.isRunning ?? false;
+    if (!isRunning) {
       if (!isRequested && (state?.ageSeconds ?? roundSeconds) < roundSeconds) return false;
       await startRound(db, lease);
     }
-    const { forwarders, after } = await nextForwarders(db, caip2, state?.after ?? '', comparedPerTurn);
+    const { forwarders, after } = await nextForwarders(db, caip2, isRunning ? state!.after : '', comparedPerTurn);
     if (forwarders.length > 0 && !(await compare(forwarders, block, host, signal))) {
       log.warn({ caip2 }, 'balances could not be compared with the ledger');
       return false;
@@ -186,10 +197,14 @@ export const createReconciler = (
 
   /** `block` is the newest block, up to which everything is recorded. */
   return async (block: Block, host: DriverHost, signal: AbortSignal): Promise<void> => {
-    if (clock.now() - lastTurnMs < intervalMs) return;
-    lastTurnMs = clock.now();
+    if (clock.now() < nextTurnMs) return;
+    const startedMs = clock.now();
+    nextTurnMs = startedMs + intervalMs;
     try {
-      while (!signal.aborted && (await turn(block, host, signal)));
+      let isMore = true;
+      while (isMore && !signal.aborted && clock.now() - startedMs < requestedMs)
+        isMore = await turn(block, host, signal);
+      if (isMore) nextTurnMs = clock.now();
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
       log.warn({ caip2, fault: error.message }, 'balances could not be compared with the ledger');

@@ -40,7 +40,7 @@ export const readUnbaselined = async (
   await reportDifferences(
     context,
     lease.caip2,
-    doubted.map(({ payment: key, amount }) => ({ key, amount, ...at })),
+    doubted.map(({ payment: key, amount }) => ({ key, amount, recorded: recordedAt(key, head.number), ...at })),
   );
   return doubted;
 };

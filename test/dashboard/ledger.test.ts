@@ -70,11 +70,21 @@ test('a difference of one base unit is on every page that should show it, until 
   const doctor = await command('doctor', '--deep');
   expect(doctor.code).toBe(1);
   const { detail } = doctor.json.findings.find(({ check }: { check: string }) => check === 'ledger');
-  expect(detail).toContain('1 open differences');
+  expect(detail).toContain('open differences: 1');
   expect(detail).toContain('received to forwarders is');
 
   const reason = 'Seeded by a test.';
-  const corrected = await command('ledger', 'correct', json.differences[0].id, '--reason', reason, '--by', 'Ada');
+  const corrected = await command(
+    'ledger',
+    'correct',
+    json.differences[0].id,
+    '--amount',
+    '1',
+    '--reason',
+    reason,
+    '--by',
+    'Ada',
+  );
   expect(corrected).toMatchObject({ code: 0, json: { paymentId: payment.id, amount: '1', by: 'Ada', reason } });
   expect((await auditRows(scene.dashboard.scene, scene.account.id)).at(-1)).toMatchObject({
     action: 'ledger.corrected',

@@ -46,7 +46,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'passkey_challenges',
       'passkeys',
     ],
-    ...['payment_deltas', 'recovery_codes', 'sessions', 'sign_in_failures', 'volume_deltas'],
+    ...['payment_deltas', 'recovery_codes', 'sessions', 'sign_in_failures', 'suspected_differences', 'volume_deltas'],
   ]);
   expect(await tablesThatAllow('truncate')).toEqual([]);
   const onlyAddedTo = [
@@ -61,7 +61,15 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'payment_deltas',
       'schema_migrations',
     ],
-    ...['derivation_epochs', 'lost_addresses', 'sweep_payments', 'sweeps', 'transfer_decisions', 'unclaimed_funds'],
+    ...[
+      'derivation_epochs',
+      'lost_addresses',
+      'suspected_differences',
+      'sweep_payments',
+      'sweeps',
+      'transfer_decisions',
+      'unclaimed_funds',
+    ],
     ...['volume_deltas', 'wallet_stops', 'wallet_verifications', 'wallets'],
   ];
   expect(await tablesThatAllow('update')).toEqual(readable.filter(name => !onlyAddedTo.includes(name)));

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { orphanBlocks } from '../../src/storage/blocks.ts';
 import { readHoldings, settleForwards } from '../../src/storage/holdings.ts';
-import { readLedger } from '../../src/storage/ledger.ts';
+import { ledgerFaults, readLedger } from '../../src/storage/ledger.ts';
 import { foldTotals } from '../../src/storage/totals.ts';
 import { openRows, type Rows, refusal } from './rows.ts';
 
@@ -36,7 +36,7 @@ const forward = (payment: string, amount: number, number: number, branch: string
       amount: `${amount}`,
       block_hash: `'0x${branch}${number}'`,
     },
-    ...{ block_number: `${number}`, canonical: 'true', verified: 'true', first_seen_at: 'now()' },
+    ...{ block_number: `${number}`, canonical: 'true', verified: 'true', recorded_at: 'now()' },
   });
 const received = (payment: string, amount: number, number: number, branch: string) =>
   rows.insert('transfers', {
@@ -64,17 +64,17 @@ test('a reorg that moves a forward to another payment moves the count, though th
   await received(b, 13, 0, 'a');
   await block(1, 'a');
   await forward(a, 10, 1, 'a');
-  await settleForwards(rows.db, caip2, { from: 1, to: 9 }, []);
+  await settleForwards(rows.db, caip2, { from: 1 }, []);
   expect(await held()).toEqual([[13n, 1]]);
   await orphanBlocks(rows.db, caip2, 0);
   await block(1, 'b');
   await forward(b, 10, 1, 'b');
-  await settleForwards(rows.db, caip2, { from: 1, to: 9 }, []);
+  await settleForwards(rows.db, caip2, { from: 1 }, []);
   expect(await held()).toEqual([[13n, 2]]);
   await block(2, 'b');
   await forward(a, 10, 2, 'b');
   await forward(b, 3, 2, 'b');
-  await settleForwards(rows.db, caip2, { from: 2, to: 9 }, []);
+  await settleForwards(rows.db, caip2, { from: 2 }, []);
   await foldTotals(rows.db, 1_000);
   expect(await held()).toEqual([]);
   expect(await rows.read(`select count::int, amount from holding_totals where account_id = '${account}'`)).toEqual([
@@ -95,7 +95,7 @@ test('what a sweep moved beyond the records is found, and does not hide what arr
   for (const number of [11, 12, 13]) await block(number, 'd');
   await received(late, 10, 11, 'd');
   await forward(late, 15, 12, 'd');
-  const found = await settleForwards(rows.db, caip2, { from: 12, to: 99 }, []);
+  const found = await settleForwards(rows.db, caip2, { from: 12 }, []);
   expect(found).toMatchObject([{ id: late, contract: null, amount: '5' }]);
   expect(await held()).toEqual([]);
   expect(await ledger()).toEqual({
@@ -108,7 +108,7 @@ test('what a sweep moved beyond the records is found, and does not hide what arr
   await rows.run(`update payments set amount_received = 14, amount_confirmed = 14 where id = '${late}'`);
   await holding(1, 4);
   expect(
-    await settleForwards(rows.db, caip2, null, [{ accountId: account, environment: 'sandbox', id: late }]),
+    await settleForwards(rows.db, caip2, { at: [] }, [{ accountId: account, environment: 'sandbox', id: late }]),
   ).toEqual([]);
   expect(await held()).toEqual([[4n, 1]]);
 
@@ -120,9 +120,41 @@ test('what a sweep moved beyond the records is found, and does not hide what arr
   });
   await rows.run(`update payments set amount_received = 19, amount_confirmed = 19 where id = '${late}'`);
   await holding(0, 5);
-  await settleForwards(rows.db, caip2, null, [{ accountId: account, environment: 'sandbox', id: late }]);
+  await settleForwards(rows.db, caip2, { at: [] }, [{ accountId: account, environment: 'sandbox', id: late }]);
   expect(await held()).toEqual([[4n, 1]]);
   expect(await ledger()).toEqual({ 'received to forwarders': 19n, 'forwarders to treasury': 15n });
+});
+
+test('a reorg that removes a sweep removes what it found, also if no other fact of the token is left', async () => {
+  const empty = await rows.payment(account);
+  for (const number of [21, 22]) await block(number, 'e');
+  await forward(empty, 9, 22, 'e');
+  expect(await settleForwards(rows.db, caip2, { at: [22] }, [])).toMatchObject([{ id: empty, amount: '9' }]);
+  expect(await ledger()).toEqual({ 'found to forwarders': 9n, 'forwarders to treasury': 9n });
+  await orphanBlocks(rows.db, caip2, 21);
+  await settleForwards(rows.db, caip2, { from: 22 }, []);
+  expect(await ledger()).toEqual({});
+  expect(await ledgerFaults(rows.db)).toEqual([]);
+});
+
+test('a transfer that is not verified yet hides nothing that arrives later, and is no alarm', async () => {
+  const mixed = await rows.payment(account, { amount_received: '160', amount_confirmed: '10' });
+  for (const number of [31, 32, 33]) await block(number, 'f');
+  await received(mixed, 100, 31, 'f');
+  await rows.run(`update transfers set verified = false where payment_id = '${mixed}'`);
+  await rows.insert('transfers', {
+    ...{ caip2: `'${caip2}'`, key: `'small'`, account_id: `'${account}'`, environment: `'sandbox'`, stray: 'false' },
+    ...{ payment_id: `'${mixed}'`, amount: '10', block_hash: `'0xf31'`, block_number: '31', canonical: 'true' },
+    ...{ verified: 'true', first_seen_at: 'now()' },
+  });
+  await forward(mixed, 110, 32, 'f');
+  expect(await settleForwards(rows.db, caip2, { at: [32] }, [])).toEqual([]);
+  await received(mixed, 50, 33, 'f');
+  await rows.run(`update payments set amount_confirmed = 60 where id = '${mixed}'`);
+  await holding(1, 60);
+  await settleForwards(rows.db, caip2, { at: [] }, [{ accountId: account, environment: 'sandbox', id: mixed }]);
+  const [row] = await rows.read(`select amount_forwarded::int as forwarded from payments where id = '${mixed}'`);
+  expect(row, '50 of 60 are held').toEqual({ forwarded: 10 });
 });
 
 test('a payment of another chain is neither locked nor moved by a forward of this one', async () => {
@@ -134,7 +166,7 @@ test('a payment of another chain is neither locked nor moved by a forward of thi
     await other.query({ name: '', text: `select from payments where id = '${elsewhere}' for no key update` });
     await rows.db.transaction(async tx => {
       await tx.query({ name: '', text: `set local lock_timeout = '1s'` });
-      await settleForwards(tx, caip2, { from: 3, to: 9 }, []);
+      await settleForwards(tx, caip2, { from: 3 }, []);
     });
   });
   expect(await held()).toEqual([]);

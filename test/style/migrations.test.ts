@@ -21,7 +21,7 @@ const landed: Readonly<Record<string, string>> = {
   '0012_address_epochs.sql': '552550dcd0f3654f7fc5253f3921ec4f3cf0a21133bec2e51b1a1e56dd5ed4cc',
   '0013_smaller_terms.sql': 'daf8bd9f415e8b2d683a67d07cf55b66135d9f72eaabbd70beabba65164a9cf9',
   '0014_looked_at_twice.sql': '254ba3ea970243f80e0107bf1096961c4a651a49794c928b60cea89d99a85a4b',
-  '0015_ledger.sql': 'b9b72bcdc500e46535cf8ed4c1fee901d7b2056d892588bac093ec6e49a22cb5',
+  '0015_ledger.sql': 'e94ac1baa5bee928afa1f40c0ba2958ae3d15dd1b0a32e7e73e303e6cf2c1b58',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

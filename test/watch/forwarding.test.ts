@@ -150,6 +150,8 @@ describe('sweep', () => {
     await scene.chain.sweep(treasury, boundless.address, [salt]);
     await scene.chain.payToken(usdc, created.address, whole);
     await expectCompleted(created, '25.00');
+    const recorded = { name: 'test-forwards', text: `select contract from forwards where payment_id = $1` };
+    expect(await scene.florin.admin.db.query(recorded, [created.id]), 'only listed tokens count').toEqual([]);
   });
 
   test('more test tokens than any payment can be do not stop the chain', async () => {

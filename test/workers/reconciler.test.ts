@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ledgerBalances } from '../../src/core/ledger.ts';
 import { correctLedger } from '../../src/engine/correctLedger.ts';
+import { readAgain } from '../../src/storage/addressChecks.ts';
 import { listDifferences } from '../../src/storage/differences.ts';
 import { ledgerFaults, readLedger } from '../../src/storage/ledger.ts';
 import { readReconciliation } from '../../src/storage/reconciliation.ts';
@@ -205,11 +206,13 @@ test('an operator resolves a difference with an entry that is kept, and the ledg
   await watched.wholeRound();
   const [difference] = (await listDifferences(admin.db, 100)).filter(({ paymentId }) => paymentId === payment.id);
   expect(difference).toMatchObject({ amount: '2' });
+  const asked = { id: difference!.id, amount: 2n };
+  await expect(correctLedger(admin, { ...asked, amount: 1n }, { by: 'Ada', reason: 'x' })).rejects.toThrow('is 2 base');
   const decision = { by: 'Ada', reason: 'The token pays interest.' };
-  await expect(correctLedger(admin, difference!.id, { ...decision, reason: ' ' })).rejects.toThrow('The reason');
-  await correctLedger(admin, difference!.id, decision);
+  await expect(correctLedger(admin, asked, { ...decision, reason: ' ' })).rejects.toThrow('The reason');
+  await correctLedger(admin, asked, decision);
   expect(await watched.differences()).toEqual([]);
-  await expect(correctLedger(admin, difference!.id, decision)).rejects.toThrow('no open difference');
+  await expect(correctLedger(admin, asked, decision)).rejects.toThrow('no open difference');
 
   const scope = { accountId: difference!.accountId, environment: difference!.environment };
   const [token] = ledgerBalances(await readLedger(admin.db, scope));
@@ -225,6 +228,8 @@ test('an operator resolves a difference with an entry that is kept, and the ledg
   await expect(admin.db.script('delete from ledger_corrections')).rejects.toThrow('not allowed');
   await expect(admin.db.script('update ledger_corrections set amount = 1')).rejects.toThrow('not allowed');
 
+  const [read] = await readAgain(admin.db, watched.caip2, [payment.id]);
+  expect(read!.recorded, 'before a payment expires, its address is compared with the same records').toBe('7');
   await watched.hourLater();
   await watched.wholeRound();
   expect(await watched.differences(), 'the records agree with the balance').toEqual([]);

@@ -30,10 +30,13 @@ const missing = (what: string): RpcFault => new RpcFault('malformed', undefined,
 /** A contract may report any number. What is recorded of a larger one is not what it says, so it is never verified. */
 const isPlausible = ({ amount }: { readonly amount: bigint }): boolean => amount <= mostUnits;
 
-const forwardsOf = (block: LoggedBlock): readonly Forward[] =>
+/** Anybody can sweep a token of their own making from a forwarder, so only listed tokens count, and native coin. */
+const forwardsOf = (block: LoggedBlock, listed: ReadonlySet<string>): readonly Forward[] =>
   block.logs.flatMap(log => {
     const forwarded = readForwarded(log);
-    return forwarded === null || forwarded.amount === 0n ? [] : [{ ...forwarded, verified: isPlausible(forwarded) }];
+    if (forwarded === null || forwarded.amount === 0n) return [];
+    const isListed = forwarded.contract === null || listed.has(forwarded.contract);
+    return isListed ? [{ ...forwarded, verified: isPlausible(forwarded) }] : [];
   });
 
 const tokenTransfers = (block: LoggedBlock, listed: ReadonlySet<string>): readonly TokenTransfer[] =>
@@ -207,7 +210,7 @@ export const watchBlocks = async (
   const found = blocks.map((block): Found => {
     const transfers = tokenTransfers(block, options.listed);
     const coins = block.coinTransactions.filter(({ from, to }) => from !== to);
-    return { transfers, coins, forwards: forwardsOf(block) };
+    return { transfers, coins, forwards: forwardsOf(block, options.listed) };
   });
   const candidates = found.flatMap(({ transfers, coins, forwards }) => [
     ...[...transfers, ...coins].map(({ to }) => to),

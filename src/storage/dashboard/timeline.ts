@@ -84,7 +84,7 @@ export type TimelineForward = {
 const forwardsStatement = {
   name: 'timeline-forwards',
   text: `select f.tx_hash as "txHash", f.contract, f.caip2, f.amount, f.canonical,
-      f.first_seen_at as at
+      f.recorded_at as at
     from forwards f where ${owned} and payment_id = $3 order by block_number desc limit ${shownMoves + 1}`,
 };
 

@@ -97,6 +97,8 @@ create table differences (
   caip2 text collate "C" not null,
   contract text collate "C",
   amount numeric(60, 0) not null check (amount <> 0),
+  -- What the records said up to the block.
+  recorded numeric(60, 0) not null,
   block_number bigint not null check (block_number >= 0),
   seen_at timestamptz(3) not null default clock_timestamp(),
   checked_at timestamptz(3) not null default clock_timestamp(),
@@ -106,11 +108,23 @@ create table differences (
 );
 create unique index differences_open on differences (payment_id, caip2, coalesce(contract, '')) where resolved_at is null;
 create index differences_account on differences (account_id, environment) where resolved_at is null;
-insert into differences (account_id, environment, payment_id, caip2, contract, amount, block_number, seen_at, checked_at,
-  resolved_at)
-select account_id, environment, payment_id, caip2, contract, amount, block_number, seen_at, checked_at, resolved_at
-from unexplained_funds order by id;
+-- They are found again by the next comparison.
 drop table unexplained_funds;
+
+-- Balances that differ from the records and wait until their block is final.
+create table suspected_differences (
+  caip2 text collate "C" not null references chains (caip2),
+  payment_id text collate "C" not null,
+  contract text collate "C" not null,
+  account_id text collate "C" not null,
+  environment environment not null,
+  balance numeric(60, 0) not null,
+  block_number bigint not null,
+  block_hash text collate "C" not null,
+  seen_at timestamptz(3) not null default clock_timestamp(),
+  primary key (caip2, payment_id, contract),
+  foreign key (account_id, environment, payment_id) references payments (account_id, environment, id)
+);
 
 -- What an operator entered to resolve a difference. A row is never changed.
 create table ledger_corrections (
@@ -143,34 +157,36 @@ begin
 end $$;
 create trigger ledger_corrections_posted after insert on ledger_corrections for each row execute function post_correction();
 
--- What the records say about a payment's forwarder up to a block, per chain and token: what it `held`, what was `found`
--- because its sweeps were ahead of what had arrived, and what they `forwarded` of the transfers, without the former.
+-- What the records say about the address of a payment up to a block, per chain and token:
+-- * `held`: what it holds, with what sweeps moved beyond all recorded transfers (`excess`)
+-- * `found`: what sweeps moved beyond the verified transfers, which alone count
+-- * `forwarded`: what they moved of the verified transfers
 create function forwarder_records(of_account text, of_environment environment, of_payment text, up_to bigint)
-returns table (caip2 text, contract text, held numeric, found numeric, forwarded numeric)
+returns table (caip2 text, contract text, held numeric, excess numeric, found numeric, forwarded numeric)
 language sql stable parallel safe as $$
-  select s.caip2, s.contract, s.amount + s.found, s.found, greatest(s.forwarded - s.corrected - s.found, 0)
+  select s.caip2, s.contract, s.amount + s.excess, s.excess, s.found, greatest(s.forwarded - s.corrected - s.found, 0)
   from (
     select m.caip2, m.contract, sum(m.amount) as amount, sum(m.forwarded) as forwarded, sum(m.corrected) as corrected,
-      greatest(-min(m.balance), 0) as found
+      greatest(-min(m.balance), 0) as excess, greatest(-min(m.verified_balance), 0) as found
     from (
       select f.*,
         -- Within a block, what arrives comes first: sweeps are not ahead without need.
-        sum(f.amount) over (partition by f.caip2, f.contract order by f.block_number, f.amount < 0) as balance
+        sum(f.amount) over in_order as balance, sum(f.verified_amount) over in_order as verified_balance
       from (
-        select t.caip2, coalesce(t.contract, '') as contract, t.block_number, t.amount::numeric as amount, 0 as forwarded,
-          0 as corrected
+        select t.caip2, coalesce(t.contract, '') as contract, t.block_number, t.amount::numeric as amount,
+          case when t.verified then t.amount else 0 end as verified_amount, 0 as forwarded, 0 as corrected
         from transfers t where t.account_id = of_account and t.environment = of_environment and t.payment_id = of_payment
           and t.canonical and not t.superseded and t.block_number <= up_to
         union all
-        select f.caip2, coalesce(f.contract, ''), f.block_number, -f.amount, f.amount, 0
+        select f.caip2, coalesce(f.contract, ''), f.block_number, -f.amount, -f.amount, f.amount, 0
         from forwards f where f.account_id = of_account and f.environment = of_environment and f.payment_id = of_payment
           and f.canonical and f.verified and f.block_number <= up_to
         union all
-        select c.caip2, coalesce(c.contract, ''), c.block_number, c.amount, 0, c.amount
+        select c.caip2, coalesce(c.contract, ''), c.block_number, c.amount, c.amount, 0, c.amount
         from ledger_corrections c
         where c.account_id = of_account and c.environment = of_environment and c.payment_id = of_payment
           and c.block_number <= up_to
-      ) f
+      ) f window in_order as (partition by f.caip2, f.contract order by f.block_number, f.amount < 0)
     ) m group by m.caip2, m.contract
   ) s
 $$;
@@ -212,6 +228,10 @@ create table reconciliations (
   requested_at timestamptz(3)
 );
 
+-- Anybody can sweep a token of his own from a forwarder. Such forwards are no longer recorded.
+delete from forwards f where f.contract is not null
+  and (f.caip2, f.contract) not in (select distinct caip2, contract from transfers where contract is not null);
+
 -- What exists is posted once.
 insert into ledger_totals (account_id, environment, caip2, contract, source, destination, count, amount)
 select t.account_id, t.environment, t.caip2, coalesce(t.contract, ''), case when t.stray then 'stray' else 'received' end,
@@ -221,6 +241,9 @@ where t.canonical and t.verified and not t.superseded group by 1, 2, 3, 4, 5, 6;
 insert into ledger_totals (account_id, environment, caip2, contract, source, destination, count, amount)
 select account_id, environment, caip2, coalesce(contract, ''), 'forwarders', 'treasury', count(*), sum(amount)
 from forwards where canonical and verified group by 1, 2, 3, 4;
+
+-- A process of an earlier version would settle sweeps without what they found: it cannot write forwards any more.
+alter table forwards rename column first_seen_at to recorded_at;
 
 insert into found_funds (account_id, environment, payment_id, caip2, contract, amount)
 select f.account_id, f.environment, f.payment_id, r.caip2, r.contract, least(r.found, 1e54)
