@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { create2DeployerSetup, factoryDeployment } from '../chains/evm/deployments.ts';
 import { factoryCodeHash } from '../chains/evm/factory.ts';
@@ -12,7 +13,7 @@ import { type Common, common, print, withAdmin } from './commands.ts';
 import { networksOf } from './compose.ts';
 import { readNewPassphrase } from './readPassphrase.ts';
 
-const factoryFacts = (): FactoryFacts => {
+export const factoryFacts = (): FactoryFacts => {
   const { address, signer, fundingWei, rawTransaction } = create2DeployerSetup;
   return {
     codeHash: factoryCodeHash,
@@ -22,29 +23,61 @@ const factoryFacts = (): FactoryFacts => {
   };
 };
 
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
 /** Never replaces a file: an older export may be the only one that can be read. */
-const writeNew = async (path: string, text: string): Promise<void> => {
+const openNew = async (path: string): Promise<FileHandle> => {
   try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    return await open(path, 'wx', 0o600);
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
     throw new FlorinError('conflict', `${path} exists already. Choose another name with --output.`);
   }
 };
 
-const summaryOf = ({ payments, leftOut }: ExportedRecovery, file: string): string =>
-  [
-    `Wrote ${payments} payments to ${file}. Keep the passphrase elsewhere.`,
-    ...(leftOut.length === 0
-      ? []
-      : [`Left out ${leftOut.length} that do not match their seals: ${leftOut.join(', ')}.`]),
-  ].join('\n');
+/**
+ * Creates the file before the work and removes it if the work fails. So nobody is asked for a passphrase, and nothing is
+ * disclosed, for a file that cannot be written; and a file that exists is whole.
+ */
+const writeNew = async <T>(path: string, work: () => Promise<T>, textOf: (done: T) => string): Promise<T> => {
+  const opening = openNew(path);
+  const interrupted = async (): Promise<void> => {
+    if (await opening.catch(() => null)) rmSync(path, { force: true });
+    console.error('florin: Interrupted. Nothing was exported.');
+    process.exit(1);
+  };
+  for (const signal of signals) process.once(signal, interrupted);
+  try {
+    const file = await opening;
+    try {
+      const done = await work();
+      await file.writeFile(textOf(done));
+      await file.sync();
+      return done;
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    } finally {
+      await file.close();
+    }
+  } finally {
+    for (const signal of signals) process.off(signal, interrupted);
+  }
+};
+
+const summaryOf = ({ payments, lostAddresses }: ExportedRecovery, file: string): string => {
+  const lost = lostAddresses === 0 ? '' : ` and ${lostAddresses} addresses of lost payments`;
+  return `Wrote ${payments} payments${lost} to ${file}. Keep the passphrase elsewhere.`;
+};
+
+/** The file is good without them, but a script that checks the exit code must notice. */
+const warnOfLeftOut = ({ leftOut }: ExportedRecovery): void => {
+  if (leftOut.length === 0) return;
+  console.error(
+    `florin: Left out ${leftOut.length} payments that do not match their seals: ${leftOut.join(', ')}. Their money cannot be swept with this file.`,
+  );
+  process.exitCode = 1;
+};
 
 type RecoveryOptions = Common & { account: string; environment: Environment; output?: string };
 
@@ -61,21 +94,22 @@ export const addExportCommands = (program: Command): void => {
     .action((options: RecoveryOptions) =>
       withAdmin(options, async (admin, config) => {
         const { account: accountId, environment, output } = options;
-        const passphrase = await readNewPassphrase(config.recoveryPassphrase);
-        const exported = await exportRecovery(admin, operatorActing({ accountId, environment }), {
-          passphrase,
-          factory: factoryFacts(),
-          networks: networksOf(config, null),
-        });
-        const text = `${JSON.stringify(exported.envelope)}\n`;
+        const work = async (): Promise<ExportedRecovery> =>
+          exportRecovery(admin, operatorActing({ accountId, environment }), {
+            passphrase: await readNewPassphrase(config.recoveryPassphrase),
+            factory: factoryFacts(),
+            networks: networksOf(config, null),
+          });
+        const textOf = ({ envelope }: ExportedRecovery): string => `${JSON.stringify(envelope)}\n`;
         if (output === undefined) {
-          process.stdout.write(text);
-          if (exported.leftOut.length > 0) console.error(summaryOf(exported, 'the standard output'));
-          return;
+          const exported = await work();
+          process.stdout.write(textOf(exported));
+          return warnOfLeftOut(exported);
         }
-        await writeNew(output, text);
-        const { payments, leftOut } = exported;
-        print(options, { accountId, environment, file: output, payments, leftOut }, summaryOf(exported, output));
+        const exported = await writeNew(output, work, textOf);
+        const { envelope, ...counts } = exported;
+        print(options, { accountId, environment, file: output, ...counts }, summaryOf(exported, output));
+        warnOfLeftOut(exported);
       }),
     );
 };

@@ -1,44 +1,52 @@
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { FlorinError, invalid } from '../core/errors.ts';
 
 /** Shorter ones can be guessed from a stolen file. */
-const fewestCharacters = 8;
+const fewestCharacters = 12;
+
+type Input = Readable & { readonly isTTY?: boolean };
 
 const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** Asks a person. What they type is not shown. */
-const ask = (question: string): Promise<string> =>
-  new Promise(resolve => {
+/** Asks a person. What they type is not shown. The terminal sends Ctrl-C and Ctrl-D as characters meanwhile. */
+const ask = (question: string, input: Input): Promise<string> =>
+  new Promise((resolve, reject) => {
     process.stderr.write(question);
-    const lines = createInterface({ input: process.stdin, output: nowhere(), terminal: true });
-    let line = '';
+    const lines = createInterface({ input, output: nowhere(), terminal: true });
     lines.once('line', text => {
-      line = text;
+      resolve(text);
       lines.close();
     });
+    lines.once('SIGINT', () => lines.close());
     lines.once('close', () => {
       process.stderr.write('\n');
-      resolve(line);
+      // Without effect after a line.
+      reject(new Error('No passphrase was given. Nothing was exported.'));
     });
   });
 
-const firstLineOfInput = async (): Promise<string> => {
-  for await (const line of createInterface({ input: process.stdin })) return line;
+const firstLineOfInput = async (input: Input): Promise<string> => {
+  const lines = createInterface({ input });
+  for await (const line of lines) {
+    // An input that stays open would keep the process.
+    lines.close();
+    return line;
+  }
   return '';
 };
 
-const obtain = async (setting: string | null): Promise<string> => {
+const obtain = async (setting: string | null, input: Input): Promise<string> => {
   if (setting !== null) return setting;
-  if (!process.stdin.isTTY) return firstLineOfInput();
-  const typed = await ask('Passphrase: ');
-  if ((await ask('Again: ')) === typed) return typed;
+  if (!input.isTTY) return firstLineOfInput(input);
+  const typed = await ask('Passphrase: ', input);
+  if ((await ask('Again: ', input)) === typed) return typed;
   throw new FlorinError('invalid_request', 'The two passphrases differ.');
 };
 
 /** A new passphrase, from the setting, from a person at a terminal, or from the first line of the input. */
-export const readNewPassphrase = async (setting: string | null): Promise<string> => {
-  const passphrase = await obtain(setting);
+export const readNewPassphrase = async (setting: string | null, input: Input = process.stdin): Promise<string> => {
+  const passphrase = await obtain(setting, input);
   if (passphrase.length >= fewestCharacters) return passphrase;
   throw invalid(
     undefined,

@@ -1,13 +1,17 @@
 import { forwarderFactory } from '../chains/evm/forwarder.ts';
+import type { Scope } from '../core/environment.ts';
 import type { Network } from '../core/registry/networks.ts';
 import type { PaymentRow } from '../storage/payments.ts';
-import { forwarderPayments } from '../storage/recovery.ts';
+import { forwarderPayments, type LostForwarder, lostForwarders, treasuriesEverSet } from '../storage/recovery.ts';
 import { type RecoveryEnvelope, sealLines } from '../vault/recoveryEnvelope.ts';
 import { type AdminContext, resolveAccount } from './accounts.ts';
 import { type Acting, recordAction } from './dashboard/acting.ts';
-import { hasValidSeal } from './paymentAddress.ts';
+import { deriveAddress, hasValidSeal } from './paymentAddress.ts';
+import { isSealed } from './walletSeal.ts';
 
 const pageSize = 1_000;
+/** Restores add thousands at a time, for every treasury. Those that received something are in the file beyond this. */
+const mostUnfundedLost = 100_000;
 
 /** What the factory needs to be deployed and called without Florin. */
 export type FactoryFacts = {
@@ -25,20 +29,117 @@ export type FactoryFacts = {
 export type ExportedRecovery = {
   readonly envelope: RecoveryEnvelope;
   readonly payments: number;
-  /** Payments that do not match their seals. They are left out: their treasury may be a thief's. */
+  /** Addresses of payments that a restore lost. */
+  readonly lostAddresses: number;
+  /** What does not match its seal or its address. It is left out: its treasury may be a thief's. */
   readonly leftOut: readonly string[];
+};
+
+type Tally = { payments: number; lostAddresses: number; readonly leftOut: string[] };
+
+type Request = {
+  readonly passphrase: string;
+  readonly factory: FactoryFacts;
+  readonly networks: readonly Network[];
+  /** How many addresses of lost payments to add that received nothing. */
+  readonly unfundedLost?: number;
 };
 
 const chainIdOf = (caip2: string): number => Number(caip2.slice('eip155:'.length));
 
-const networkFacts = ({ slug, chainId, nativeCurrency, currencies }: Network) => ({
+/** With the look-alikes: people send them by mistake, and a forwarder can move any token. */
+const networkFacts = ({ slug, chainId, nativeCurrency, currencies, lookAlikes }: Network) => ({
   network: slug,
   chainId,
   nativeCurrency,
-  tokens: currencies.flatMap(({ symbol, contractAddress: contract, decimals }) =>
-    contract === null ? [] : [{ symbol, contract, decimals }],
-  ),
+  tokens: [
+    ...currencies.flatMap(({ symbol, contractAddress: contract, decimals }) =>
+      contract === null ? [] : [{ symbol, contract, decimals }],
+    ),
+    ...lookAlikes.map(({ symbol, address: contract, decimals }) => ({ symbol, contract, decimals })),
+  ],
 });
+
+const saltOf = ({ vault }: AdminContext, scope: Scope, derivationIndex: string): string =>
+  `0x${Buffer.from(vault.salt(scope, BigInt(derivationIndex))).toString('hex')}`;
+
+const paymentLine = (context: AdminContext, scope: Scope, row: PaymentRow): string => {
+  const { id, network, caip2, currency, contract, decimals, treasury, address } = row;
+  const salt = saltOf(context, scope, row.derivationIndex);
+  const fields = { id, network, chainId: chainIdOf(caip2), currency, contract, decimals, treasury, salt, address };
+  return `${JSON.stringify(fields)}\n`;
+};
+
+const paymentLines = async function* (context: AdminContext, scope: Scope, tally: Tally): AsyncGenerator<string> {
+  for (let after = ''; ; ) {
+    const rows = await forwarderPayments(context.db, scope, after, pageSize);
+    if (rows.length === 0) return;
+    after = rows.at(-1)!.id;
+    const { true: authentic = [], false: tampered = [] } = Object.groupBy(rows, row => `${hasValidSeal(context, row)}`);
+    tally.leftOut.push(...tampered.map(({ id }) => id));
+    tally.payments += authentic.length;
+    yield authentic.map(row => paymentLine(context, scope, row)).join('');
+  }
+};
+
+/** On which chains each treasury is the account's own, as it said itself. A lost payment does not say its chain. */
+const chainsOfTreasuries = async (
+  context: AdminContext,
+  scope: Scope,
+  networks: readonly Network[],
+): Promise<ReadonlyMap<string, readonly number[]>> => {
+  const sealed = (await treasuriesEverSet(context.db, scope)).filter(row => isSealed(context.vault, scope, row));
+  const chainIds = new Map(networks.map(({ slug, chainId }) => [slug as string, chainId]));
+  const byTreasury = Map.groupBy(sealed, ({ destination }) => destination);
+  return new Map(
+    [...byTreasury].map(([treasury, rows]) => [
+      treasury,
+      [...new Set(rows.flatMap(({ network }) => chainIds.get(network) ?? []))],
+    ]),
+  );
+};
+
+/** A row has no seal, but its address follows from its treasury and index only if all three are as Florin wrote them. */
+const isDerived = ({ vault }: AdminContext, scope: Scope, row: LostForwarder): boolean => {
+  const { treasury, derivationIndex, address } = row;
+  try {
+    return (
+      deriveAddress(vault, { scope, walletKind: 'forwarder', treasury, index: BigInt(derivationIndex) }) === address
+    );
+  } catch {
+    return false;
+  }
+};
+
+const lostLines = async function* (
+  context: AdminContext,
+  scope: Scope,
+  { networks, unfundedLost = mostUnfundedLost }: Request,
+  tally: Tally,
+): AsyncGenerator<string> {
+  const chains = await chainsOfTreasuries(context, scope, networks);
+  const lineOf = (row: LostForwarder): string => {
+    const { treasury, derivationIndex, address } = row;
+    const [salt, chainIds] = [saltOf(context, scope, derivationIndex), chains.get(treasury) ?? []];
+    return `${JSON.stringify({ id: `lost:${address}`, chainIds, treasury, salt, address })}\n`;
+  };
+  for (const isFunded of [true, false]) {
+    let [after, left] = ['', isFunded ? Number.POSITIVE_INFINITY : unfundedLost];
+    while (left > 0) {
+      const rows = await lostForwarders(context.db, scope, { isFunded, after, limit: Math.min(pageSize, left) });
+      if (rows.length === 0) break;
+      after = rows.at(-1)!.address;
+      const { true: derived = [], false: tampered = [] } = Object.groupBy(
+        rows,
+        row => `${isDerived(context, scope, row)}`,
+      );
+      tally.leftOut.push(...tampered.map(({ address }) => `lost:${address}`));
+      tally.lostAddresses += derived.length;
+      left -= derived.length;
+      yield derived.map(lineOf).join('');
+    }
+  }
+};
 
 /**
  * Everything that sweeps the account's forwarders without Florin, encrypted to a passphrase. It discloses the salts, so
@@ -47,49 +148,29 @@ const networkFacts = ({ slug, chainId, nativeCurrency, currencies }: Network) =>
 export const exportRecovery = async (
   context: AdminContext,
   acting: Acting,
-  {
-    passphrase,
-    factory,
-    networks,
-  }: { readonly passphrase: string; readonly factory: FactoryFacts; readonly networks: readonly Network[] },
+  request: Request,
 ): Promise<ExportedRecovery> => {
   const { scope } = acting;
   await resolveAccount(context, scope.accountId);
-  const leftOut: string[] = [];
-  let payments = 0;
+  const tally: Tally = { payments: 0, lostAddresses: 0, leftOut: [] };
+  const networks = request.networks.filter(({ environment }) => environment === scope.environment);
   const header = {
     format: 'florin-recovery',
     version: 1,
     createdAt: new Date(context.clock.nowMs()).toISOString(),
     ...scope,
-    factory: { address: forwarderFactory, ...factory },
-    networks: networks.filter(({ environment }) => environment === scope.environment).map(networkFacts),
-  };
-  const lineOf = (row: PaymentRow): string => {
-    const { id, network, caip2, currency, contract, decimals, treasury, address } = row;
-    const salt = `0x${Buffer.from(context.vault.salt(scope, BigInt(row.derivationIndex))).toString('hex')}`;
-    const fields = { id, network, chainId: chainIdOf(caip2), currency, contract, decimals, treasury, salt, address };
-    return `${JSON.stringify(fields)}\n`;
+    factory: { address: forwarderFactory, ...request.factory },
+    networks: networks.map(networkFacts),
   };
   const lines = async function* (): AsyncGenerator<string> {
     yield `${JSON.stringify(header)}\n`;
-    for (let after = ''; ; ) {
-      const rows = await forwarderPayments(context.db, scope, after, pageSize);
-      if (rows.length === 0) return;
-      after = rows.at(-1)!.id;
-      const { true: authentic = [], false: tampered = [] } = Object.groupBy(
-        rows,
-        row => `${hasValidSeal(context, row)}`,
-      );
-      leftOut.push(...tampered.map(({ id }) => id));
-      payments += authentic.length;
-      yield authentic.map(lineOf).join('');
-    }
+    yield* paymentLines(context, scope, tally);
+    yield* lostLines(context, scope, { ...request, networks }, tally);
   };
-  const envelope = await sealLines(passphrase, lines());
-  const detail = { payments, leftOut: leftOut.length };
+  const envelope = await sealLines(request.passphrase, lines());
+  const detail = { ...tally, leftOut: tally.leftOut.length };
   await context.db.transaction(tx =>
     recordAction(context, tx, acting, { action: 'recovery.exported', subject: null, detail }),
   );
-  return { envelope, payments, leftOut };
+  return { envelope, ...tally };
 };

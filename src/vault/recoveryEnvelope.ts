@@ -32,7 +32,7 @@ const deriveKey = (passphrase: string, salt: Buffer): Promise<Buffer> =>
 /** Compresses and encrypts lines of text. Only the compressed bytes are kept in memory. */
 export const sealLines = async (passphrase: string, lines: AsyncIterable<string>): Promise<RecoveryEnvelope> => {
   const [salt, iv] = [randomBytes(16), randomBytes(12)];
-  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv);
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv, { authTagLength: 16 });
   const sealed: Buffer[] = [];
   await pipeline(lines, createGzip(), cipher, async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) sealed.push(chunk);

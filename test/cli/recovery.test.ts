@@ -1,72 +1,80 @@
 // @module-tag thorough
-import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFile, mkdir, readFile, stat, symlink } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { access, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { callRpc } from '../../src/chains/evm/rpc.ts';
 import { devTokens } from '../../src/cli/compose.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { deriveAddress } from '../../src/engine/paymentAddress.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { startDevChain } from '../../src/local/devchain/startDevChain.ts';
 import { ensureInstanceId } from '../../src/local/instanceId.ts';
+import { insertLostAddresses } from '../../src/storage/restores.ts';
+import { listUnclaimed } from '../../src/storage/unclaimed.ts';
 import { accounts } from '../chains/evmNode.ts';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
+import { eventually, until } from '../support/until.ts';
 import { type ChainCalls, createChainCalls } from '../watch/chainCalls.ts';
 import { startFarChain } from '../watch/farChain.ts';
 import { startWatchScene, type WatchScene } from '../watch/watchScene.ts';
 import { type Ended, makeRoom, run } from './cliProcess.ts';
+import { makeSweepRoom, passphrase, type SweepRoom } from './sweepRoom.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
-const script = fileURLToPath(new URL('../../recovery/sweep.mjs', import.meta.url));
-const viem = fileURLToPath(new URL('../../node_modules/viem', import.meta.url));
-const passphrase = 'a quiet river at noon';
-/** The second account of the chains of the tests; on the local chain it is given some coin. It only pays gas. */
-const gasKey = `0x${'2'.padStart(64, '0')}`;
+const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
+const secret = { FLORIN_RECOVERY_PASSPHRASE: passphrase };
 const treasury = '0x00000000000000000000000000000000DeaDBeef';
 const otherTreasury = '0x00000000000000000000000000000000000A11cE';
 
 type Paid = { readonly id: string; readonly address: string };
 
 let scene: WatchScene;
-/** Contains the script, viem and the recovery file, and nothing of Florin. */
+let sweepRoom: SweepRoom;
+/** Where Florin's commands run. */
 let room: string;
 let file: string;
 let usdc: string;
 let otherUsdc: string;
 let dai: string;
 let paid: Paid[];
+/** The address of a payment that a restore lost. */
+let lost: string;
 
-const exportRecovery = (env: Record<string, string>, ...args: string[]): Promise<Ended> => {
-  const { dataDir, database } = scene.florin.config;
-  const fixed = ['export', 'recovery', '--environment', 'sandbox', '--data-dir', dataDir];
-  return run([...fixed, ...args], room, { DATABASE_URL: database!.url, ...env });
-};
+const exportArguments = (): string[] => [
+  ...['export', 'recovery', '--environment', 'sandbox', '--data-dir', scene.florin.config.dataDir],
+];
+const exportEnv = (env: Record<string, string>) => ({ DATABASE_URL: scene.florin.config.database!.url, ...env });
 
-const sweep = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> => {
-  const secrets = { FLORIN_RECOVERY_PASSPHRASE: passphrase, RECOVERY_PRIVATE_KEY: gasKey };
-  const child: ChildProcess = spawn(process.execPath, ['sweep.mjs', ...args], {
-    cwd: room,
-    env: { PATH: process.env.PATH, ...secrets, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const texts = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]!.setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
-    });
-  }
-  const code = await new Promise<number | null>(resolve => child.once('close', resolve));
-  return { code, ...texts };
+const exportRecovery = (env: Record<string, string>, ...args: string[]): Promise<Ended> =>
+  run([...exportArguments(), ...args], room, exportEnv(env));
+
+const exports = async (): Promise<number> =>
+  (await auditRows(scene.florin, scene.account.id)).filter(row => row.action === 'recovery.exported').length;
+
+const watchLost = async (): Promise<string> => {
+  const { db, vault } = scene.florin.admin;
+  const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
+  const origin = { walletKind: 'forwarder', treasury, index: 12_345n } as const;
+  const address = deriveAddress(vault, { scope, ...origin });
+  await insertLostAddresses(db, [{ ...scope, ...origin, address }]);
+  await scene.chain.payToken(usdc, address, 11_000_000n);
+  await until(
+    () => listUnclaimed(db, scope, 10),
+    rows => rows.some(row => row.address === address),
+  );
+  return address;
 };
 
 beforeAll(async () => {
+  sweepRoom = await makeSweepRoom();
   room = await makeRoom();
-  await copyFile(script, join(room, 'sweep.mjs'));
-  await mkdir(join(room, 'node_modules'));
-  await symlink(viem, join(room, 'node_modules', 'viem'));
+  // The commands know a network that the running Florin does not need to read.
+  const networks = { sandbox: { arbitrum: { rpcUrls: ['http://127.0.0.1:1'] } } };
+  await writeFile(join(room, 'florin.config.json'), JSON.stringify({ networks }));
   scene = await startWatchScene();
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
   await setWallet(scene.florin.admin, scope, 'base', { treasury });
@@ -85,12 +93,12 @@ beforeAll(async () => {
   // A stray: another token than the one that was asked for.
   await scene.chain.payToken(dai, unpaid.address, 3n * 10n ** 18n);
   for (const { id } of paid.slice(0, 3)) await scene.reach(id, 'completed');
-  file = join(room, 'recovery.json');
+  lost = await watchLost();
+  file = sweepRoom.path('recovery.json');
 });
 
 describe('florin export recovery', () => {
   test('writes an encrypted file once, and a row of the audit log', async () => {
-    const secret = { FLORIN_RECOVERY_PASSPHRASE: passphrase };
     const account = ['--account', scene.account.id];
     const done = await exportRecovery(secret, ...account, '--output', file, '--json');
     expect(done.code, done.stderr).toBe(0);
@@ -99,6 +107,7 @@ describe('florin export recovery', () => {
       environment: 'sandbox',
       file,
       payments: 4,
+      lostAddresses: 1,
       leftOut: [],
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -111,27 +120,86 @@ describe('florin export recovery', () => {
       cipher: { name: 'aes-256-gcm' },
     });
 
-    const again = await exportRecovery(secret, ...account, '--output', file);
+    // Found before a passphrase is needed and before anything is disclosed.
+    const again = await exportRecovery({}, ...account, '--output', file);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('exists already')]);
     expect(await readFile(file, 'utf8')).toBe(text);
     const printed = await exportRecovery(secret, ...account);
     expect(JSON.parse(printed.stdout)).toMatchObject({ format: 'florin-recovery' });
 
     const rows = (await auditRows(scene.florin, scene.account.id)).filter(row => row.action === 'recovery.exported');
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(2);
     expect(rows[0]).toMatchObject({
       actor: 'Command line',
       environment: 'sandbox',
-      detail: { payments: 4, leftOut: 0 },
+      detail: { payments: 4, lostAddresses: 1, leftOut: 0 },
     });
     expect(JSON.stringify(rows)).not.toContain(passphrase);
   });
 
-  test('needs a passphrase and an account that exists', async () => {
-    const none = await exportRecovery({}, '--account', scene.account.id);
-    expect([none.code, none.stdout, none.stderr]).toEqual([2, '', expect.stringContaining('at least 8 characters')]);
-    const secret = { FLORIN_RECOVERY_PASSPHRASE: passphrase };
-    expect((await exportRecovery(secret, '--account', `acct_${'0'.repeat(26)}`)).code).toBe(3);
+  test('needs a passphrase of twelve characters and an account that exists, and leaves no file without', async () => {
+    const output = ['--output', join(room, 'none.json')];
+    for (const weak of [{}, { FLORIN_RECOVERY_PASSPHRASE: 'eleven char' }]) {
+      const none = await exportRecovery(weak, '--account', scene.account.id, ...output);
+      expect([none.code, none.stdout, none.stderr]).toEqual([2, '', expect.stringContaining('at least 12 characters')]);
+    }
+    expect((await exportRecovery(secret, '--account', `acct_${'0'.repeat(26)}`, ...output)).code).toBe(3);
+    expect(await readdir(room)).not.toContain('none.json');
+  });
+
+  test('a write that fails leaves no file', async () => {
+    const path = join(room, 'broken.json');
+    const args = [florin, ...exportArguments(), '--account', scene.account.id, '--output', path];
+    const env = { PATH: process.env.PATH, HOME: room, ...exportEnv(secret) };
+    // The shell forbids files of more than 512 bytes.
+    const child = spawn('/bin/sh', ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, ...args], {
+      cwd: room,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', text => {
+      stderr += text;
+    });
+    const code = await new Promise(resolve => child.once('close', resolve));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('EFBIG')]);
+    await expect(access(path)).rejects.toThrow('ENOENT');
+  });
+
+  test('an export that is interrupted says so and leaves neither file nor trace', async () => {
+    const before = await exports();
+    const path = join(room, 'interrupted.json');
+    // It waits for the first line of an input that stays open.
+    const args = [florin, ...exportArguments(), '--account', scene.account.id, '--output', path];
+    const env = { PATH: process.env.PATH, HOME: room, ...exportEnv({}) };
+    const child = spawn(process.execPath, args, { cwd: room, env, stdio: ['pipe', 'ignore', 'pipe'] });
+    atEndOfFile(async () => void child.kill('SIGKILL'));
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', text => {
+      stderr += text;
+    });
+    const ended = new Promise(resolve => child.once('close', resolve));
+    await eventually(() => access(path));
+    child.kill('SIGINT');
+    expect([await ended, stderr]).toEqual([1, 'florin: Interrupted. Nothing was exported.\n']);
+    await expect(access(path)).rejects.toThrow('ENOENT');
+    expect(await exports()).toBe(before);
+  });
+
+  test('payments that do not match their seals are left out and counted, and the exit code says so', async () => {
+    const { db } = scene.florin.admin;
+    const change = (treasuryOfUnpaid: string): Promise<void> =>
+      db.script(`begin; alter table payments disable trigger payments_frozen;
+        update payments set treasury = '${treasuryOfUnpaid}' where id = '${paid[3]!.id}';
+        alter table payments enable trigger payments_frozen; commit`);
+    await change(otherTreasury);
+    const output = ['--output', join(room, 'partial.json')];
+    const partial = await exportRecovery(secret, '--account', scene.account.id, ...output, '--json');
+    await change(treasury);
+    expect([partial.code, partial.stderr]).toEqual([1, expect.stringContaining(`Left out 1 payments`)]);
+    expect(partial.stderr).toContain(paid[3]!.id);
+    expect(JSON.parse(partial.stdout)).toMatchObject({ payments: 3, leftOut: [paid[3]!.id] });
+    expect(await readdir(room)).toContain('partial.json');
   });
 });
 
@@ -154,46 +222,49 @@ describe('with Florin gone', () => {
   });
 
   test('a wrong passphrase is a clear error', async () => {
-    const wrong = await sweep(['list', file, '--rpc', url], { FLORIN_RECOVERY_PASSPHRASE: 'another passphrase' });
+    const wrong = await sweepRoom.sweep(['list', file, '--rpc', url], {
+      FLORIN_RECOVERY_PASSPHRASE: 'another passphrase',
+    });
     expect(wrong).toEqual({ code: 1, stdout: '', stderr: 'The passphrase is wrong, or the file is damaged.\n' });
   });
 
   test('the script lists, prints and sends: every treasury receives everything, strays included', async () => {
-    const listed = await sweep(['list', file, '--rpc', url]);
+    const listed = await sweepRoom.sweep(['list', file, '--rpc', url]);
     expect(listed.stderr).toBe('');
     const [token, coin, other, stray] = paid as [Paid, Paid, Paid, Paid];
     expect(listed.stdout.trimEnd().split('\n').sort()).toEqual([
+      `lost:${lost}  ${lost}  11 USDC  to ${treasury}`,
       `${token.id}  ${token.address}  25 USDC  to ${treasury}`,
       expect.stringMatching(new RegExp(`^${coin.id}  ${coin.address}  0.5 \\w+  to ${treasury}$`)),
       `${other.id}  ${other.address}  7 USDC  to ${otherTreasury}`,
       `${stray.id}  ${stray.address}  3 DAI  to ${treasury}`,
     ]);
-    const printed = JSON.parse((await sweep(['print', file, '--rpc', url])).stdout);
+    const printed = JSON.parse((await sweepRoom.sweep(['print', file, '--rpc', url])).stdout);
     expect(printed).toHaveLength(4);
     expect(printed[0]).toMatchObject({ chainId: 31337, value: '0x0', data: expect.stringMatching(/^0x/) });
 
-    const sent = await sweep(['send', file, '--rpc', url]);
+    const sent = await sweepRoom.sweep(['send', file, '--rpc', url]);
     expect([sent.code, sent.stderr]).toEqual([0, '']);
-    expect(sent.stdout.trimEnd().split('\n')).toHaveLength(4);
-    expect(await chain.tokenBalance(usdc, treasury)).toBe(25_000_000n);
+    expect(sent.stdout.trimEnd().split('\n')).toHaveLength(5);
+    expect(await chain.tokenBalance(usdc, treasury)).toBe(36_000_000n);
     expect(await chain.coinBalance(treasury)).toBe(5n * 10n ** 17n);
     expect(await chain.tokenBalance(dai, treasury)).toBe(3n * 10n ** 18n);
     expect(await chain.tokenBalance(otherUsdc, otherTreasury)).toBe(7_000_000n);
-    const after = await sweep(['list', file, '--rpc', url]);
+    const after = await sweepRoom.sweep(['list', file, '--rpc', url]);
     expect(after.stdout).toBe('The addresses hold nothing on this chain.\n');
   });
 
-  test('on a chain without the factory it deploys it first, and sweeps foreign payments only when asked to', async () => {
-    const far = await startFarChain('arbitrum', 0, { factory: false });
-    await far.placeToken('USDC', 6);
+  test('on another chain it finds look-alikes, and sweeps foreign payments only when asked to', async () => {
+    const far = await startFarChain('arbitrum');
+    await far.placeToken('WETH', 18);
     const [{ id, address }] = paid as [Paid];
-    await far.chain.payToken(far.token('USDC'), address, 9_000_000n);
-    const extra = [file, '--rpc', far.url, '--token', far.token('USDC')];
-    const own = await sweep(['send', ...extra]);
+    await far.chain.payToken(far.token('WETH'), address, 9n * 10n ** 18n);
+    const own = await sweepRoom.sweep(['send', file, '--rpc', far.url]);
     expect(own).toMatchObject({ code: 0, stdout: 'The addresses hold nothing on this chain.\n' });
-    const all = await sweep(['send', ...extra, '--all-payments']);
+    const listed = await sweepRoom.sweep(['list', file, '--rpc', far.url, '--all-payments']);
+    expect(listed.stdout).toBe(`${id}  ${address}  9 WETH  to ${treasury}\n`);
+    const all = await sweepRoom.sweep(['send', file, '--rpc', far.url, '--all-payments']);
     expect([all.code, all.stderr]).toEqual([0, '']);
-    expect(all.stdout).toContain(id);
-    expect(await far.chain.tokenBalance(far.token('USDC'), treasury)).toBe(9_000_000n);
+    expect(await far.chain.tokenBalance(far.token('WETH'), treasury)).toBe(9n * 10n ** 18n);
   });
 });

@@ -5,7 +5,10 @@ import type { Context } from '../context.ts';
 import { heldBy } from '../movedFunds.ts';
 import { assertAuthentic, TamperedPayment } from '../paymentAddress.ts';
 
-/** About 13 million gas with new forwarders, which fits into one transaction on every network. */
+/**
+ * About 5.5 million gas with new forwarders (docs/decisions/receiving-addresses.md), a third of the 16.7 million that one
+ * transaction may have where EIP-7825 is in force.
+ */
 export const paymentsInSweep = 100;
 
 /** One token that the forwarder of a payment holds. */
