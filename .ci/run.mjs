@@ -98,6 +98,8 @@ const saidByOthers = new Set(
     'cli/chainVerify',
     'cli/factory',
     'cli/recovery',
+    'cli/recoverySweep',
+    'dashboard/ledger',
     'dashboard/sweepStrays',
     'deliveries/isolation',
     'deliveries/retries',
