@@ -17,21 +17,28 @@ const configuredNetworks = async ({ dataDir }: Common): Promise<Network[]> => {
   return networksOf(config, await findLocalRpcUrl(config.dataDir));
 };
 
-type Checked = { readonly environment: Environment; readonly network: string; readonly status: string };
+type Checked = {
+  readonly environment: Environment;
+  readonly network: string;
+  readonly status: string;
+  /** Why it was not checked; null if it was. */
+  readonly reason: string | null;
+};
 
 /** Each chain is asked once, however many networks it backs. */
 const checkAll = async (networks: readonly Network[]): Promise<Checked[]> => {
   const chains = Map.groupBy(networks, network => `${network.caip2} ${network.rpcUrls.join(' ')}`);
   const answers = [...chains.values()].map(async group => {
     const [{ rpcUrls, chainId }] = group as [Network];
-    const status = (await findFactory(rpcUrls, chainId))?.state ?? 'not_checked';
-    return group.map(network => [network, status] as const);
+    const { found, reason } = await findFactory(rpcUrls, chainId);
+    const answer = { status: found?.state ?? 'not_checked', reason };
+    return group.map(network => [network, answer] as const);
   });
   const found = new Map((await Promise.all(answers)).flat());
   return networks.map(network => ({
     environment: network.environment,
     network: network.slug,
-    status: found.get(network)!,
+    ...found.get(network)!,
   }));
 };
 
@@ -39,11 +46,18 @@ const meanings: Readonly<Record<string, string>> = {
   present: 'present',
   absent: 'ABSENT: run florin factory deploy',
   different_code: 'DIFFERENT CODE: do not use this network; ask another node',
-  not_checked: 'not checked: no node is configured, or none answers',
 };
 
-const checkedLine = ({ environment, network, status }: Checked): string =>
-  `${environment.padEnd(10)}  ${network.padEnd(10)}  ${meanings[status]}`;
+const checkedLine = ({ environment, network, status, reason }: Checked): string =>
+  `${environment.padEnd(10)}  ${network.padEnd(10)}  ${meanings[status] ?? `not checked: ${reason}`}`;
+
+const check = async (options: Common): Promise<void> => {
+  const networks = await configuredNetworks(options);
+  const checked = await checkAll(networks);
+  console.log(options.json ? JSON.stringify(checked) : checked.map(checkedLine).join('\n'));
+  // For scripts that deploy. A network without nodes is not used, so it lacks nothing.
+  if (checked.some(({ status }, at) => status !== 'present' && networks[at]!.rpcUrls.length > 0)) process.exitCode = 1;
+};
 
 const networkOf = (networks: readonly Network[], environment: Environment, slug: string): Network => {
   const network = networks.find(each => each.environment === environment && each.slug === slug)!;
@@ -97,9 +111,12 @@ type DeployOptions = Common & { environment: Environment; network: string };
 const deploy = async (options: DeployOptions): Promise<void> => {
   const network = networkOf(await configuredNetworks(options), options.environment, options.network);
   const { environment, slug, chainId, rpcUrls } = network;
-  const found = await findFactory(rpcUrls, chainId);
+  const { found, reason } = await findFactory(rpcUrls, chainId);
   if (found === null) {
-    throw new FlorinError('network_unavailable', `No node of ${slug} answers for chain ${chainId}. Check its rpcUrls.`);
+    throw new FlorinError(
+      'network_unavailable',
+      `No node of ${slug} answers for chain ${chainId}. ${reason} Check its rpcUrls.`,
+    );
   }
   const { state: status } = found;
   if (status === 'different_code') {
@@ -125,10 +142,7 @@ export const addFactoryCommands = (program: Command): void => {
     .command('factory')
     .description('Check and deploy the contract that sweeps forwarder addresses.');
   common(factory.command('check').description('Show on which networks the factory is, judged by its code.')).action(
-    async (options: Common) => {
-      const checked = await checkAll(await configuredNetworks(options));
-      console.log(options.json ? JSON.stringify(checked) : checked.map(checkedLine).join('\n'));
-    },
+    check,
   );
   common(factory.command('deploy').description('Print the unsigned transactions that deploy the factory.'))
     .addOption(new Option('--environment <environment>', 'Environment.').choices(environments).makeOptionMandatory())

@@ -15,11 +15,12 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let room: string;
 const nodes: Record<string, EvmNode> = {};
+let urls: { complete: string };
 beforeAll(async () => {
   room = await makeRoom();
   const bare = await startRpcNode(1, { factory: false });
   const deployerOnly = await startRpcNode(8453, { factory: false });
-  const other = await startRpcNode(137, { factory: false });
+  const [behind, other] = [await startRpcNode(137, { factory: false }), await startRpcNode(137, { factory: false })];
   const complete = await startRpcNode(10);
   Object.assign(nodes, { bare: bare.node, deployerOnly: deployerOnly.node });
   await placeDeployer(deployerOnly.node);
@@ -27,14 +28,16 @@ beforeAll(async () => {
   const production = {
     ethereum: { rpcUrls: [bare.url] },
     base: { rpcUrls: [deployerOnly.url] },
-    polygon: { rpcUrls: [other.url] },
+    // The first node has no code there.
+    polygon: { rpcUrls: [behind.url, other.url] },
     optimism: { rpcUrls: [complete.url] },
     // Serves chain 1.
     arbitrum: { rpcUrls: [bare.url] },
     // Nobody listens there.
     bsc: { rpcUrls: ['http://127.0.0.1:1'] },
   };
-  await writeFile(join(room, 'florin.config.json'), JSON.stringify({ networks: { production } }));
+  await configure(room, production);
+  urls = { complete: complete.url };
 });
 
 const florin = (...args: string[]): Promise<Ended> => run(args, room);
@@ -43,11 +46,20 @@ const json = async (...args: string[]) => {
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 };
+type Checked = { environment: string; network: string; status: string; reason: string | null };
+const checkIn = async (directory: string): Promise<{ code: number | null; rows: Checked[] }> => {
+  const { code, stdout } = await run(['factory', 'check', '--json'], directory);
+  const rows: Checked[] = JSON.parse(stdout);
+  for (const row of rows) expect(Object.keys(row)).toEqual(['environment', 'network', 'status', 'reason']);
+  return { code, rows };
+};
 const check = async (environment: string): Promise<Record<string, string>> => {
-  const rows: { environment: string; network: string; status: string }[] = await json('factory', 'check');
-  for (const row of rows) expect(Object.keys(row)).toEqual(['environment', 'network', 'status']);
+  const { code, rows } = await checkIn(room);
+  expect(code, 'some networks lack it').toBe(1);
   return Object.fromEntries(rows.filter(row => row.environment === environment).map(row => [row.network, row.status]));
 };
+const configure = (directory: string, production: object) =>
+  writeFile(join(directory, 'florin.config.json'), JSON.stringify({ networks: { production } }));
 const deployment = (network: string) =>
   json('factory', 'deploy', '--environment', 'production', '--network', network) as Promise<{
     status: string;
@@ -78,6 +90,28 @@ describe('without a running server', () => {
     const { stdout } = await florin('factory', 'check');
     expect(stdout).toMatch(/production +ethereum +ABSENT: run florin factory deploy/);
     expect(stdout).toMatch(/production +polygon +DIFFERENT CODE/);
+  });
+
+  test('the exit code is 1 unless every configured network has it, and entries say why they were not checked', async () => {
+    const { rows } = await checkIn(room);
+    const reasons = rows.filter(row => row.environment === 'production').map(row => [row.network, row.reason]);
+    expect(Object.fromEntries(reasons)).toEqual({
+      arbitrum: 'The node serves chain 1.',
+      avalanche: 'No node is configured.',
+      base: null,
+      bsc: 'The node could not be reached.',
+      ethereum: null,
+      optimism: null,
+      polygon: null,
+    });
+    const [empty, complete] = [await makeRoom(), await makeRoom()];
+    await configure(complete, { optimism: { rpcUrls: [urls.complete] } });
+    expect((await checkIn(empty)).code, 'nothing is configured').toBe(0);
+    expect((await checkIn(complete)).code).toBe(0);
+    await configure(complete, { optimism: { rpcUrls: [urls.complete] }, base: { rpcUrls: ['http://127.0.0.1:1'] } });
+    expect((await checkIn(complete)).code).toBe(1);
+    const { stdout } = await run(['factory', 'check'], complete);
+    expect(stdout).toMatch(/production +base +not checked: The node could not be reached\./);
   });
 
   test('the deployment that it prints, sent by a wallet, makes the factory present', async () => {

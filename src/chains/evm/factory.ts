@@ -50,21 +50,39 @@ const askNode = async (url: string, chainId: number): Promise<FoundFactory> => {
   };
 };
 
+/** Never the node's own words, which may be anything. */
+const reasonOf = ({ kind, code, message }: RpcFault): string => {
+  if (kind === 'refused') return `The node refused the question with code ${code}.`;
+  return kind === 'status' ? `The node answered with HTTP status ${code}.` : message;
+};
+
 /**
- * Asks all nodes of a chain; null if none of them answers for this chain. A node may lag behind the deployment, so one
- * that has the factory is believed.
+ * Whether the first answer counts for more. A node may lag behind the deployment, so one that has the factory is
+ * believed. Different code is a reason to stop, so it counts for more than no code.
  */
-export const findFactory = async (rpcUrls: readonly string[], chainId: number): Promise<FoundFactory | null> => {
+export const outranks = (first: FactoryState, second: FactoryState): boolean => {
+  const ranks: readonly FactoryState[] = ['absent', 'different_code', 'present'];
+  return ranks.indexOf(first) > ranks.indexOf(second);
+};
+
+/** Asks all nodes of a chain. Nothing is found if none of them answers for this chain; `reason` says why. */
+export const findFactory = async (
+  rpcUrls: readonly string[],
+  chainId: number,
+): Promise<{ readonly found: FoundFactory | null; readonly reason: string | null }> => {
   const answers = await Promise.all(
     rpcUrls.map(url =>
       askNode(url, chainId).catch((error: unknown) => {
-        if (error instanceof RpcFault) return null;
+        if (error instanceof RpcFault) return reasonOf(error);
         throw error;
       }),
     ),
   );
-  const found = answers.filter(answer => answer !== null);
-  return found.find(({ state }) => state === 'present') ?? found[0] ?? null;
+  const found = answers
+    .filter(answer => typeof answer !== 'string')
+    .reduce<FoundFactory | null>((best, each) => (best && !outranks(each.state, best.state) ? best : each), null);
+  if (found) return { found, reason: null };
+  return { found, reason: answers.length === 0 ? 'No node is configured.' : [...new Set(answers)].join(' ') };
 };
 
 /** A step of a deployment. Anybody can take it, with any wallet. */

@@ -1,5 +1,5 @@
 import type { FactoryState } from '../../core/chain.ts';
-import { codeCall, judgeFactory } from './factory.ts';
+import { codeCall, judgeFactory, outranks } from './factory.ts';
 import { forwarderFactory } from './forwarder.ts';
 import type { EvmNode } from './node.ts';
 import { RpcFault } from './rpc.ts';
@@ -43,12 +43,12 @@ export const createFactoryInspector = (options: {
   let found: Finding | null = null;
   let dueMs = Number.NEGATIVE_INFINITY;
 
-  /** The first node's answer, unless another node has the factory: a node may lag behind the deployment. */
+  /** The answer that counts for most. Ends at a node that has the factory. */
   const askAll = async (first: EvmNode, signal: AbortSignal): Promise<Finding | null> => {
     let answer: Finding | null = null;
     for (const node of [first, ...nodes.filter(other => other !== first && !other.isBackingOff())]) {
       const finding = await ask(node, hasTags, signal);
-      answer = finding?.state === 'present' ? finding : (answer ?? finding);
+      if (finding && (!answer || outranks(finding.state, answer.state))) answer = finding;
       if (answer?.state === 'present') break;
     }
     return answer;
