@@ -161,6 +161,21 @@ export const verifyWallet = async (
   return (await tx.query<{ version: number }>(verifyStatement, values)).length > 0;
 };
 
+const latestStatement = {
+  name: 'wallet-latest-of-destination',
+  text: `select ${shownColumns} from wallets w ${withVerification}
+    where w.account_id = $1 and w.environment = $2 and w.network = $3 and w.destination = $4 and ${isDue}
+      and ${isNotStopped}
+    order by w.version desc limit 1`,
+};
+/** The latest wallet with this destination that is in force on the network, or was. */
+export const latestWalletOf = async (
+  db: Queryable,
+  scope: Scope,
+  { network, destination }: { network: string; destination: string },
+): Promise<ShownWallet | undefined> =>
+  (await db.query<ShownWallet>(latestStatement, [scope.accountId, scope.environment, network, destination]))[0];
+
 const verifiedNetworksStatement = {
   name: 'wallet-verified-networks',
   text: `select distinct w.network from wallets w join wallet_verifications v on v.account_id = w.account_id

@@ -19,6 +19,7 @@ let tokens: Record<'usdc' | 'dai', string>;
 beforeAll(async () => {
   far = await startFarChain('arbitrum');
   await far.placeToken('USDC', 6);
+  await far.placeToken('WETH', 18);
   scene = await startMoneyScene({ configFile: { networks: { sandbox: { arbitrum: { rpcUrls: [far.url] } } } } });
   await setTreasury('base', treasury);
   await setTreasury('arbitrum', treasury);
@@ -93,7 +94,7 @@ test('a stray on another network is swept only where its treasury is the payout 
   await far.chain.payToken(far.token('USDC'), strayed.address, 4_000_000n);
   const [refused] = await held('arbitrum', 'USDC', '4.00');
   expect(refused).toMatchObject({ strays: 1, treasury, gas: null });
-  expect(refused!.refusal).toContain('not your payout address on arbitrum');
+  expect(refused!.refusal).toContain('not your payout address on Arbitrum One');
   const asked = { body: { network: 'arbitrum', currency: 'USDC', treasury } };
   await expectRefused(scene.owner.call('POST /settlement/plan', asked), 409, 'conflict');
 
@@ -102,6 +103,26 @@ test('a stray on another network is swept only where its treasury is the payout 
   await sweep('arbitrum', 'USDC', far.chain);
   expect(await far.chain.tokenBalance(far.token('USDC'), treasury)).toBe(4_000_000n);
   expect(await unswept()).toEqual([]);
+});
+
+test('a look-alike is named, and swept under its own name', async () => {
+  const strayed = await make({ network: 'arbitrum' });
+  await far.chain.payToken(far.token('WETH'), strayed.address, 7n * 10n ** 17n);
+  await until(
+    async () => {
+      await far.chain.mine();
+      return rowOf(await unswept(), 'arbitrum', 'WETH');
+    },
+    row => row?.amount === '0.70',
+  );
+  const planned = await sweep('arbitrum', 'WETH', far.chain);
+  expect(planned).toMatchObject({ amount: '0.70', currency: 'WETH', failing: [] });
+  expect(planned.transactions.map(({ payments }) => payments)).toEqual([[strayed.id]]);
+  expect(await far.chain.tokenBalance(far.token('WETH'), treasury)).toBe(7n * 10n ** 17n);
+  expect((await scene.owner.do('GET /settlement')).sweeps[0]).toMatchObject({ currency: 'WETH', amount: '0.70' });
+  expect(await unswept()).toEqual([]);
+  const body = { network: 'arbitrum', currency: 'WBNB', treasury };
+  await expectRefused(scene.owner.call('POST /settlement/plan', { body }), 400, 'invalid_request', 'currency');
 });
 
 test('payments that never received a token are in no sweep of it', async () => {
@@ -194,11 +215,13 @@ test('money goes to a treasury that is a contract only where it is the same cont
     async () => (await unswept()).find(row => row.network === 'arbitrum' && row.treasury === safe),
     row => row !== undefined,
   );
-  expect(foreign!.refusal).toContain('not the same on arbitrum');
+  expect(foreign!.refusal).toContain('and not on Arbitrum One');
   const onArbitrum = { body: { network: 'arbitrum', currency: 'ETH', treasury: safe } };
   await expectRefused(scene.owner.call('POST /settlement/plan', onArbitrum), 409, 'conflict');
 
-  expect((await shown())!.refusal).toContain('Confirm on the Wallets page');
+  expect((await shown())!.refusal).toBe(
+    'The treasury is a contract. An owner or admin must confirm that it is yours on Ethereum.',
+  );
   await expectRefused(scene.owner.call('POST /settlement/plan', asked), 409, 'conflict');
   await scene.owner.prove();
   const { data } = await scene.owner.do('GET /wallets');

@@ -108,6 +108,8 @@ export type UnsweptRow = {
   strays: number;
   /** Why it cannot be swept now, or null. */
   refusal: string | null;
+  /** Whether `POST /settlement/confirm` lifts the refusal: somebody must say that the contract is theirs there. */
+  isConfirmable: boolean;
   /** Estimate for sweeping all of them, in gas units and native coin. Null if no node gives an estimate. */
   gas: { units: string; costNative: string | null; nativeCurrency: string } | null;
 };
@@ -233,6 +235,8 @@ export type MoneyApi = {
   };
   /** For one row of `unswept`, so that the signer has seen the treasury. */
   'POST /settlement/plan': { body: { network: string; currency: string; treasury: string }; answer: SweepPlan };
+  /** The person sees the treasury, a contract, on this network as their own. It may have been replaced since. */
+  'POST /settlement/confirm': { body: { network: string; treasury: string }; answer: { done: true } };
   'POST /settlement/sweeps': {
     body: { network: string; currency: string; txHash: string; payments: string[] };
     answer: SweepRow;

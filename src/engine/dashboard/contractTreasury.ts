@@ -1,9 +1,21 @@
 import type { Scope } from '../../core/environment.ts';
 import { createRecentMap } from '../../core/recentMap.ts';
-import { networksWithVerified } from '../../storage/wallets.ts';
+import { mainnets } from '../../core/registry/backings.ts';
+import { listWallets, networksWithVerified } from '../../storage/wallets.ts';
 import type { Context } from '../context.ts';
 
 type Place = { readonly network: string; readonly caip2: string; readonly treasury: string };
+
+/** Why money must not be swept now. */
+export type Refusal = {
+  readonly reason: string;
+  /** Whether it goes away when somebody who manages wallets confirms the treasury on this network. */
+  readonly isConfirmable: boolean;
+};
+
+/** As the dashboard calls the network, in both environments. */
+export const networkName = (slug: string): string =>
+  (mainnets as Readonly<Record<string, { readonly name: string }>>)[slug]?.name ?? slug;
 
 /** Code rarely changes, and open pages ask every few seconds. */
 const keptCodeMs = 600_000;
@@ -24,23 +36,71 @@ const contractCode = async (context: Context, caip2: string, address: string): P
   return code;
 };
 
+const stays = (reason: string): Refusal => ({ reason, isConfirmable: false });
+
+const couldNotAsk = (slug: string): Refusal =>
+  stays(`Florin could not ask a node of ${networkName(slug)} whether the treasury is a contract. Try again later.`);
+
+const networksOf = (context: Context, { environment }: Scope) =>
+  context.networks.all().filter(network => network.environment === environment);
+
+/** What the treasury is on the other chains that have nodes, each under the name of one of its networks. */
+const readElsewhere = async (context: Context, scope: Scope, { caip2, treasury }: Place) => {
+  const others = networksOf(context, scope).filter(each => each.caip2 !== caip2 && each.rpcUrls.length > 0);
+  const chains = new Map(others.map(each => [each.caip2, each.slug]));
+  const found = await Promise.all(
+    [...chains].map(async ([chain, slug]) => ({ slug, code: await contractCode(context, chain, treasury) })),
+  );
+  return { unasked: found.find(({ code }) => code === null), contracts: found.filter(({ code }) => code) };
+};
+
+/** Without code here: an account with a key, or a contract that is not deployed here and may be anybody's. */
+const accountRefusal = async (context: Context, scope: Scope, place: Place): Promise<Refusal | null> => {
+  const { unasked, contracts } = await readElsewhere(context, scope, place);
+  const [elsewhere] = contracts;
+  const here = networkName(place.network);
+  if (elsewhere) {
+    return stays(
+      `The treasury is a contract on ${networkName(elsewhere.slug)} and not on ${here}, where it may belong to somebody else. Deploy it on ${here} first.`,
+    );
+  }
+  return unasked ? couldNotAsk(unasked.slug) : null;
+};
+
+const isInForce = async (context: Context, scope: Scope, { network, treasury }: Place): Promise<boolean> =>
+  (await listWallets(context.listDb, scope)).some(
+    wallet => !wallet.pending && wallet.network === network && wallet.destination === treasury,
+  );
+
 /**
  * Why money must not be sent to a treasury on a chain, or null. An account with a key belongs to its owner everywhere.
- * A contract, such as a Safe, may not exist on another chain, or belong to somebody else there. So it needs the same
- * code wherever it exists, and somebody who manages wallets must have confirmed it on this network.
+ * A contract, such as a Safe, may not exist on another chain, or belong to somebody else there. So somebody who manages
+ * wallets must confirm it on each network. Code on other chains does not count against a payout address of this
+ * network: anybody might put it there.
  */
-export const contractRefusal = async (context: Context, scope: Scope, place: Place): Promise<string | null> => {
+export const contractRefusal = async (context: Context, scope: Scope, place: Place): Promise<Refusal | null> => {
   const { network, caip2, treasury } = place;
-  const networks = context.networks.all().filter(({ environment }) => environment === scope.environment);
-  const chains = [...new Set([caip2, ...networks.map(each => each.caip2)])];
-  const codes = await Promise.all(chains.map(chain => contractCode(context, chain, treasury)));
-  const contracts = new Set(codes.filter(code => code !== null && code !== ''));
-  if (contracts.size === 0) return null;
-  const [here] = codes;
-  if (here === null) return `The treasury is a contract. No node of ${network} answers whether it is there too.`;
-  if (here === '' || contracts.size > 1) {
-    return `The treasury is a contract on another network and not the same on ${network}, where it may belong to somebody else. Deploy it on ${network} first.`;
+  const here = await contractCode(context, caip2, treasury);
+  if (here === null) {
+    // Only the process that runs the local chain has its URL. Nothing on that chain has a value.
+    const isElsewhere = networksOf(context, scope).some(
+      each => each.caip2 === caip2 && each.backing === 'devchain' && each.rpcUrls.length === 0,
+    );
+    return isElsewhere ? null : couldNotAsk(network);
   }
+  if (here === '') return accountRefusal(context, scope, place);
   if ((await networksWithVerified(context.listDb, scope, treasury)).has(network)) return null;
-  return `The treasury is a contract. Confirm on the Wallets page that it is yours on ${network}.`;
+  const unconfirmed = {
+    reason: `The treasury is a contract. An owner or admin must confirm that it is yours on ${networkName(network)}.`,
+    isConfirmable: true,
+  };
+  if (await isInForce(context, scope, place)) return unconfirmed;
+  const { unasked, contracts } = await readElsewhere(context, scope, place);
+  if (unasked) return couldNotAsk(unasked.slug);
+  const different = contracts.find(({ code }) => code !== here);
+  if (!different) return unconfirmed;
+  return {
+    reason: `The treasury has different code on ${networkName(network)} and ${networkName(different.slug)}. Ask your operator to compare them.`,
+    isConfirmable: true,
+  };
 };

@@ -4,7 +4,7 @@ import { formatAmount } from '../../core/money.ts';
 import { createRecentMap } from '../../core/recentMap.ts';
 import { type Holding, readHoldings, unsweptPayments } from '../../storage/holdings.ts';
 import type { Context } from '../context.ts';
-import { contractRefusal } from './contractTreasury.ts';
+import { contractRefusal, type Refusal } from './contractTreasury.ts';
 import { readStrays, type StrayItem } from './strayFunds.ts';
 import { batchesOf, ownItem, paymentsInSweep, type SweepItem } from './sweepBatches.ts';
 import { chainIdOf, estimateBatch } from './sweepPlan.ts';
@@ -93,12 +93,15 @@ const withStrays = (holdings: readonly Holding[], strays: readonly StrayItem[]):
   return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ unswept }) => unswept);
 };
 
+/** No confirmation lifts it. */
+const lasting = (reason: string): Refusal => ({ reason, isConfirmable: false });
+
 /** Final funds and strays at forwarders, by network, token and treasury. Florin does not move funds of extended keys. */
 export const readUnswept = async (context: Context, scope: Scope): Promise<UnsweptRow[]> => {
   const unswept = withStrays(await readHoldings(context.listDb, scope), await readStrays(context, scope));
   return Promise.all(
     unswept.map(async (each, at) => {
-      const refusal = each.refusal ?? (await contractRefusal(context, scope, each));
+      const refusal = each.refusal === null ? await contractRefusal(context, scope, each) : lasting(each.refusal);
       return {
         network: each.network,
         caip2: each.caip2,
@@ -109,7 +112,8 @@ export const readUnswept = async (context: Context, scope: Scope): Promise<Unswe
         amount: formatAmount(each.amount, each.decimals),
         payments: each.payments,
         strays: each.strays.length,
-        refusal,
+        refusal: refusal?.reason ?? null,
+        isConfirmable: refusal?.isConfirmable ?? false,
         gas: at < estimatedHoldings && refusal === null ? await gasOf(context, scope, each) : null,
       };
     }),

@@ -4,9 +4,11 @@ import { readStrayHoldings, type StrayHolding } from '../../storage/strayHolding
 import { listWallets } from '../../storage/wallets.ts';
 import type { Context } from '../context.ts';
 import { isSealed } from '../walletSeal.ts';
+import { networkName } from './contractTreasury.ts';
 import type { SweepItem } from './sweepBatches.ts';
+import { knownTokens } from './tokenText.ts';
 
-/** A listed token at the forwarder of a payment that is in another token or on another chain. */
+/** A listed token or look-alike at the forwarder of a payment that is in another token or on another chain. */
 export type StrayItem = SweepItem & {
   readonly network: string;
   readonly currency: string;
@@ -18,19 +20,18 @@ export type StrayItem = SweepItem & {
 const consideredStrays = 2_000;
 
 const notOnThisNetwork = (slug: string): string =>
-  `The treasury is not your payout address on ${slug}. A contract, such as a Safe, may belong to somebody else there. Set it as the payout address on ${slug} if it is yours.`;
+  `The treasury is not your payout address on ${networkName(slug)}. A contract, such as a Safe, may belong to somebody else there. Set it as the payout address on ${networkName(slug)} if it is yours.`;
 
-/** The network on which the token is listed. Many networks share the local chain, each with its own tokens. */
+/** The network on which the token is known. Many networks share the local chain, each with its own tokens. */
 const networkOf = (networks: readonly Network[], { network, strayCaip2, strayContract }: StrayHolding) => {
-  const listing = networks.filter(
-    each =>
-      each.caip2 === strayCaip2 && each.currencies.some(({ contractAddress }) => contractAddress === strayContract),
+  const knowing = networks.filter(
+    each => each.caip2 === strayCaip2 && knownTokens(each).some(({ contract }) => contract === strayContract),
   );
-  return listing.find(({ slug }) => slug === network) ?? listing[0];
+  return knowing.find(({ slug }) => slug === network) ?? knowing[0];
 };
 
 /**
- * Strays of listed tokens that forwarders hold. On the payment's own chain they can be swept like its own money. On
+ * Strays of listed tokens and look-alikes that forwarders hold. On the payment's own chain they can be swept like its own money. On
  * another chain, only if the merchant has set the same treasury there: an address that is theirs on one chain need not
  * be theirs on another.
  */
@@ -43,18 +44,18 @@ export const readStrays = async (context: Context, scope: Scope): Promise<StrayI
   );
   return rows.flatMap(row => {
     const network = networkOf(networks, row);
-    const currency = network?.currencies.find(({ contractAddress }) => contractAddress === row.strayContract);
-    if (!network || !currency) return [];
+    const token = network && knownTokens(network).find(({ contract }) => contract === row.strayContract);
+    if (!network || !token) return [];
     const isSet = wallets.some(wallet => wallet.network === network.slug && wallet.destination === row.treasury);
     return [
       {
         row,
         caip2: row.strayCaip2,
         contract: row.strayContract,
-        decimals: currency.decimals,
+        decimals: token.decimals,
         amount: BigInt(row.held),
         network: network.slug,
-        currency: currency.symbol,
+        currency: token.symbol,
         refusal: row.caip2 === row.strayCaip2 || isSet ? null : notOnThisNetwork(network.slug),
       },
     ];

@@ -10,6 +10,7 @@ import { requireFactory } from '../requireFactory.ts';
 import { contractRefusal } from './contractTreasury.ts';
 import { readStrays } from './strayFunds.ts';
 import { type Batch, batchesOf, failingItems, ownItem, paymentsInSweep, type SweepItem } from './sweepBatches.ts';
+import { knownTokens } from './tokenText.ts';
 
 const transactionsInPlan = 10;
 /** Twice what a plan holds, so that items that fail do not keep others out of it. */
@@ -17,13 +18,14 @@ const consideredPayments = 2 * paymentsInSweep * transactionsInPlan;
 
 export type SweptToken = { readonly network: string; readonly currency: string };
 
-/** The configured token. Throws if there is none. */
+/** The configured token or look-alike. Throws if there is none. */
 export const sweptToken = (context: Context, scope: Scope, request: SweptToken): SweptToken => {
   const network = context.networks.configured(scope.environment, request.network);
   if (!network) throw invalid('network', 'No network has this name.');
-  const currency = findCurrency(network, request.currency);
-  if (!currency) throw invalid('currency', `${network.slug} does not support this currency.`);
-  return { network: network.slug, currency: currency.symbol };
+  const symbol = findCurrency(network, request.currency)?.symbol ?? request.currency;
+  const isKnown = knownTokens(network).some(token => token.symbol === symbol);
+  if (!isKnown) throw invalid('currency', `${network.slug} does not support this currency.`);
+  return { network: network.slug, currency: symbol };
 };
 
 export const chainIdOf = (caip2: string): number => Number(caip2.slice('eip155:'.length));
@@ -67,7 +69,7 @@ export const planSweep = async (context: Context, scope: Scope, request: Wanted)
   for (const caip2 of new Set(considered.map(batch => batch.caip2))) {
     await requireFactory(context.networks, { environment: scope.environment, slug: wanted.network, caip2 });
     const refusal = await contractRefusal(context, scope, { ...wanted, caip2 });
-    if (refusal !== null) throw new FlorinError('conflict', refusal);
+    if (refusal !== null) throw new FlorinError('conflict', refusal.reason);
   }
   const failing = await failingItems(context, considered);
   const ordered = items.toSorted((a, b) => Number(failing.has(a)) - Number(failing.has(b)));

@@ -2,7 +2,6 @@ import type { SweepRow } from '../../core/dashboard/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatAmount } from '../../core/money.ts';
-import { findCurrency } from '../../core/registry/networks.ts';
 import {
   findSweep,
   insertSweep,
@@ -18,6 +17,7 @@ import { heldBy } from '../movedFunds.ts';
 import { entryBy, recordAudit } from './audit.ts';
 import type { SignedInPerson } from './sessions.ts';
 import { type SweptToken, sweptToken } from './sweepPlan.ts';
+import { knownTokens } from './tokenText.ts';
 
 const shownSweeps = 50;
 
@@ -54,7 +54,7 @@ type Origin = { readonly caip2: string; readonly contract: string | null; readon
 const originOf = (context: Context, scope: Scope, token: SweptToken, own: readonly PaymentRow[]): Origin => {
   if (own[0]) return own[0];
   const network = context.networks.configured(scope.environment, token.network)!;
-  const { contractAddress: contract, decimals } = findCurrency(network, token.currency)!;
+  const { contract, decimals } = knownTokens(network).find(({ symbol }) => symbol === token.currency)!;
   return { caip2: network.caip2, contract, decimals };
 };
 

@@ -3,6 +3,7 @@ import type { Environment, Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
+  latestWalletOf,
   listWallets,
   lockWallets,
   pendingWallets,
@@ -154,9 +155,16 @@ export const requestWallet = async (
   });
 };
 
+const verify = async (context: Context, tx: Queryable, acting: Acting, wallet: ShownWallet): Promise<void> => {
+  const { network, version, destination } = wallet;
+  if (!(await verifyWallet(tx, acting.scope, { network, version, verifiedBy: acting.actor.name }))) return;
+  const detail = { version, destination };
+  await recordAction(context, tx, acting, { action: 'wallet.verified', subject: network, detail });
+};
+
 /** The person has found the addresses in their own wallet. Applies only to the version they saw. */
 export const confirmWallet = (context: Context, acting: Acting, network: string, version: number): Promise<Wallet> => {
-  const { scope, actor } = acting;
+  const { scope } = acting;
   return context.db.transaction(async tx => {
     await lockWallets(tx, scope, network);
     const { inForce, waiting } = pickWallet(await readWallets(context, tx, scope), network);
@@ -164,18 +172,26 @@ export const confirmWallet = (context: Context, acting: Acting, network: string,
     if (inForce.version !== version) {
       throw new FlorinError('conflict', 'The wallet has changed. Check its addresses first.');
     }
-    if (await verifyWallet(tx, scope, { network, version, verifiedBy: actor.name })) {
-      const { destination } = inForce;
-      await recordAction(context, tx, acting, {
-        action: 'wallet.verified',
-        subject: network,
-        detail: { version, destination },
-      });
-    }
+    await verify(context, tx, acting, inForce);
     const after = pickWallet(await listWallets(tx, scope), network);
     return walletOf(after.inForce!, waiting);
   });
 };
+
+/** Also of a treasury that was replaced since, because the money of its payments can go only there. */
+export const confirmTreasury = (
+  context: Context,
+  acting: Acting,
+  { network, treasury }: { readonly network: string; readonly treasury: string },
+): Promise<{ done: true }> =>
+  context.db.transaction(async tx => {
+    await lockWallets(tx, acting.scope, network);
+    const wallet = await latestWalletOf(tx, acting.scope, { network, destination: treasury });
+    if (!wallet) throw new FlorinError('not_found', 'This treasury never was your payout address on this network.');
+    assertSealed(context, acting.scope, wallet);
+    await verify(context, tx, acting, wallet);
+    return { done: true } as const;
+  });
 
 /** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange = (context: Context, acting: Acting, id: string): Promise<{ done: true }> => {

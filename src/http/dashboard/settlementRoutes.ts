@@ -5,9 +5,12 @@ import { paymentsInSweep } from '../../engine/dashboard/sweepBatches.ts';
 import { planSweep } from '../../engine/dashboard/sweepPlan.ts';
 import { recentSweeps, recordSweep } from '../../engine/dashboard/sweeps.ts';
 import { readDifferences, readUnclaimed } from '../../engine/dashboard/unclaimedFunds.ts';
-import { strict } from '../schemas.ts';
+import { confirmTreasury } from '../../engine/dashboard/wallets.ts';
+import { storable, strict } from '../schemas.ts';
+import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
+const treasury = Type.String({ ...storable, maxLength: 64 });
 const token = { network: Type.String({ maxLength: 40 }), currency: Type.String({ maxLength: 20 }) };
 
 /** Funds at receiving addresses, and sweeps to the treasury. The server signs and sends nothing. */
@@ -29,8 +32,16 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /settlement/plan',
     action: 'settlement.sweep',
-    body: Type.Object({ ...token, treasury: Type.String({ maxLength: 64 }) }, strict),
+    body: Type.Object({ ...token, treasury }, strict),
     handle: call => planSweep(context, call.scope, call.body),
+  }),
+  // Step-up: money moves to this address afterwards.
+  route({
+    name: 'POST /settlement/confirm',
+    action: 'wallets.manage',
+    stepUp: true,
+    body: Type.Object({ network: token.network, treasury }, strict),
+    handle: call => confirmTreasury(context, actingOf(call), call.body),
   }),
   route({
     name: 'POST /settlement/sweeps',

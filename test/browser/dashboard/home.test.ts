@@ -107,7 +107,7 @@ test('home names networks, problems and small amounts as they are', async () => 
 const fits = async (width: number): Promise<void> => {
   const watched = await pages.open('/test/settlement', owner, { viewport: { width, height: 900 } });
   const { page } = watched;
-  const table = page.getByRole('table', { name: 'Ready to sweep' });
+  const table = page.getByRole('table', { name: 'Not swept yet' });
   await table.getByText('123,456,789').waitFor();
   await table.getByText('1 payment on Arbitrum One').waitFor();
   const cells = table.locator('td[data-head="Estimated fee"]');

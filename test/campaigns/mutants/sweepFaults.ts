@@ -41,9 +41,23 @@ export const sweepFaults: readonly Fault[] = [
   {
     harm: 'A sweep would send money to a contract that is somebody else on that chain.',
     file: 'src/engine/dashboard/contractTreasury.ts',
-    find: "here === '' || contracts.size > 1",
-    replace: 'contracts.size > 1',
+    find: "if (here === '') return",
+    replace: "if (here === '?') return",
     tests: ['dashboard/sweepStrays'],
+  },
+  {
+    harm: 'A sweep would send money to a contract that nobody confirmed on that network.',
+    file: 'src/engine/dashboard/contractTreasury.ts',
+    find: '(context.listDb, scope, treasury)).has(network)',
+    replace: '(context.listDb, scope, treasury)).size >= 0',
+    tests: ['dashboard/contractTreasury'],
+  },
+  {
+    harm: 'A sweep would trust a treasury although a node that could warn does not answer.',
+    file: 'src/engine/dashboard/contractTreasury.ts',
+    find: 'return unasked ? couldNotAsk(unasked.slug) : null',
+    replace: 'return null',
+    tests: ['dashboard/contractTreasury'],
   },
   {
     harm: 'A new payout address would take effect at once.',

@@ -103,7 +103,8 @@ const Planned = ({ row, plan, chainName, onClose }: Plan): ReactElement => {
         <Notice>
           <p>
             {plan.failing.length === 1 ? 'One payment' : `${plan.failing.length} payments`} would not move now, for
-            example because the token has blocked the address. They come last: {plan.failing.join(', ')}.
+            example because the token has blocked the address. {plan.failing.length === 1 ? 'It comes' : 'They come'}{' '}
+            last: {plan.failing.join(', ')}.
           </p>
         </Notice>
       )}

@@ -9,6 +9,7 @@ import { Card, Notice, Page } from '../kit/page.tsx';
 import { Answer, Loading } from '../kit/states.tsx';
 import { durationText } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
+import { issues } from '../money/paymentBadges.tsx';
 import { replaceQuery, useEnvironment, usePageLocation } from '../pageLocation.ts';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay, useSession } from '../session.tsx';
@@ -42,11 +43,30 @@ const Tiles = ({ home }: { home: HomeAnswer }): ReactElement => {
   );
 };
 
+/** The words of the badges and the filter. */
+const issueText = (exception: string): string =>
+  (issues.find(({ value }) => value === exception)?.label ?? exception).toLowerCase();
+
 type AttentionRow = HomeAnswer['attention'][number];
 const attentionText = ({ status, exception }: AttentionRow): string =>
-  status === 'reversed' ? 'reversed' : `${exception.replaceAll('_', ' ')} (${status})`;
+  status === 'reversed' ? 'reversed' : `${issueText(exception)} (${status})`;
 const attentionLink = ({ status, exception }: AttentionRow): string =>
   `/payments?${new URLSearchParams({ ...(status ? { status } : {}), ...(exception ? { exception } : {}) })}`;
+
+/** The server counts up to here. */
+const countedDifferences = 100;
+
+const Differences = ({ count }: { count: number }): ReactElement => {
+  const mayOpen = useMay('settlement.read');
+  const text = (
+    <>
+      <Icon name="warning" />
+      <strong>{count >= countedDifferences ? `${countedDifferences}+` : countText(count)}</strong>
+      {count === 1 ? 'difference' : 'differences'} with the blockchain
+    </>
+  );
+  return mayOpen ? <Link to="/settlement">{text}</Link> : <span className="attention-text">{text}</span>;
+};
 
 const Attention = ({ attention, differences }: HomeAnswer): ReactElement | null => {
   const present = attention.filter(({ count }) => count > 0);
@@ -54,13 +74,7 @@ const Attention = ({ attention, differences }: HomeAnswer): ReactElement | null 
   return (
     <Card title="Needs attention" lead="Payments with a problem that somebody should check.">
       <div className="attention">
-        {differences > 0 && (
-          <Link to="/settlement">
-            <Icon name="warning" />
-            <strong>{countText(differences)}</strong>
-            different from the blockchain
-          </Link>
-        )}
+        {differences > 0 && <Differences count={differences} />}
         {present.map(row => (
           <Link key={`${row.status} ${row.exception}`} to={attentionLink(row)}>
             <Icon name="warning" />

@@ -14,44 +14,53 @@ import { feeText } from '../money/feeText.ts';
 import { SweepDialog } from '../money/sweepDialog.tsx';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
+import { ConfirmTreasury } from '../wallets/confirmTreasury.tsx';
 
 const refreshMs = 10_000;
 
-type Held = Pick<UnsweptRow, 'amount' | 'currency' | 'network' | 'payments'> & { strays?: number };
+type Held = Pick<UnsweptRow, 'amount' | 'currency' | 'network' | 'payments'> &
+  Partial<Pick<UnsweptRow, 'strays' | 'refusal'>>;
 
 /** Amount, payments and network share a cell, so that the tables fit a tablet. */
-const HeldCell = ({ amount, currency, network, payments, strays = 0 }: Held): ReactElement => (
+const HeldCell = ({ amount, currency, network, payments, strays = 0, refusal }: Held): ReactElement => (
   <span className="two-lines">
     <Money amount={amount} currency={currency} />
     <span className="muted">
       {groupedAmount(String(payments))} {payments === 1 ? 'payment' : 'payments'} on {networkName(network)}
-      {strays > 0 && `, ${groupedAmount(String(strays))} in a wrong token or network`}
+      {strays > 0 && `, ${groupedAmount(String(strays))} in a wrong token or on a wrong network`}
     </span>
+    {refusal && <span>{refusal}</span>}
   </span>
 );
 
-const unsweptColumns = (onSweep: ((row: UnsweptRow) => void) | null): readonly Column<UnsweptRow>[] => [
+type Choose = ((row: UnsweptRow) => void) | null;
+
+const unsweptColumns = (onSweep: Choose, onConfirm: Choose): readonly Column<UnsweptRow>[] => [
   { head: 'Amount', cell: HeldCell },
   { head: 'Treasury', cell: ({ treasury }) => <Copyable text={treasury} what="treasury address" isShort /> },
-  { head: 'Estimated fee', cell: feeText, align: 'end' },
+  {
+    head: 'Estimated fee',
+    cell: row => (row.refusal === null ? <span className="money">{feeText(row)}</span> : '—'),
+    align: 'end',
+  },
   {
     head: 'Actions',
     isActions: true,
-    cell: row =>
-      row.refusal !== null ? (
-        <span className="muted">{row.refusal}</span>
-      ) : (
-        onSweep && (
-          <Button
-            isSmall
-            kind="primary"
-            aria-label={`Sweep ${row.currency} on ${networkName(row.network)}`}
-            onClick={() => onSweep(row)}
-          >
-            Sweep
+    cell: row => {
+      const what = `${row.currency} on ${networkName(row.network)}`;
+      if (row.isConfirmable && onConfirm)
+        return (
+          <Button isSmall aria-label={`Confirm the treasury of ${what}`} onClick={() => onConfirm(row)}>
+            Confirm
           </Button>
-        )
-      ),
+        );
+      if (row.refusal !== null || !onSweep) return null;
+      return (
+        <Button isSmall kind="primary" aria-label={`Sweep ${what}`} onClick={() => onSweep(row)}>
+          Sweep
+        </Button>
+      );
+    },
   },
 ];
 
@@ -96,12 +105,13 @@ const unclaimedColumns: readonly Column<UnclaimedFunds>[] = [
 const Unclaimed = ({ funds }: { funds: readonly UnclaimedFunds[] }): ReactElement => (
   <Card
     title="Unclaimed funds"
-    lead="This money arrived for payments that were lost when a backup was restored. It is not credited to any payment. Ask the payer for the order."
+    lead="This money arrived for payments that were lost when a backup was restored. It is not credited to any payment. Ask the payer for the order. An address of your extended public key is in your own wallet. For the others, ask your operator for a new recovery file (“florin export recovery”): its script sweeps them to your treasury."
   >
     <Table
       caption="Unclaimed funds"
       rows={funds}
-      keyOf={({ txHash, address, amount }) => `${txHash} ${address} ${amount}`}
+      // Coin without a transaction can arrive twice with the same amount, so nothing in a row is unique.
+      keyOf={row => String(funds.indexOf(row))}
       columns={unclaimedColumns}
     />
   </Card>
@@ -131,7 +141,7 @@ const Differences = ({ differences }: { differences: readonly FundsDifference[] 
     <Table
       caption="Differences with the blockchain"
       rows={differences}
-      keyOf={({ paymentId, amount }) => `${paymentId} ${amount}`}
+      keyOf={({ paymentId, network, amount }) => `${paymentId} ${network} ${amount}`}
       columns={differenceColumns}
     />
   </Card>
@@ -140,7 +150,9 @@ const Differences = ({ differences }: { differences: readonly FundsDifference[] 
 const Settlement = (): ReactElement => {
   const settlement = useAnswer('GET /settlement', {}, { everyMs: () => refreshMs });
   const maySweep = useMay('settlement.sweep');
+  const mayConfirm = useMay('wallets.manage');
   const [swept, setSwept] = useState<UnsweptRow | null>(null);
+  const [confirmed, setConfirmed] = useState<UnsweptRow | null>(null);
   return (
     <Page
       title="Settlement"
@@ -151,17 +163,17 @@ const Settlement = (): ReactElement => {
           <>
             {differences.length > 0 && <Differences differences={differences} />}
             {unclaimed.length > 0 && <Unclaimed funds={unclaimed} />}
-            <Card title="Ready to sweep" lead="Confirmed money that is not in your treasury yet.">
+            <Card title="Not swept yet" lead="Confirmed money that is not in your treasury yet.">
               {unswept.length === 0 ? (
                 <Empty title="Nothing to sweep">Money appears here once it is confirmed.</Empty>
               ) : (
                 <Table
-                  caption="Ready to sweep"
+                  caption="Not swept yet"
                   rows={unswept}
-                  keyOf={({ network, caip2, currency, treasury, refusal }) =>
-                    `${network} ${caip2} ${currency} ${treasury} ${refusal}`
+                  keyOf={({ network, caip2, currency, contractAddress, treasury, refusal }) =>
+                    `${network} ${caip2} ${currency} ${contractAddress} ${treasury} ${refusal}`
                   }
-                  columns={unsweptColumns(maySweep ? setSwept : null)}
+                  columns={unsweptColumns(maySweep ? setSwept : null, mayConfirm ? setConfirmed : null)}
                 />
               )}
             </Card>
@@ -176,6 +188,7 @@ const Settlement = (): ReactElement => {
         )}
       </Answer>
       {swept && <SweepDialog row={swept} onClose={() => setSwept(null)} />}
+      {confirmed && <ConfirmTreasury row={confirmed} onClose={() => setConfirmed(null)} />}
     </Page>
   );
 };

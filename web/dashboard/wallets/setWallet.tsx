@@ -9,11 +9,12 @@ import { networkName } from '../kit/networkName.ts';
 import { Notice } from '../kit/page.tsx';
 import { useAct } from '../serverCalls.ts';
 import { AddressList } from './addressList.tsx';
+import { safeQuestion } from './confirmTreasury.tsx';
 import { type Given, GiveWallet, type Preview } from './giveWallet.tsx';
 
 export type AskedWallet = { network: string; isChange: boolean };
 
-const Compare = ({ preview }: { preview: Preview }): ReactElement =>
+const Compare = ({ network, preview }: { network: string; preview: Preview }): ReactElement =>
   preview.kind === 'xpub' ? (
     <div className="stack">
       <p>These are the first receiving addresses of this key. Open your own wallet and compare them with its list:</p>
@@ -26,6 +27,7 @@ const Compare = ({ preview }: { preview: Preview }): ReactElement =>
         character:
       </p>
       <Copyable text={preview.destination} what="treasury address" />
+      <p>If it is a contract: {safeQuestion(network)}</p>
     </div>
   );
 
@@ -75,7 +77,7 @@ const ConfirmWallet = ({
         onDone();
       }}
     >
-      <Compare preview={preview} />
+      <Compare network={network} preview={preview} />
       <Consequences isChange={isChange} waitsHours={preview.waitsHours} />
       <Checkbox
         name="isFound"

@@ -11,6 +11,7 @@ import { Time } from '../kit/time.tsx';
 import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { AddressList } from './addressList.tsx';
+import { safeQuestion } from './confirmTreasury.tsx';
 import { PendingChange } from './pendingChange.tsx';
 
 type Asking = { wallet: Wallet; isOpen: boolean; onClose: () => void };
@@ -35,7 +36,10 @@ const VerifyWallet = ({ wallet, isOpen, onClose }: Asking): ReactElement => {
       {wallet.kind === 'xpub' ? (
         <AddressList addresses={wallet.sampleAddresses} />
       ) : (
-        <Copyable text={wallet.destination} what="treasury address" />
+        <>
+          <Copyable text={wallet.destination} what="treasury address" />
+          <p>If it is a contract: {safeQuestion(network)}</p>
+        </>
       )}
     </Confirm>
   );
