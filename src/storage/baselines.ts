@@ -6,9 +6,21 @@ const keysStatement = {
   text: `select distinct w.destination from wallets w
       join unnest($1::environment[], $2::text[]) as n(environment, network)
         on n.environment = w.environment and n.network = w.network
-    where w.kind = 'xpub' order by 1`,
+      left join wallet_stops x on x.account_id = w.account_id and x.environment = w.environment
+        and x.network = w.network and x.version = w.version and x.stopped_at <= w.takes_effect_at
+    where w.kind = 'xpub' and x.version is null and not exists (
+      select from wallets l
+        left join wallet_stops y on y.account_id = l.account_id and y.environment = l.environment
+          and y.network = l.network and y.version = l.version and y.stopped_at <= l.takes_effect_at
+      where l.account_id = w.account_id and l.environment = w.environment and l.network = w.network
+        and l.version > w.version and (l.takes_effect_at is null or l.takes_effect_at <= statement_timestamp())
+        and y.version is null
+    ) order by 1`,
 };
-/** The extended public keys that receive on these networks. */
+/**
+ * The extended public keys that payments on these networks can get addresses of, now or once a change of a wallet takes
+ * effect: those of wallets that are neither stopped nor replaced.
+ */
 export const receivingKeys = async (
   db: Queryable,
   networks: readonly { readonly environment: Environment; readonly slug: string }[],
