@@ -30,15 +30,30 @@ export const publishContracts = async (
   return tx.query<Row & NewContract>(startStatement, [caip2, contracts]);
 };
 
+const unreadStatement = {
+  name: 'contracts-unread',
+  text: `select u.contract from unnest($2::text[]) as u(contract)
+    where not exists (select from read_contracts r where r.caip2 = $1 and r.contract = u.contract)`,
+};
+/** Those contracts that no watcher of the chain has ever read. */
+export const neverRead = async (db: Queryable, caip2: string, contracts: readonly string[]): Promise<string[]> =>
+  (await db.query<Row & { contract: string }>(unreadStatement, [caip2, contracts])).map(({ contract }) => contract);
+
+// A branch for each of the two partial indexes, which hold the open payments only.
 const oldestOpenStatement = {
   name: 'contracts-oldest-open',
-  text: `select min(created_at) as at from payments
-    where caip2 = $1 and contract = any($2::text[]) and wake_at is not null`,
+  text: `select min(created_at) as at from (
+      (select created_at from payments where caip2 = $1 and contract is not null and wake_at is not null and awaits_read
+        and contract = any($2::text[]))
+      union all
+      (select created_at from payments where caip2 = $1 and contract is not null and wake_at is not null
+        and not awaits_read and contract = any($2::text[]))
+    ) waiting`,
 };
 /** When the oldest payment was created that still waits for funds in one of these tokens; null if none does. */
 export const oldestOpenPayment = async (
-  tx: Queryable,
+  db: Queryable,
   caip2: string,
   contracts: readonly string[],
 ): Promise<Date | null> =>
-  (await tx.query<Row & { at: Date | null }>(oldestOpenStatement, [caip2, contracts]))[0]?.at ?? null;
+  (await db.query<Row & { at: Date | null }>(oldestOpenStatement, [caip2, contracts]))[0]?.at ?? null;

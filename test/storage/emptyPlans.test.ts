@@ -15,6 +15,8 @@ import { insertEvents } from '../../src/storage/events.ts';
 import { insertForwards } from '../../src/storage/forwards.ts';
 import { insertPayments } from '../../src/storage/insertPayments.ts';
 import { lockPayments, readPayments, readPaymentVersions, updatePayments } from '../../src/storage/payments.ts';
+import { oldestOpenPayment } from '../../src/storage/readContracts.ts';
+import { recordedHeights } from '../../src/storage/surplusSearch.ts';
 import { insertTransfers, knownAddresses, readTransfers } from '../../src/storage/transfers.ts';
 import { openRows, type Rows } from './rows.ts';
 
@@ -44,6 +46,9 @@ const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
   'new transfers': db => insertTransfers(db, 'eip155:1', [movement]),
   'new forwards': db => insertForwards(db, 'eip155:1', [movement]),
   'transfers of payments': db => readTransfers(db, [key], 1),
+  'the oldest open payment in a token': db => oldestOpenPayment(db, 'eip155:1', ['0x1']),
+  'heights with transfers on record': db =>
+    recordedHeights(db, 'eip155:1', [1], { token: '0x1', paymentIds: ['pay_1'] }),
   'targets with something due': db => lookAtTargets(db, null, 10),
   'claims of deliveries': db =>
     claimDeliveries(db, [{ ...target, first: 1, retries: 1 }], { holder: 'a', seconds: 1, since: new Date() }),

@@ -4,6 +4,8 @@ import { silentLog } from '../../src/core/log.ts';
 import { publishReadContracts } from '../../src/engine/publishContracts.ts';
 import { requestRescan } from '../../src/engine/requestRescan.ts';
 import { pruneBlocks } from '../../src/storage/blocks.ts';
+import { readChains } from '../../src/storage/chains.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import { nextRescan, readRescan } from '../../src/storage/rescans.ts';
 import { createRescanner } from '../../src/workers/rescanner.ts';
 import type { Written } from '../api/listingScene.ts';
@@ -170,6 +172,24 @@ test('a contract that was never read is read from the creation of the oldest pay
   const { missed, paidAt } = await overlook(watched);
   await publishReadContracts(watched.context, watched.lease, [watched.chain.token]);
   expect(await nextRescan(watched.context.db, watched.caip2)).toMatchObject({ fromTime: expect.any(Date) });
+  await watched.turn();
+  expect(await watched.transfers(missed)).toEqual([token(paidAt, 8)]);
+});
+
+test('publication does not wait for payments: if they cannot be searched, the chain is read from its start', async () => {
+  const watched = await prepare();
+  const { missed, paidAt } = await overlook(watched);
+  const { config } = quiet.scene;
+  const hurried = openDatabase({ connectionString: config.database!.url }, { log: silentLog, queryTimeoutMs: 200 });
+  await quiet.scene.admin.db.transaction(async tx => {
+    await tx.query({ name: '', text: 'lock table payments in access exclusive mode' });
+    await publishReadContracts({ ...watched.context, db: hurried }, watched.lease, [watched.chain.token]);
+  });
+  await hurried.close();
+  const published = `select contract from read_contracts where caip2 = '${watched.caip2}' and read_to is null`;
+  expect(await quiet.read(published)).toEqual([{ contract: watched.chain.token }]);
+  const [chain] = await readChains(watched.context.db, [watched.caip2]);
+  expect(await nextRescan(watched.context.db, watched.caip2)).toMatchObject({ fromNumber: chain!.startNumber });
   await watched.turn();
   expect(await watched.transfers(missed)).toEqual([token(paidAt, 8)]);
 });
