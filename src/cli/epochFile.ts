@@ -5,6 +5,7 @@ import { hasCode } from '../core/errorCode.ts';
 import type { Log } from '../core/log.ts';
 import type { AdminContext } from '../engine/accounts.ts';
 import {
+  createLookForRestore,
   createTakeEpoch,
   type DerivationIndexes,
   type EpochMemory,
@@ -40,9 +41,13 @@ const append = async (path: string, line: string): Promise<void> => {
 /** The epochs that were taken by processes on this data directory, a line each, kept outside of the database. */
 const openEpochFile = async (config: Pick<Config, 'dataDir'>): Promise<EpochMemory> => {
   const path = join(config.dataDir, 'derivation-epochs');
+  const remembered = await readEpochs(path);
   return {
-    remembered: await readEpochs(path),
-    remember: epoch => append(path, `${formatEpoch(epoch)}\n`),
+    remembered,
+    async remember(epoch) {
+      await append(path, `${formatEpoch(epoch)}\n`);
+      remembered.push(epoch);
+    },
   };
 };
 
@@ -53,6 +58,8 @@ export const openIndexes = async (
   by: { readonly holder: string; readonly log: Log },
 ): Promise<DerivationIndexes> => {
   const memory = await openEpochFile(config);
-  await detectRestore(admin, memory.remembered, by.log);
-  return openDerivationIndexes(admin.db, createTakeEpoch(admin.db, memory, by));
+  const { db } = admin;
+  const detect = () => detectRestore(admin, memory.remembered, by.log);
+  await detect();
+  return openDerivationIndexes(db, createTakeEpoch(db, memory, by), createLookForRestore(db, detect, by.log));
 };

@@ -12,6 +12,13 @@ const epochOf = (text: string): Epoch => {
   return epoch;
 };
 
+const timeOf = (text: string): Date => {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be an ISO 8601 time.');
+  if (time.getTime() > Date.now()) throw new InvalidArgumentError('It must not be in the future.');
+  return time;
+};
+
 const line = ({ firstSeenAt, accountId, environment, caip2, address, contract, amount }: UnclaimedRow): string =>
   `${firstSeenAt.toISOString()}  ${accountId} ${environment}  ${caip2}  ${address}  ${amount} base units of ${contract ?? 'the native coin'}`;
 
@@ -23,15 +30,18 @@ export const addRestoreCommands = (program: Command): void => {
       .description(
         'Declare that the data was restored from a backup, or confirm a restore that Florin has found. Indexes of extended public keys that may have been handed out are skipped, and their addresses are watched.',
       ),
-  ).action((options: Common) =>
-    withAdmin(options, async admin => {
-      const { wasDetected, watched } = await declareRestored(admin);
-      const text = wasDetected
-        ? 'The restore is confirmed. Payments can be created again.'
-        : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
-      print(options, { wasDetected, watched }, text);
-    }),
-  );
+  )
+    .option('--since <time>', 'When the backup was taken, as ISO 8601. The chains are read again since then.', timeOf)
+    .action((options: Common & { since?: Date }) =>
+      withAdmin(options, async admin => {
+        const { wasDetected, watched, since } = await declareRestored(admin, options.since ?? null);
+        const text = wasDetected
+          ? 'The restore is confirmed. Payments can be created again.'
+          : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
+        const reading = `The chains are read again since ${since.toISOString()}. If the backup is older, read more blocks with: florin chain rescan`;
+        print(options, { wasDetected, watched, since }, `${text}\n${reading}`);
+      }),
+    );
   const unclaimed = program
     .command('unclaimed')
     .description('Funds that arrived for payments that a restore lost. They are shown and never credited.');
@@ -45,7 +55,7 @@ export const addRestoreCommands = (program: Command): void => {
   common(
     unclaimed
       .command('watch')
-      .description('Watch the forwarder addresses of a lost epoch, which logs of the lost time name.'),
+      .description('Watch the forwarder addresses of an epoch that a restore lost. The old log names the epoch.'),
   )
     .argument('<epoch>', 'Epoch as in the log line "derivation epoch taken".', epochOf)
     .action((epoch: Epoch, options: Common) =>

@@ -3,7 +3,7 @@ import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, marksPerNumber 
 import { FlorinError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Database } from '../storage/database.ts';
-import { takeEpoch, takeIndex } from '../storage/restores.ts';
+import { readRestoreGate, takeEpoch, takeIndex } from '../storage/restores.ts';
 
 /**
  * Hands out derivation indexes, each once, also by restored copies of the database and by two copies that run at once.
@@ -19,6 +19,9 @@ export type DerivationIndexes = { next(series: string, kind: 'forwarder' | 'xpub
 /** Takes a new epoch, which is kept outside of the database before it is used. */
 export type TakeEpoch = () => Promise<Epoch>;
 
+/** Looks for a restore while the process runs. Resolves when it is done, also if the database does not answer. */
+export type LookForRestore = () => Promise<void>;
+
 /** A process with more series takes another epoch. */
 const maxSeries = 100_000;
 
@@ -29,7 +32,11 @@ export const waitsForOperator = (what: string): FlorinError =>
   );
 
 /** Takes the first epoch at once: it also records this start, inside and outside of the database. */
-export const openDerivationIndexes = async (db: Database, take: TakeEpoch): Promise<DerivationIndexes> => {
+export const openDerivationIndexes = async (
+  db: Database,
+  take: TakeEpoch,
+  look: LookForRestore,
+): Promise<DerivationIndexes> => {
   const begin = async () => ({ first: firstIndexOf(await take()), counts: new Map<string, number>() });
   let current = await begin();
   let taking: Promise<void> | null = null;
@@ -53,15 +60,37 @@ export const openDerivationIndexes = async (db: Database, take: TakeEpoch): Prom
     }
   };
 
+  let isLooking = false;
+  /** Beside the request: it takes seconds to write a restore down. */
+  const noticeMove = (): void => {
+    if (isLooking) return;
+    isLooking = true;
+    look().finally(() => {
+      isLooking = false;
+    });
+  };
+
   return {
     async next(series, kind) {
       if (kind === 'forwarder') return nextOfForwarder(series);
       const index = await takeIndex(db, series);
-      if (index === null) throw waitsForOperator('payments on extended public keys');
-      return index;
+      if (index !== null) return index;
+      noticeMove();
+      throw waitsForOperator('payments on extended public keys');
     },
   };
 };
+
+/** Looks only while nothing waits for the operator: a closed gate has been found already. */
+export const createLookForRestore =
+  (db: Database, detect: () => Promise<unknown>, log: Log): LookForRestore =>
+  async () => {
+    try {
+      if ((await readRestoreGate(db)) === 'open') await detect();
+    } catch (error) {
+      log.error({ err: error }, 'a restore of the database could not be looked into');
+    }
+  };
 
 /** `remembered` are the epochs of the data directory; `remember` adds one and resolves once it is on disk. */
 export type EpochMemory = { readonly remembered: readonly Epoch[]; remember(epoch: Epoch): Promise<void> };

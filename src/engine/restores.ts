@@ -1,14 +1,18 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { deriveXpubAddress } from '../chains/evm/xpub.ts';
 import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
 import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, timeBefore } from '../core/epoch.ts';
+import { invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../storage/database.ts';
 import { putDeploymentValue, readDeploymentValue } from '../storage/deployment.ts';
+import { readNow } from '../storage/payments.ts';
 import {
   claimDatabaseIdentity,
   epochTails,
-  insertEpochs,
   insertLostAddresses,
+  insertLostEpochs,
+  judgeEpoch,
   type LostAddress,
   nextIndex,
   type RestoreGate,
@@ -16,6 +20,7 @@ import {
   readRestoreGate,
   rescanAfterRestore,
   skipIndexes,
+  timeBeforeRun,
   type UsedWallet,
   unknownEpochs,
   usedWallets,
@@ -30,6 +35,8 @@ type Admin = { readonly db: Database; readonly vault: Vault };
  * backup. Wallets need a gap limit above it.
  */
 export const skippedIndexes = 1_000;
+/** Derivations between which requests are served: a restore may be found while the process runs. */
+const derivedAtOnce = 50;
 /** Addresses per account and treasury that are watched for a lost epoch, from its first one on. */
 export const watchedOfEpoch = 1_000;
 
@@ -62,7 +69,10 @@ const seriesOf = (xpub: string): string => `xpub/${xpubIdentity(xpub)}`;
 const deriveAhead = async (db: Database): Promise<void> => {
   for (const { destination } of (await usedWallets(db)).filter(({ kind }) => kind === 'xpub')) {
     const first = await nextIndex(db, seriesOf(destination));
-    for (let at = 0; at < skippedIndexes; at++) deriveXpubAddress(destination, first + at);
+    for (let at = 0; at < skippedIndexes; at++) {
+      deriveXpubAddress(destination, first + at);
+      if (at % derivedAtOnce === 0) await letOthersRun();
+    }
   }
 };
 
@@ -75,7 +85,10 @@ const skipExtendedKeys = async (tx: Queryable, vault: Vault, wallets: readonly U
   let watched = 0;
   for (const [series, [wallet]] of keys) {
     const first = await skipIndexes(tx, series, skippedIndexes);
-    watched += await insertLostAddresses(tx, lostOf(vault, wallet!, range(first, skippedIndexes)));
+    for (let at = 0; at < skippedIndexes; at += derivedAtOnce) {
+      const indexes = range(first + BigInt(at), derivedAtOnce);
+      watched += await insertLostAddresses(tx, lostOf(vault, wallet!, indexes));
+    }
   }
   return watched;
 };
@@ -93,7 +106,7 @@ const watchEpochs = async (
       watched += await insertLostAddresses(tx, lostOf(vault, wallet, indexes));
     }
   }
-  if (epochs.length > 0) await insertEpochs(tx, epochs, 'lost');
+  if (epochs.length > 0) await insertLostEpochs(tx, epochs);
   return watched;
 };
 
@@ -116,10 +129,20 @@ const watchTails = async (tx: Queryable, vault: Vault, wallets: readonly UsedWal
   return watched;
 };
 
-const gateName = 'restore_gate';
-/** A closed gate is not opened again by a weaker finding. */
+const [gateName, sinceName] = ['restore_gate', 'restore_since'];
+/**
+ * A closed gate is not opened again by a weaker finding. The time of the backup is kept from the first one: later ones
+ * know it less well.
+ */
 const closeGate = async (tx: Queryable, gate: Exclude<RestoreGate, 'open'>): Promise<void> => {
-  if ((await readRestoreGate(tx)) !== 'production') await putDeploymentValue(tx, gateName, gate);
+  const before = await readRestoreGate(tx);
+  if (before === 'open') await putDeploymentValue(tx, sinceName, (await timeBeforeRun(tx))?.toISOString() ?? '');
+  if (before !== 'production') await putDeploymentValue(tx, gateName, gate);
+};
+
+const sinceOfDetected = async (tx: Queryable): Promise<Date | null> => {
+  const kept = await readDeploymentValue(tx, sinceName);
+  return kept ? new Date(kept) : null;
 };
 
 /**
@@ -152,25 +175,35 @@ export const detectRestore = async (
   return readRestoreGate(db);
 };
 
+export type Declared = { readonly wasDetected: boolean; readonly watched: number; readonly since: Date };
+
 /**
- * The operator declares a restore, or confirms a detected one. Returns how many addresses are watched in addition. A
- * detected restore has skipped its indexes already.
+ * The operator declares a restore, or confirms a detected one, and may say of when the backup is. Returns how many
+ * addresses are watched in addition, and since when the chains are read again. A detected restore has skipped its indexes
+ * already.
  */
-export const declareRestored = async ({ db, vault }: Admin): Promise<{ wasDetected: boolean; watched: number }> => {
+export const declareRestored = async ({ db, vault }: Admin, backupAt: Date | null = null): Promise<Declared> => {
   await deriveAhead(db);
   return db.transaction(async tx => {
-    const wasDetected = (await readRestoreGate(tx)) !== 'open';
+    // A move that no process has noticed yet is declared with this, and must not be reported afterwards.
+    const isMoved = await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
+    const wasDetected = !isMoved && (await readRestoreGate(tx)) !== 'open';
     const wallets = wasDetected ? [] : await usedWallets(tx);
     const watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchTails(tx, vault, wallets));
-    if (watched > 0) await rescanAfterRestore(tx, null);
+    const found = wasDetected ? await sinceOfDetected(tx) : null;
+    const since = backupAt ?? found ?? (await timeBeforeRun(tx)) ?? (await readNow(tx));
+    await rescanAfterRestore(tx, since);
     await putDeploymentValue(tx, gateName, 'open');
-    return { wasDetected, watched };
+    return { wasDetected, watched, since };
   });
 };
 
 /** Watches the addresses of an epoch that a log of the lost time names, and reads the chains again since then. */
 export const watchLostEpoch = async ({ db, vault }: Admin, epoch: Epoch): Promise<number> =>
   db.transaction(async tx => {
+    const { isOwn, isFuture } = await judgeEpoch(tx, epoch);
+    if (isFuture) throw invalid('epoch', 'This epoch is in the future. Copy it from the log.');
+    if (isOwn) throw invalid('epoch', 'This epoch is not lost: the database knows it.');
     const watched = await watchEpochs(tx, vault, await usedWallets(tx), [epoch]);
     await rescanAfterRestore(tx, timeBefore(epoch));
     return watched;

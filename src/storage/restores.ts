@@ -1,11 +1,13 @@
 import type { Epoch } from '../core/epoch.ts';
+import { firstIdAt } from '../core/ids.ts';
 import type { Queryable, Row } from './database.ts';
 
-const identityStatement = {
-  name: 'database-identity',
-  text: `select s.system_identifier || '/' || c.timeline_id || '/' || d.oid as identity
-    from pg_control_system() s, pg_control_checkpoint() c, pg_database d where d.datname = current_database()`,
-};
+// The timeline is that of the WAL: the one of the last checkpoint lags behind the promotion of a replica. It can be asked
+// only outside of recovery, where nothing can be written either.
+const liveIdentity = `(select s.system_identifier || '/'
+      || ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint || '/' || d.oid
+    from pg_control_system() s, pg_database d where d.datname = current_database())`;
+const identityStatement = { name: 'database-identity', text: `select ${liveIdentity} as identity` };
 /** Changes when the database is restored from a dump or to an earlier moment, and when another server takes over. */
 export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
   (await db.query<Row & { identity: string }>(identityStatement))[0]!.identity;
@@ -21,25 +23,50 @@ export const claimDatabaseIdentity = async (tx: Queryable, identity: string): Pr
   (await tx.query<Row & { changed: boolean }>(claimStatement, [identity]))[0]?.changed ?? false;
 
 // 2025 is the first year of the numbers, so that 31 bits last until 2093.
+const epochsBesideClock = `(
+      select floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01 00:00:00Z'))::bigint as number
+    ) clock left join derivation_epochs e on true`;
+/** The holder of epochs that a restore lost. An operator may have mistyped one, so it moves no epoch ahead of the clock. */
+const lostHolder = 'lost';
+
 const takeEpochStatement = {
   name: 'epoch-take',
   text: `insert into derivation_epochs (number, mark, holder)
-    select greatest(coalesce(max(number), 0) + 1, $1 + 1,
-      floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01 00:00:00Z'))::bigint), $2, $3
-    from derivation_epochs
+    select greatest(
+        coalesce(max(e.number) filter (where e.holder <> '${lostHolder}' or e.number <= clock.number), 0) + 1,
+        $1::bigint + 1, clock.number) + $4::bigint, $2, $3
+    from ${epochsBesideClock} group by clock.number
     on conflict (number) do nothing returning number`,
 };
+/** Numbers in a row that may be taken already: by processes that start at this moment, and by lost epochs. */
+const mostTaken = 10_000;
 /** Takes an epoch that this database has not given out and that is above `above`. */
 export const takeEpoch = async (
   db: Queryable,
   { above, mark, holder }: { readonly above: number; readonly mark: number; readonly holder: string },
 ): Promise<Epoch> => {
-  for (;;) {
-    // Another process may have taken the same number between reading and writing.
-    const [row] = await db.query<Row & { number: string }>(takeEpochStatement, [above, mark, holder]);
+  for (let passed = 0; passed < mostTaken; passed++) {
+    const [row] = await db.query<Row & { number: string }>(takeEpochStatement, [above, mark, holder, passed]);
     if (row) return { number: Number(row.number), mark };
   }
+  throw new Error('no derivation epoch is free');
 };
+
+const judgeEpochStatement = {
+  name: 'epoch-judge',
+  text: `select coalesce(bool_or(e.number = $1::bigint and e.mark = $2 and e.holder <> '${lostHolder}'), false) as "isOwn",
+      $1::bigint > greatest(clock.number, max(e.number) filter (where e.holder <> '${lostHolder}')) as "isFuture"
+    from ${epochsBesideClock} group by clock.number`,
+};
+/**
+ * Whether processes of this database took the epoch, and whether it is later than now. Own epochs can be ahead of the
+ * clock after many starts at once, and lost ones with them.
+ */
+export const judgeEpoch = async (
+  tx: Queryable,
+  { number, mark }: Epoch,
+): Promise<{ readonly isOwn: boolean; readonly isFuture: boolean }> =>
+  (await tx.query<Row & { isOwn: boolean; isFuture: boolean }>(judgeEpochStatement, [number, mark]))[0]!;
 
 const knownEpochsStatement = {
   name: 'epochs-known',
@@ -60,11 +87,12 @@ export const unknownEpochs = async (db: Queryable, epochs: readonly Epoch[]): Pr
 const insertEpochsStatement = {
   name: 'epochs-insert',
   text: `insert into derivation_epochs (number, mark, holder)
-    select number, mark, $3 from unnest($1::bigint[], $2::smallint[]) as e(number, mark) on conflict do nothing`,
+    select number, mark, '${lostHolder}' from unnest($1::bigint[], $2::smallint[]) as e(number, mark)
+    on conflict do nothing`,
 };
 /** Records epochs that were taken before a restore, so that they are noticed once. */
-export const insertEpochs = async (tx: Queryable, epochs: readonly Epoch[], holder: string): Promise<void> => {
-  await tx.query(insertEpochsStatement, [epochs.map(({ number }) => number), epochs.map(({ mark }) => mark), holder]);
+export const insertLostEpochs = async (tx: Queryable, epochs: readonly Epoch[]): Promise<void> => {
+  await tx.query(insertEpochsStatement, [epochs.map(({ number }) => number), epochs.map(({ mark }) => mark)]);
 };
 
 const tailsStatement = {
@@ -114,13 +142,19 @@ const gateStatement = {
 export const readRestoreGate = async (db: Queryable): Promise<RestoreGate> =>
   (await db.query<Row & { gate: RestoreGate }>(gateStatement))[0]!.gate;
 
+// The identity is compared with every index: a replica that takes over may have missed the last indexes that were handed
+// out, and a process that stays up would hand them out again.
 const takeIndexStatement = {
   name: 'derivation-take',
   text: `insert into derivation_counters as c (series, next)
     select $1, 1 where not exists (select from deployment where name = 'restore_gate' and value <> 'open')
+      and exists (select from deployment where name = 'database_identity' and value = ${liveIdentity})
     on conflict (series) do update set next = c.next + 1 returning next`,
 };
-/** Reserves an index of an extended public key that nobody else gets. Null while a restore waits for the operator. */
+/**
+ * Reserves an index of an extended public key that nobody else gets. Null while a restore waits for the operator, and
+ * when the database is not the one that was known.
+ */
 export const takeIndex = async (db: Queryable, series: string): Promise<bigint | null> => {
   const [row] = await db.query<Row & { next: string }>(takeIndexStatement, [series]);
   return row ? BigInt(row.next) - 1n : null;
@@ -188,18 +222,42 @@ export const insertLostAddresses = async (tx: Queryable, lost: readonly LostAddr
     ])
   ).length;
 
+// Starts less than an hour apart count as one run. Too early a start costs time; too late a one would overlook funds.
+const runStatement = {
+  name: 'restore-run',
+  text: `select min(taken_at) as "knownSince", max(taken_at) filter (where begins) as "runSince" from (
+      select taken_at,
+        coalesce(taken_at - lag(taken_at) over (order by taken_at) > interval '1 hour', true) as begins
+      from (select taken_at from derivation_epochs where holder <> '${lostHolder}' order by number desc limit 1000) e
+    ) starts`,
+};
+type Run = { readonly knownSince: Date | null; readonly runSince: Date | null };
+const newestPaymentStatement = {
+  name: 'restore-newest-payment',
+  // Ids sort by creation, and have an index.
+  text: `select created_at as at from payments where id < $1 order by id desc limit 1`,
+};
+/**
+ * A time before the backup: the newest payment before the processes of this run started or, without one, the first
+ * start. Null if nothing ever started.
+ */
+export const timeBeforeRun = async (tx: Queryable): Promise<Date | null> => {
+  const { knownSince, runSince } = (await tx.query<Row & Run>(runStatement))[0]!;
+  if (runSince === null) return null;
+  const values = [firstIdAt('payment', runSince.getTime())];
+  return (await tx.query<Row & { at: Date }>(newestPaymentStatement, values))[0]?.at ?? knownSince;
+};
+
 const rescanStatement = {
   name: 'restore-rescans',
   text: `insert into rescans (caip2, from_time, to_number, reason)
-    select c.caip2, coalesce($1::timestamptz, (select max(p.created_at) from payments p
-        where p.derivation_index < (select max(number) from derivation_epochs) * 4294967296), now()),
-      c.latest_number, 'addresses were lost by a restore'
+    select c.caip2, $1, c.latest_number, 'addresses were lost by a restore'
     from chains c where c.latest_number is not null`,
 };
 /**
- * Asks for all chains to be read again since a time, or since the newest payment before the latest start: the restored
- * process may have passed blocks with funds for lost addresses before these were watched.
+ * Asks for all chains to be read again since a time: the restored process may have passed blocks with funds for lost
+ * addresses before these were watched.
  */
-export const rescanAfterRestore = async (tx: Queryable, since: Date | null): Promise<void> => {
+export const rescanAfterRestore = async (tx: Queryable, since: Date): Promise<void> => {
   await tx.query(rescanStatement, [since]);
 };

@@ -166,7 +166,7 @@ test(
       rows => rows.length > 0,
     );
     expect(funds!.address).toBe(lost);
-    expect(await declareRestored(after.admin)).toEqual({ wasDetected: true, watched: 0 });
+    expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true, watched: 0 });
     await until(
       async () => (await after.create(keys.production, 'production')).json.error.code as string,
       code => code === 'network_unavailable',

@@ -1,12 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, parseEpoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createTakeEpoch, openDerivationIndexes } from '../../src/engine/derivationIndexes.ts';
+import { createLookForRestore, createTakeEpoch, openDerivationIndexes } from '../../src/engine/derivationIndexes.ts';
 import { deriveAddress } from '../../src/engine/paymentAddress.ts';
 import { declareRestored, detectRestore, skippedIndexes, watchedOfEpoch } from '../../src/engine/restores.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { readRestoreGate, takeIndex } from '../../src/storage/restores.ts';
 import { startTestFlorin } from '../support/florin.ts';
+import { until } from '../support/until.ts';
 
 const xpub =
   'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
@@ -60,6 +61,7 @@ test('a process counts within its epoch, and takes another when it is full', tho
   const indexes = await openDerivationIndexes(
     db,
     createTakeEpoch(db, memoryOf(remembered), { holder: 'test', log: silentLog }),
+    async () => {},
   );
   expect(remembered).toHaveLength(1);
   const first = firstIndexOf(remembered[0]!);
@@ -104,10 +106,35 @@ test('a database from a dump closes extended public keys until the operator says
   expect(lost).toHaveLength(skippedIndexes);
   const origin = { scope, walletKind: 'xpub', treasury: xpub, index: 3n } as const;
   expect(lost[3]).toEqual({ address: deriveAddress(vault, origin), index: '3' });
-  expect(await declareRestored(admin)).toEqual({ wasDetected: true, watched: 0 });
+  expect(await declareRestored(admin)).toMatchObject({ wasDetected: true, watched: 0 });
   expect(await takeIndex(db, series)).toBe(1n);
   expect((await counters()).map(({ next }) => next)).toContain(String(skippedIndexes));
   errors.length = 0;
+});
+
+test('a process that stays up while another database takes over hands out no index, and reports it', async () => {
+  const detect = () => detectRestore(admin, [], log);
+  const indexes = await openDerivationIndexes(db, () => take(), createLookForRestore(db, detect, log));
+  const index = await indexes.next('xpub/failover', 'xpub');
+  await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
+  expect(await readRestoreGate(db)).toBe('open');
+  await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
+  const reported = () => errors.map(({ message }) => message);
+  await until(async () => reported().length, Boolean);
+  expect(reported()).toEqual(['the database was restored or moved: run florin restored']);
+  expect(await readRestoreGate(db)).toBe('extended_keys');
+  await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
+  await declareRestored(admin);
+  expect(await indexes.next('xpub/failover', 'xpub')).toBe(index + 1n);
+  errors.length = 0;
+});
+
+test('a restore that is declared before any process noticed it is not reported afterwards', async () => {
+  await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
+  expect(await declareRestored(admin)).toMatchObject({ wasDetected: false });
+  expect(await takeIndex(db, 'xpub/declared')).toBe(0n);
+  expect(await detectRestore(admin, [], log)).toBe('open');
+  expect(errors).toEqual([]);
 });
 
 test(
@@ -130,7 +157,7 @@ test(
     );
     expect(Number(watched!.count) % watchedOfEpoch).toBe(0);
     expect(Number(watched!.count)).toBeGreaterThan(0);
-    expect((await take(remembered)).number).toBeGreaterThan(lost.number);
+    expect((await take([...remembered, lost])).number).toBeGreaterThan(lost.number);
     await declareRestored(admin);
     expect(await readRestoreGate(db)).toBe('open');
   },
