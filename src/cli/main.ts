@@ -28,7 +28,10 @@ const program = new Command('florin')
   .description('Self-hosted crypto payment requests.')
   .version(version)
   .showHelpAfterError('(run it with --help to see the options)')
-  .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 no such account, key, payment, chain, transfer or difference.')
+  .addHelpText(
+    'after',
+    '\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 no such account, key, payment, chain, transfer or difference.',
+  )
   .exitOverride();
 
 addStartCommand(program);
