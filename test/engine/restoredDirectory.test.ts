@@ -21,7 +21,7 @@ import { until } from '../support/until.ts';
 
 const limit = { timeout: 240_000, tags: ['thorough'] };
 /** Created after the backup, and again after the restore. */
-const many = 2_000;
+const many = 600;
 const order = { amount: '5', currency: 'USDC', network: 'base' };
 
 const makeRoom = async (): Promise<string> => {

@@ -29,7 +29,9 @@ const addDifference = async ({ scene, accountId }: TestDashboard, id: string): P
   const text = 'select contract from payments where id = $1';
   const [payment] = await db.query<{ contract: string }>({ name: 'test-contract', text }, [id]);
   const key = { accountId, environment: 'sandbox', id } as const;
-  await writeDifferences(db, caip2, [{ key, contract: payment!.contract, amount: 500_000n, recorded: 0n, blockNumber: 1 }]);
+  await writeDifferences(db, caip2, [
+    { key, contract: payment!.contract, amount: 500_000n, recorded: 0n, blockNumber: 1 },
+  ]);
 };
 
 /** A Settlement page with everything: unclaimed funds, a difference, a stray, and a contract that nobody confirmed. */
