@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Epoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';

@@ -87,47 +87,55 @@ test('an installation that merely rested is not taken for a restored one', async
   expect(errors).toEqual([]);
 });
 
-test('a database from a dump closes extended public keys until the operator says so, and skips what may be out', async () => {
-  const account = await scene.account();
-  const scope = { accountId: account.id, environment: 'sandbox' as const };
-  await setWallet(admin, scope, 'base', { xpub });
-  const [wallet] = await query<{ destination: string }>(`select destination from wallets where kind = 'xpub'`);
-  expect(wallet).toBeDefined();
-  const series = 'xpub/test';
-  expect(await takeIndex(db, series)).toBe(0n);
-  await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
-  const gates = await Promise.all([detectRestore(admin, [], log), detectRestore(admin, [], log)]);
-  expect(gates).toContain('extended_keys');
-  expect(errors.map(({ message }) => message)).toEqual(['the database was restored or moved: run florin restored']);
-  expect(await takeIndex(db, series)).toBeNull();
-  const lost = await query<{ address: string; index: string }>(
-    `select address, derivation_index as index from lost_addresses where wallet_kind = 'xpub' order by derivation_index`,
-  );
-  expect(lost).toHaveLength(skippedIndexes);
-  const origin = { scope, walletKind: 'xpub', treasury: xpub, index: 3n } as const;
-  expect(lost[3]).toEqual({ address: deriveAddress(vault, origin), index: '3' });
-  expect(await declareRestored(admin)).toMatchObject({ wasDetected: true, watched: 0 });
-  expect(await takeIndex(db, series)).toBe(1n);
-  expect((await counters()).map(({ next }) => next)).toContain(String(skippedIndexes));
-  errors.length = 0;
-});
+test(
+  'a database from a dump closes extended public keys until the operator says so, and skips what may be out',
+  thorough,
+  async () => {
+    const account = await scene.account();
+    const scope = { accountId: account.id, environment: 'sandbox' as const };
+    await setWallet(admin, scope, 'base', { xpub });
+    const [wallet] = await query<{ destination: string }>(`select destination from wallets where kind = 'xpub'`);
+    expect(wallet).toBeDefined();
+    const series = 'xpub/test';
+    expect(await takeIndex(db, series)).toBe(0n);
+    await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
+    const gates = await Promise.all([detectRestore(admin, [], log), detectRestore(admin, [], log)]);
+    expect(gates).toContain('extended_keys');
+    expect(errors.map(({ message }) => message)).toEqual(['the database was restored or moved: run florin restored']);
+    expect(await takeIndex(db, series)).toBeNull();
+    const lost = await query<{ address: string; index: string }>(
+      `select address, derivation_index as index from lost_addresses where wallet_kind = 'xpub' order by derivation_index`,
+    );
+    expect(lost).toHaveLength(skippedIndexes);
+    const origin = { scope, walletKind: 'xpub', treasury: xpub, index: 3n } as const;
+    expect(lost[3]).toEqual({ address: deriveAddress(vault, origin), index: '3' });
+    expect(await declareRestored(admin)).toMatchObject({ wasDetected: true, watched: 0 });
+    expect(await takeIndex(db, series)).toBe(1n);
+    expect((await counters()).map(({ next }) => next)).toContain(String(skippedIndexes));
+    errors.length = 0;
+  },
+);
 
-test('a process that stays up while another database takes over hands out no index, and reports it', async () => {
-  const detect = () => detectRestore(admin, [], log);
-  const indexes = await openDerivationIndexes(db, () => take(), createLookForRestore(db, detect, log));
-  const index = await indexes.next('xpub/failover', 'xpub');
-  await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
-  expect(await readRestoreGate(db)).toBe('open');
-  await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
-  const reported = () => errors.map(({ message }) => message);
-  await until(async () => reported().length, Boolean);
-  expect(reported()).toEqual(['the database was restored or moved: run florin restored']);
-  expect(await readRestoreGate(db)).toBe('extended_keys');
-  await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
-  await declareRestored(admin);
-  expect(await indexes.next('xpub/failover', 'xpub')).toBe(index + 1n);
-  errors.length = 0;
-});
+test(
+  'a process that stays up while another database takes over hands out no index, and reports it',
+  thorough,
+  async () => {
+    const detect = () => detectRestore(admin, [], log);
+    const indexes = await openDerivationIndexes(db, () => take(), createLookForRestore(db, detect, log));
+    const index = await indexes.next('xpub/failover', 'xpub');
+    await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
+    expect(await readRestoreGate(db)).toBe('open');
+    await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
+    const reported = () => errors.map(({ message }) => message);
+    await until(async () => reported().length, Boolean);
+    expect(reported()).toEqual(['the database was restored or moved: run florin restored']);
+    expect(await readRestoreGate(db)).toBe('extended_keys');
+    await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
+    await declareRestored(admin);
+    expect(await indexes.next('xpub/failover', 'xpub')).toBe(index + 1n);
+    errors.length = 0;
+  },
+);
 
 test('a restore that is declared before any process noticed it is not reported afterwards', async () => {
   await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);

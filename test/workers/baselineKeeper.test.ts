@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';

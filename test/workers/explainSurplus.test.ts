@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { readAgain } from '../../src/storage/addressChecks.ts';
 import { explainSurplus } from '../../src/workers/explainSurplus.ts';

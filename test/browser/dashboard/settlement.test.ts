@@ -1,4 +1,5 @@
 // @module-tag browser
+// @module-tag thorough
 import { beforeAll, expect, test } from 'vitest';
 import type { Home, SweepPlan } from '../../../src/core/dashboard/moneyApi.ts';
 import type { DashboardClient } from '../../support/dashboard.ts';
