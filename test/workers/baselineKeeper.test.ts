@@ -1,7 +1,7 @@
 // @module-tag thorough
 import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import type { Network } from '../../src/core/registry/networks.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
@@ -19,11 +19,6 @@ vi.setConfig({ testTimeout: 60_000 });
 let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
-});
-
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
 });
 
 const newKey = (): string => HDKey.fromMasterSeed(randomBytes(32)).publicExtendedKey;
@@ -46,7 +41,6 @@ const prepare = async (slug: string, answerMs: number) => {
       return upstream(method, params);
     };
   const watched = await startWatchedChain(quiet, { nodes: [slow] });
-  ends.push(watched.stop);
   const { context, driver, lease, signal, caip2 } = watched;
   const networks = [{ environment: 'sandbox', slug } as Network];
   const keep = createBaselineKeeper({ context, driver, lease }, networks, { now: () => nowMs });

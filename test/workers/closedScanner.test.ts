@@ -1,41 +1,28 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { cancelPayment } from '../../src/engine/cancelPayment.ts';
 import { createClosedScanner } from '../../src/workers/closedScanner.ts';
 import { createCoinScanner } from '../../src/workers/coinScanner.ts';
 import type { Written } from '../api/listingScene.ts';
-import type { Upstream } from '../chains/faultProxy.ts';
 import { byContract, bySelfdestruct } from '../chains/sentByContract.ts';
 import { coin } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
-import { startWatchedChain } from './watchedChain.ts';
+import { countBalanceReads, startWatchedChain } from './watchedChain.ts';
 
 let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
 });
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
 const prepare = async () => {
-  let calls = 0;
-  const counting =
-    (upstream: Upstream): Upstream =>
-    (method, params) => {
-      if (method === 'eth_call' && (params[0] as { to?: string }).to === undefined) calls++;
-      return upstream(method, params);
-    };
+  const { counting, calls } = countBalanceReads();
   const watched = await startWatchedChain(quiet, { nodes: [counting] });
-  ends.push(watched.stop);
   const { context, driver, lease, signal, caip2 } = watched;
   let nowMs = 0;
   const scan = createClosedScanner({ context, driver, lease }, { now: () => nowMs });
   const { db } = quiet.scene.admin;
   return {
     ...watched,
-    calls: () => calls,
+    calls,
     async turn(): Promise<void> {
       const { head } = await watched.read();
       await scan(head, signal);

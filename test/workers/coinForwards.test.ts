@@ -1,5 +1,5 @@
 import { concat, type Hex, keccak256, pad, toHex } from 'viem';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { createVerifier } from '../../src/workers/verifier.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
@@ -9,11 +9,6 @@ import { type QuietScene, startQuietScene } from './quietScene.ts';
 let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
-});
-
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
 });
 
 const forwarded = keccak256(toHex('Forwarded(address,address,uint256)'));
@@ -39,8 +34,7 @@ test('what one node alone says was forwarded is not credited', async () => {
       };
       return { result: [log] };
     };
-  const { chain, payments, turn, transfers, stop } = await startCoinScene(quiet, { nodes: [forging, honest] });
-  ends.push(stop);
+  const { chain, payments, turn, transfers } = await startCoinScene(quiet, { nodes: [forging, honest] });
   const [payment] = await payments(1);
   await chain.mine(20);
   await turn();
@@ -60,7 +54,6 @@ test('what another node could not tell of at once is credited when its block is 
     (method, params) =>
       isBehind && /^eth_getTransaction/.test(method) ? Promise.resolve({ result: null }) : upstream(method, params);
   const scene = await startCoinScene(quiet, { nodes: [honest, lagging] });
-  ends.push(scene.stop);
   const { chain, payments, turn, transfers, context, driver, lease, host, signal } = scene;
   const verify = createVerifier(context, driver, lease, 0);
   const [payment] = await payments(1);

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Written } from '../api/listingScene.ts';
 import type { FaultProxy } from '../chains/faultProxy.ts';
 import { byContract } from '../chains/sentByContract.ts';
@@ -10,14 +10,8 @@ beforeAll(async () => {
   quiet = await startQuietScene();
 });
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
 const prepare = async (): Promise<CoinScene> => {
   const scene = await startCoinScene(quiet);
-  ends.push(scene.stop);
   return scene;
 };
 

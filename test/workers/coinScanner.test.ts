@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { FaultKind, FaultProxy, Upstream } from '../chains/faultProxy.ts';
 import { byContract } from '../chains/sentByContract.ts';
 import { eventually } from '../support/until.ts';
@@ -10,14 +10,8 @@ beforeAll(async () => {
   quiet = await startQuietScene();
 });
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
 const prepare = async (options: Parameters<typeof startCoinScene>[1] = {}): Promise<CoinScene> => {
   const scene = await startCoinScene(quiet, options);
-  ends.push(scene.stop);
   return scene;
 };
 

@@ -1,5 +1,5 @@
 // @module-tag thorough
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { readAgain } from '../../src/storage/addressChecks.ts';
 import { explainSurplus } from '../../src/workers/explainSurplus.ts';
 import { createRescanner } from '../../src/workers/rescanner.ts';
@@ -14,17 +14,11 @@ beforeAll(async () => {
   quiet = await startQuietScene();
 });
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
 /** More blocks with transfers than one search reads. */
 const many = 205;
 
 const prepare = async () => {
   const watched = await startWatchedChain(quiet);
-  ends.push(watched.stop);
   const { context, driver, lease, host, signal, caip2, chain } = watched;
   const sources = { context, driver, lease };
   const payment = (await watched.payments(1_000, 'USDC')).at(-1)!;

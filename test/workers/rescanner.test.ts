@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { publishReadContracts } from '../../src/engine/publishContracts.ts';
@@ -19,14 +19,8 @@ beforeAll(async () => {
   quiet = await startQuietScene();
 });
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
 const prepare = async (options: Parameters<typeof startWatchedChain>[1] = {}) => {
   const watched = await startWatchedChain(quiet, options);
-  ends.push(watched.stop);
   const { context, caip2, driver, lease, host, signal } = watched;
   const turn = createRescanner(context, driver, lease);
   return {

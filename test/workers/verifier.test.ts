@@ -1,5 +1,5 @@
 import { concat, type Hex, keccak256, pad, toHex } from 'viem';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
 import { createCoinScanner } from '../../src/workers/coinScanner.ts';
 import { createVerifier } from '../../src/workers/verifier.ts';
@@ -13,11 +13,6 @@ import { startWatchedChain } from './watchedChain.ts';
 let quiet: QuietScene;
 beforeAll(async () => {
   quiet = await startQuietScene();
-});
-
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
 });
 
 type Log = { readonly logIndex: string };
@@ -49,7 +44,6 @@ const prepare = async () => {
         : { result: applyLie(method, outcome.result, lie) };
     };
   const watched = await startWatchedChain(quiet, { nodes: [lying] });
-  ends.push(watched.stop);
   const { chain, context, driver, lease, host, signal } = watched;
   await chain.block(chain.mint(accounts[0], 10n ** 12n));
   await chain.mine(20);

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import type { Block } from '../../src/core/chain.ts';
 import type { Log } from '../../src/core/log.ts';
@@ -19,11 +20,23 @@ export type Transfer = {
   readonly isCoin: boolean;
 };
 
+/** A node in front of another one that counts calls which read many balances. */
+export const countBalanceReads = () => {
+  let calls = 0;
+  const counting =
+    (upstream: Upstream): Upstream =>
+    (method, params) => {
+      if (method === 'eth_call' && (params[0] as { to?: string }).to === undefined) calls++;
+      return upstream(method, params);
+    };
+  return { counting, calls: (): number => calls };
+};
+
 let chains = 0;
 
 /**
- * A real chain that mines on demand, nodes in front of it, and a database with its lease. Tests do the work of its
- * watcher explicitly.
+ * A real chain that mines on demand, nodes in front of it, and a database with its lease, until the test is over. Tests do
+ * the work of its watcher explicitly.
  */
 export const startWatchedChain = async (
   quiet: QuietScene,
@@ -59,6 +72,10 @@ export const startWatchedChain = async (
   const lease: Lease = { caip2, fence };
   const stopping = new AbortController();
   const { signal } = stopping;
+  onTestFinished(() => {
+    stopping.abort();
+    for (const proxy of proxies) proxy.close();
+  });
   const overlooked = new Set<string>();
   const host = {
     paymentAddresses: (addresses: readonly string[]) =>
@@ -111,9 +128,5 @@ export const startWatchedChain = async (
     transfers: ({ id }: Written): Promise<Transfer[]> =>
       quiet.read<Transfer>(`select block_number::float8 as "blockNumber", amount::text, verified, contract is null as "isCoin"
         from transfers where payment_id = '${id}' and canonical order by block_number, key`),
-    stop(): void {
-      stopping.abort();
-      for (const proxy of proxies) proxy.close();
-    },
   };
 };
