@@ -94,20 +94,20 @@ export const createNetworkDirectory = (
     await reading;
   };
 
+  const list = async (environment: Environment): Promise<readonly MeasuredNetwork[]> => {
+    await refresh();
+    const cached = judged.get(environment);
+    if (cached) return cached;
+    const measured = byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
+    judged.set(environment, measured);
+    return measured;
+  };
+
   return {
-    async list(environment) {
-      await refresh();
-      const cached = judged.get(environment);
-      if (cached) return cached;
-      const measured = byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
-      judged.set(environment, measured);
-      return measured;
-    },
+    list,
     async find(environment, slug) {
-      const network = bySlug.get(`${environment}/${slug}`);
-      if (!network) return null;
-      await refresh();
-      return judge(network, rows.get(`${environment}/${slug}`));
+      if (!bySlug.has(`${environment}/${slug}`)) return null;
+      return (await list(environment)).find(({ network }) => network.slug === slug)!;
     },
     configured: (environment, slug) => bySlug.get(`${environment}/${slug}`),
     all: () => networks,
