@@ -12,9 +12,14 @@ export default defineConfig(({ mode }) => {
       include: ['test/**/*.test.ts'],
       globalSetup: ['test/support/global.ts'],
       setupFiles: ['test/support/eachFile.ts'],
-      reporters: ['default', './test/support/browserNotice.ts'],
+      reporters: ['default', ['./test/support/skippedNotice.ts', { isAll }]],
       tags: [
         { name: 'browser', description: 'needs Chromium, Chrome or Edge', skip: findBrowser() === null },
+        {
+          name: 'dump',
+          description: 'needs TEST_DATABASE_URL and pg_dump of its server',
+          skip: !process.env.TEST_DATABASE_URL,
+        },
         { name: 'thorough', description: 'left out of npm test, part of npm run test:all' },
       ],
       tagsFilter: isAll ? [] : ['!thorough'],

@@ -82,5 +82,5 @@ export const startPostgres = async room => {
     await pause(50);
   }
   const url = `postgres://postgres@${encodeURIComponent(folder)}:5432/postgres`;
-  return { version: found.version, url, stop };
+  return { version: found.version, bin: found.bin, url, stop };
 };

@@ -1,91 +1,15 @@
-import { chmod, chown, cp, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, cp, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createDevPayer } from '../../src/chains/evm/devPayer.ts';
-import { openAdmin, openStorage } from '../../src/cli/compose.ts';
-import { loadConfig } from '../../src/cli/config.ts';
-import { startFlorin } from '../../src/cli/florin.ts';
 import { parseEpoch } from '../../src/core/epoch.ts';
-import { silentLog } from '../../src/core/log.ts';
-import { permissions } from '../../src/core/permissions.ts';
-import { createAccount, createKey } from '../../src/engine/accounts.ts';
 import { declareRestored, watchLostEpoch } from '../../src/engine/restores.ts';
 import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
-import { listUnclaimed } from '../../src/storage/unclaimed.ts';
-import { createClient } from '../support/client.ts';
-import { atEndOfFile } from '../support/endOfFile.ts';
 import { until } from '../support/until.ts';
+import { epochsOf, makeRoom, prepare, startIn } from './restoreScene.ts';
 
 const limit = { timeout: 240_000, tags: ['thorough'] };
-/** Created after the backup, and again after the restore. */
-const many = 600;
-const order = { amount: '5', currency: 'USDC', network: 'base' };
-
-const makeRoom = async (): Promise<string> => {
-  const room = await mkdtemp(join(tmpdir(), 'florin-restored-'));
-  atEndOfFile(() => rm(room, { recursive: true, force: true }));
-  return room;
-};
-
-/** A whole Florin on its embedded database and its own chain, as `npm start` runs it. */
-const startIn = async (room: string) => {
-  const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0' };
-  const config = await loadConfig({ env, cwd: room });
-  const florin = await startFlorin(config, silentLog);
-  const started = new AsyncDisposableStack();
-  started.defer(florin.stop);
-  atEndOfFile(() => started.disposeAsync());
-  const storage = await openStorage(config, silentLog);
-  started.defer(storage.stop);
-  const admin = await openAdmin(config, storage);
-  const client = await createClient(florin);
-  started.defer(client.close);
-  const create = async (key: string, environment: 'sandbox' | 'production' = 'sandbox') =>
-    client.call('POST', '/v1/payments', { key, environment, body: order });
-  return {
-    admin,
-    create,
-    payer: async () => {
-      const { port } = JSON.parse(await readFile(join(config.dataDir, 'devchain.json'), 'utf8')) as { port: number };
-      return createDevPayer(`http://127.0.0.1:${port}`);
-    },
-    async createMany(key: string): Promise<string[]> {
-      const addresses: string[] = [];
-      const work = Array.from({ length: 64 }, async () => {
-        while (addresses.length < many) {
-          const { status, text, json } = await create(key);
-          expect(status, text).toBe(200);
-          addresses.push(json.address);
-        }
-      });
-      await Promise.all(work);
-      return addresses;
-    },
-    stop: () => started.disposeAsync(),
-  };
-};
-
-const prepare = async (room: string) => {
-  const florin = await startIn(room);
-  const account = await createAccount(florin.admin, {
-    name: 'Shop',
-    plan: 'enterprise',
-    rateLimit: 10_000_000,
-    burst: 10_000_000,
-  });
-  const key = (environment: 'sandbox' | 'production') =>
-    createKey(florin.admin, { accountId: account.id, environment, name: 'test', scopes: permissions, ipAllow: null, expiresAt: null }); // biome-ignore format: one call
-  const keys = { sandbox: (await key('sandbox')).key, production: (await key('production')).key };
-  expect((await florin.create(keys.sandbox)).status).toBe(200);
-  await florin.stop();
-  return { accountId: account.id, keys };
-};
-
-const epochsOf = async (room: string): Promise<string[]> =>
-  (await readFile(join(room, 'data', 'derivation-epochs'), 'utf8')).trim().split('\n');
 
 test('a data directory that is copied while stopped and restored hands out no address twice', limit, async () => {
   const room = await makeRoom();
@@ -103,22 +27,17 @@ test('a data directory that is copied while stopped and restored hands out no ad
   const made = await after.createMany(keys.sandbox);
   expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
 
-  const { contract } = (await after.admin.db.query<{ contract: string }>({ name: '', text: 'select contract from payments limit 1' }))[0]!; // biome-ignore format: one query
-  const txHash = await (await after.payer()).pay({ to: lost[0]!, token: contract, amount: 5_000_000n });
+  const { txHash, contract } = await after.pay(lost[0]!);
   // Paid by somebody else afterwards, so that the block with the lost money has been read.
   const { json: paid } = await after.create(keys.sandbox);
-  await (await after.payer()).pay({ to: paid.address, token: contract, amount: 5_000_000n });
-  const receivedBy = () =>
-    after.admin.db.query<{ id: string }>({ name: '', text: 'select id from payments where amount_received > 0' });
+  await after.pay(paid.address);
+  const receivedBy = () => after.rows<{ id: string }>('select id from payments where amount_received > 0');
   await until(receivedBy, rows => rows.length > 0);
-  expect(await listUnclaimed(after.admin.db, null, 10)).toEqual([]);
+  expect(await after.unclaimed()).toEqual([]);
 
   // The payment is forgotten. Its address is found again by the epoch, which old logs name.
   expect(await watchLostEpoch(after.admin, lostEpoch)).toBeGreaterThan(0);
-  const [funds] = await until(
-    () => listUnclaimed(after.admin.db, null, 10),
-    rows => rows.length > 0,
-  );
+  const funds = await after.firstUnclaimed();
   expect(funds).toMatchObject({ address: lost[0], txHash, contract, amount: '5000000', walletKind: 'forwarder' });
   expect(await receivedBy()).toEqual([{ id: paid.id }]);
   await after.stop();
@@ -159,13 +78,9 @@ test(
     expect(made.json.address).not.toBe(lost);
 
     // The lost address is watched without being named: the data directory knows its epoch.
-    const { contract } = (await after.admin.db.query<{ contract: string }>({ name: '', text: 'select contract from payments limit 1' }))[0]!; // biome-ignore format: one query
-    await (await after.payer()).pay({ to: lost, token: contract, amount: 5_000_000n });
-    const [funds] = await until(
-      () => listUnclaimed(after.admin.db, null, 10),
-      rows => rows.length > 0,
-    );
-    expect(funds!.address).toBe(lost);
+    await after.pay(lost);
+    const funds = await after.firstUnclaimed();
+    expect(funds.address).toBe(lost);
     expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true, watched: 0 });
     await until(
       async () => (await after.create(keys.production, 'production')).json.error.code as string,
@@ -216,18 +131,15 @@ test('a base backup of a running server that is put back hands out no address tw
   expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
   // Nothing shows that it was put back: the process that ran had started before the backup.
   expect((await declareRestored(after.admin)).watched).toBeGreaterThanOrEqual(1_000);
-  const { contract } = (await after.admin.db.query<{ contract: string }>({ name: '', text: 'select contract from payments limit 1' }))[0]!; // biome-ignore format: one query
-  await (await after.payer()).pay({ to: lost[500]!, token: contract, amount: 5_000_000n });
-  const [funds] = await until(
-    () => listUnclaimed(after.admin.db, null, 10),
-    rows => rows.length > 0,
-  );
+  await after.pay(lost[500]!);
+  const funds = await after.firstUnclaimed();
   expect(funds).toMatchObject({ address: lost[500], amount: '5000000' });
   // Addresses of the running process are watched, too, and belong to their payments once they have them.
   const { json: own } = await after.create(keys.sandbox);
-  await (await after.payer()).pay({ to: own.address, token: contract, amount: 5_000_000n });
-  const status = async () => (await after.admin.db.query<{ status: string }>({ name: '', text: `select status from payments where id = '${own.id}'` }))[0]!.status; // biome-ignore format: one query
+  await after.pay(own.address);
+  const status = async () =>
+    (await after.rows<{ status: string }>(`select status from payments where id = '${own.id}'`))[0]!.status;
   await until(status, each => each === 'completed');
-  expect(await listUnclaimed(after.admin.db, null, 10)).toHaveLength(1);
+  expect(await after.unclaimed()).toHaveLength(1);
   await after.stop();
 });

@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { declareRestored } from '../../src/engine/restores.ts';
+import { readRestoreGate } from '../../src/storage/restores.ts';
+import { cloneDatabase } from '../support/databases.ts';
+import { until } from '../support/until.ts';
+import { makeRoom, prepare, startIn } from './restoreScene.ts';
+
+const run = promisify(execFile);
+
+/** The embedded server comes without pg_dump. One that is named by TEST_DATABASE_URL must have it on the PATH. */
+const options = { timeout: 240_000, tags: ['thorough', 'dump'] };
+
+test('a dump that is restored into a new database hands out no address twice', options, async () => {
+  const room = await makeRoom();
+  const [old, fresh] = [await cloneDatabase(), await cloneDatabase()];
+  const { keys } = await prepare(room, old.url);
+  const before = await startIn(room, old.url);
+  const file = join(room, 'florin.dump');
+  await run('pg_dump', ['--format=custom', `--file=${file}`, old.url]);
+  const lost = await before.createMany(keys.sandbox);
+  await before.stop();
+
+  await run('pg_restore', ['--clean', '--if-exists', '--exit-on-error', `--dbname=${fresh.url}`, file]);
+  const after = await startIn(room, fresh.url);
+  // It may be the same database at another place, which is no risk for forwarders.
+  expect(await readRestoreGate(after.admin.db)).toBe('extended_keys');
+  const made = await after.createMany(keys.sandbox);
+  expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
+
+  expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true });
+  await after.pay(lost.at(-1)!);
+  expect(await after.firstUnclaimed()).toMatchObject({ address: lost.at(-1), amount: '5000000' });
+  const { json: own } = await after.create(keys.sandbox);
+  await after.pay(own.address);
+  const status = async () =>
+    (await after.rows<{ status: string }>(`select status from payments where id = '${own.id}'`))[0]!.status;
+  await until(status, each => each === 'completed');
+  expect(await after.unclaimed()).toHaveLength(1);
+  await after.stop();
+});

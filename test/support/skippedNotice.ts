@@ -1,0 +1,37 @@
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { findBrowser, howToGetBrowser } from './findBrowser.ts';
+
+const isDumpTest = ({ options }: TestCase): boolean => options.mode === 'skip' && (options.tags ?? []).includes('dump');
+
+/** The last lines of a run: what it left out for want of a program, and how to get that. */
+export default class SkippedNotice implements Reporter {
+  private readonly isAll: boolean;
+
+  constructor({ isAll }: { isAll: boolean }) {
+    this.isAll = isAll;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    this.noticeBrowser(modules);
+    // It is no part of npm test.
+    if (this.isAll) this.noticeDump(modules);
+  }
+
+  private noticeDump(modules: readonly TestModule[]): void {
+    const isSkipped = modules.some(({ children }) => [...children.allTests()].some(isDumpTest));
+    if (!isSkipped || process.env.TEST_DATABASE_URL) return;
+    console.log('\nSkipped: a restored dump. It needs pg_dump, which the embedded PostgreSQL does not have.');
+    console.log('Set TEST_DATABASE_URL to a server whose pg_dump is on the PATH.\n');
+  }
+
+  private noticeBrowser(modules: readonly TestModule[]): void {
+    if (findBrowser() !== null) return;
+    const skipped = modules.filter(({ relativeModuleId }) => relativeModuleId.startsWith('test/browser/'));
+    const tests = skipped.reduce((sum, { children }) => sum + [...children.allTests()].length, 0);
+    if (tests === 0) return;
+    console.log(
+      `\nSkipped: ${tests} tests of pages in ${skipped.length} file${skipped.length === 1 ? '' : 's'}. They need Chromium, Chrome or Edge.`,
+    );
+    console.log(`Get one with: ${howToGetBrowser()}   (or set CHROMIUM_PATH to its program)\n`);
+  }
+}
