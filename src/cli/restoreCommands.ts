@@ -22,6 +22,11 @@ const timeOf = (text: string): Date => {
 const line = ({ firstSeenAt, accountId, environment, caip2, address, contract, amount }: UnclaimedRow): string =>
   `${firstSeenAt.toISOString()}  ${accountId} ${environment}  ${caip2}  ${address}  ${amount} base units of ${contract ?? 'the native coin'}`;
 
+/** Addresses of extended public keys take a millisecond each. */
+const showProgress = (done: number, of: number): void => {
+  if (done % 10_000 === 0 || done === of) console.error(`${done} of ${of} addresses`);
+};
+
 /** After the database, or the whole data directory, was restored from a backup. */
 export const addRestoreCommands = (program: Command): void => {
   common(
@@ -34,9 +39,13 @@ export const addRestoreCommands = (program: Command): void => {
     .option('--since <time>', 'When the backup was taken, as ISO 8601. The chains are read again since then.', timeOf)
     .action((options: Common & { since?: Date }) =>
       withAdmin(options, async admin => {
-        const { wasDetected, watched, since } = await declareRestored(admin, options.since ?? null);
+        const { wasDetected, watched, since } = await declareRestored(admin, {
+          backupAt: options.since ?? null,
+          onProgress: (done, of) =>
+            console.error(`Watching ${done} of ${of} skipped addresses of extended public keys`),
+        });
         const text = wasDetected
-          ? 'The restore is confirmed. Payments can be created again.'
+          ? `The restore is confirmed. Payments can be created again. ${watched} more addresses that may have been given out are watched.`
           : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
         const reading = `The chains are read again since ${since.toISOString()}. If the backup is older, read more blocks with: florin chain rescan`;
         print(options, { wasDetected, watched, since }, `${text}\n${reading}`);
@@ -60,7 +69,7 @@ export const addRestoreCommands = (program: Command): void => {
     .argument('<epoch>', 'Epoch as in the log line "derivation epoch taken".', epochOf)
     .action((epoch: Epoch, options: Common) =>
       withAdmin(options, async admin => {
-        const watched = await watchLostEpoch(admin, epoch);
+        const watched = await watchLostEpoch(admin, epoch, showProgress);
         print(options, { watched }, `${watched} addresses are watched from now on.`);
       }),
     );

@@ -1,7 +1,4 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { deriveXpubAddress } from '../chains/evm/xpub.ts';
-import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
-import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, timeBefore } from '../core/epoch.ts';
+import { type Epoch, formatEpoch, timeBefore } from '../core/epoch.ts';
 import { invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../storage/database.ts';
@@ -9,125 +6,28 @@ import { putDeploymentValue, readDeploymentValue } from '../storage/deployment.t
 import { readNow } from '../storage/payments.ts';
 import {
   claimDatabaseIdentity,
-  epochTails,
-  insertLostAddresses,
-  insertLostEpochs,
   judgeEpoch,
-  type LostAddress,
-  nextIndex,
   type RestoreGate,
   readDatabaseIdentity,
   readRestoreGate,
   rescanAfterRestore,
-  skipIndexes,
   timeBeforeRun,
-  type UsedWallet,
   unknownEpochs,
   usedWallets,
 } from '../storage/restores.ts';
 import type { Vault } from '../vault/vault.ts';
-import { deriveAddress } from './paymentAddress.ts';
+import {
+  deriveAhead,
+  forwarderParts,
+  type Progress,
+  skipExtendedKeys,
+  skippedParts,
+  watchEpochs,
+  watchParts,
+  watchTails,
+} from './lostAddresses.ts';
 
 type Admin = { readonly db: Database; readonly vault: Vault };
-
-/**
- * Indexes of an extended public key that are skipped and watched after a restore: more than were handed out since the
- * backup. Wallets need a gap limit above it.
- */
-export const skippedIndexes = 1_000;
-/** Derivations between which requests are served: a restore may be found while the process runs. */
-const derivedAtOnce = 50;
-/** Addresses per account and treasury that are watched for a lost epoch, from its first one on. */
-export const watchedOfEpoch = 1_000;
-
-/** The newest epochs are those of processes that ran when the backup was taken. */
-const tailEpochs = 5;
-/** Addresses watched beyond the last known one of each epoch, account and treasury: fewer if there are many of these. */
-const [mostOfTails, fewestOfTail] = [200_000, 20];
-
-const range = (first: bigint, count: number): bigint[] => Array.from({ length: count }, (_, at) => first + BigInt(at));
-
-const lostOf = (vault: Vault, wallet: UsedWallet, indexes: readonly bigint[]): LostAddress[] => {
-  const { accountId, environment, kind: walletKind, destination: treasury } = wallet;
-  const scope = { accountId, environment };
-  return indexes.map(index => ({
-    accountId,
-    environment,
-    walletKind,
-    treasury,
-    index,
-    address: deriveAddress(vault, { scope, walletKind, treasury, index }),
-  }));
-};
-
-const seriesOf = (xpub: string): string => `xpub/${xpubIdentity(xpub)}`;
-
-/**
- * Derives the addresses that a restore skips. Each takes a millisecond, which is too long for a transaction that other
- * processes wait for. The derivation remembers them.
- */
-const deriveAhead = async (db: Database): Promise<void> => {
-  for (const { destination } of (await usedWallets(db)).filter(({ kind }) => kind === 'xpub')) {
-    const first = await nextIndex(db, seriesOf(destination));
-    for (let at = 0; at < skippedIndexes; at++) {
-      deriveXpubAddress(destination, first + at);
-      if (at % derivedAtOnce === 0) await letOthersRun();
-    }
-  }
-};
-
-/** Skips the indexes that may have been handed out, and watches their addresses. */
-const skipExtendedKeys = async (tx: Queryable, vault: Vault, wallets: readonly UsedWallet[]): Promise<number> => {
-  const keys = Map.groupBy(
-    wallets.filter(({ kind }) => kind === 'xpub'),
-    ({ destination }) => seriesOf(destination),
-  );
-  let watched = 0;
-  for (const [series, [wallet]] of keys) {
-    const first = await skipIndexes(tx, series, skippedIndexes);
-    for (let at = 0; at < skippedIndexes; at += derivedAtOnce) {
-      const indexes = range(first + BigInt(at), derivedAtOnce);
-      watched += await insertLostAddresses(tx, lostOf(vault, wallet!, indexes));
-    }
-  }
-  return watched;
-};
-
-const watchEpochs = async (
-  tx: Queryable,
-  vault: Vault,
-  wallets: readonly UsedWallet[],
-  epochs: readonly Epoch[],
-): Promise<number> => {
-  let watched = 0;
-  for (const epoch of epochs) {
-    const indexes = range(firstIndexOf(epoch), watchedOfEpoch);
-    for (const wallet of wallets.filter(({ kind }) => kind === 'forwarder')) {
-      watched += await insertLostAddresses(tx, lostOf(vault, wallet, indexes));
-    }
-  }
-  if (epochs.length > 0) await insertLostEpochs(tx, epochs);
-  return watched;
-};
-
-/**
- * Processes that ran when a backup was taken went on in epochs that the backup contains. Watches what they may have handed
- * out after it. Some of these addresses may be handed out later: they count as lost only while no payment has them.
- */
-const watchTails = async (tx: Queryable, vault: Vault, wallets: readonly UsedWallet[]): Promise<number> => {
-  const forwarders = wallets.filter(({ kind }) => kind === 'forwarder');
-  const tails = await epochTails(tx, forwarders, indexesPerEpoch, tailEpochs);
-  const count = Math.min(watchedOfEpoch, Math.max(fewestOfTail, Math.floor(mostOfTails / tails.length)));
-  let watched = 0;
-  for (const { accountId, environment, destination, last, ...epoch } of tails) {
-    const indexes = range(last === null ? firstIndexOf(epoch) : BigInt(last) + 1n, count);
-    watched += await insertLostAddresses(
-      tx,
-      lostOf(vault, { accountId, environment, kind: 'forwarder', destination }, indexes),
-    );
-  }
-  return watched;
-};
 
 const [gateName, sinceName] = ['restore_gate', 'restore_since'];
 /**
@@ -177,37 +77,58 @@ export const detectRestore = async (
 
 export type Declared = { readonly wasDetected: boolean; readonly watched: number; readonly since: Date };
 
+/** `backupAt`: when the backup was taken, if known. `most`: a limit of the addresses that are watched. */
+export type Declaration = {
+  readonly backupAt?: Date | null;
+  readonly most?: number;
+  readonly onProgress?: Progress;
+};
+
 /**
- * The operator declares a restore, or confirms a detected one, and may say of when the backup is. Returns how many
- * addresses are watched in addition, and since when the chains are read again. A detected restore has skipped its indexes
- * already.
+ * The operator declares a restore, or confirms a detected one, which has skipped its indexes already. Returns how many
+ * addresses are watched in addition, and since when the chains are read again. If it is interrupted, the restore counts as
+ * detected and waits for the next call.
  */
-export const declareRestored = async ({ db, vault }: Admin, backupAt: Date | null = null): Promise<Declared> => {
+export const declareRestored = async (
+  admin: Admin,
+  { backupAt = null, most, onProgress = () => {} }: Declaration = {},
+): Promise<Declared> => {
+  const { db, vault } = admin;
   await deriveAhead(db);
-  return db.transaction(async tx => {
+  const begun = await db.transaction(async tx => {
     // A move that no process has noticed yet is declared with this, and must not be reported afterwards.
     const isMoved = await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
     const wasDetected = !isMoved && (await readRestoreGate(tx)) !== 'open';
-    const wallets = wasDetected ? [] : await usedWallets(tx);
+    if (wasDetected) return { wasDetected, watched: 0 };
+    const wallets = await usedWallets(tx);
     const watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchTails(tx, vault, wallets));
-    const found = wasDetected ? await sinceOfDetected(tx) : null;
-    const since = backupAt ?? found ?? (await timeBeforeRun(tx)) ?? (await readNow(tx));
+    await closeGate(tx, 'extended_keys');
+    return { wasDetected, watched };
+  });
+  const parts = [...(await skippedParts(db, most)), ...(await forwarderParts(db, most))];
+  const watched = begun.watched + (await watchParts(admin, parts, onProgress));
+  return db.transaction(async tx => {
+    const since = backupAt ?? (await sinceOfDetected(tx)) ?? (await readNow(tx));
     await rescanAfterRestore(tx, since);
     await putDeploymentValue(tx, gateName, 'open');
-    return { wasDetected, watched, since };
+    return { wasDetected: begun.wasDetected, watched, since };
   });
 };
 
 /** Watches the addresses of an epoch that a log of the lost time names, and reads the chains again since then. */
-export const watchLostEpoch = async ({ db, vault }: Admin, epoch: Epoch): Promise<number> =>
-  db.transaction(async tx => {
+export const watchLostEpoch = async (admin: Admin, epoch: Epoch, onProgress: Progress = () => {}): Promise<number> => {
+  const { db, vault } = admin;
+  const watched = await db.transaction(async tx => {
     const { isOwn, isFuture } = await judgeEpoch(tx, epoch);
     if (isFuture) throw invalid('epoch', 'This epoch is in the future. Copy it from the log.');
     if (isOwn) throw invalid('epoch', 'This epoch is not lost: the database knows it.');
-    const watched = await watchEpochs(tx, vault, await usedWallets(tx), [epoch]);
-    await rescanAfterRestore(tx, timeBefore(epoch));
-    return watched;
+    return watchEpochs(tx, vault, await usedWallets(tx), [epoch]);
   });
+  const more = await watchParts(admin, await forwarderParts(db), onProgress);
+  // After all are watched: what was read before would not be read again.
+  await db.transaction(tx => rescanAfterRestore(tx, timeBefore(epoch)));
+  return watched + more;
+};
 
 const refreshMs = 500;
 

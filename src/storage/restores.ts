@@ -222,6 +222,25 @@ export const insertLostAddresses = async (tx: Queryable, lost: readonly LostAddr
     ])
   ).length;
 
+const lostSeriesStatement = {
+  name: 'lost-series',
+  text: `select account_id as "accountId", environment, treasury as destination, max(derivation_index)::text as last,
+      count(*)::int as count
+    from lost_addresses where wallet_kind = 'forwarder'
+    group by account_id, environment, treasury, derivation_index / $1::bigint
+    order by max(derivation_index) desc`,
+};
+export type LostSeries = Row & {
+  accountId: string;
+  environment: UsedWallet['environment'];
+  destination: string;
+  last: string;
+  count: number;
+};
+/** How many forwarders are watched of each epoch, account and treasury, newest epochs first. */
+export const lostSeries = (db: Queryable, indexesPerEpoch: number): Promise<LostSeries[]> =>
+  db.query<LostSeries>(lostSeriesStatement, [indexesPerEpoch]);
+
 // Starts less than an hour apart count as one run. Too early a start costs time; too late a one would overlook funds.
 const runStatement = {
   name: 'restore-run',

@@ -16,8 +16,8 @@ import { atEndOfFile } from '../support/endOfFile.ts';
 import { until } from '../support/until.ts';
 
 /** Created after the backup, and again after the restore. A longer drill sets its own number. */
-const many = Number(process.env.RESTORE_PAYMENTS ?? 600);
-const order = { amount: '5', currency: 'USDC', network: 'base' };
+export const many = Number(process.env.RESTORE_PAYMENTS ?? 300);
+const order = { amount: '5', currency: 'USDC' };
 
 export const makeRoom = async (): Promise<string> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-restored-'));
@@ -39,8 +39,8 @@ export const startIn = async (room: string, databaseUrl?: string) => {
   const admin = await openAdmin(config, storage);
   const client = await createClient(florin);
   started.defer(client.close);
-  const create = async (key: string, environment: 'sandbox' | 'production' = 'sandbox') =>
-    client.call('POST', '/v1/payments', { key, environment, body: order });
+  const create = async (key: string, environment: 'sandbox' | 'production' = 'sandbox', network = 'base') =>
+    client.call('POST', '/v1/payments', { key, environment, body: { ...order, network } });
   const rows = <R extends Row>(text: string) => admin.db.query<R>({ name: '', text });
   return {
     admin,
@@ -62,11 +62,12 @@ export const startIn = async (room: string, databaseUrl?: string) => {
           found => found.length > 0,
         )
       )[0]!,
-    async createMany(key: string): Promise<string[]> {
+    async createMany(key: string, network = 'base'): Promise<string[]> {
       const addresses: string[] = [];
+      let begun = 0;
       const work = Array.from({ length: 64 }, async () => {
-        while (addresses.length < many) {
-          const { status, text, json } = await create(key);
+        while (begun++ < many) {
+          const { status, text, json } = await create(key, 'sandbox', network);
           expect(status, text).toBe(200);
           addresses.push(json.address);
         }

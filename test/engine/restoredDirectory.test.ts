@@ -81,7 +81,7 @@ test(
     await after.pay(lost);
     const funds = await after.firstUnclaimed();
     expect(funds.address).toBe(lost);
-    expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true, watched: 0 });
+    expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true });
     await until(
       async () => (await after.create(keys.production, 'production')).json.error.code as string,
       code => code === 'network_unavailable',
@@ -130,10 +130,10 @@ test('a base backup of a running server that is put back hands out no address tw
   const made = await after.createMany(keys.sandbox);
   expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
   // Nothing shows that it was put back: the process that ran had started before the backup.
-  expect((await declareRestored(after.admin)).watched).toBeGreaterThanOrEqual(1_000);
-  await after.pay(lost[500]!);
+  expect((await declareRestored(after.admin)).watched).toBeGreaterThanOrEqual(10_000);
+  await after.pay(lost.at(-1)!);
   const funds = await after.firstUnclaimed();
-  expect(funds).toMatchObject({ address: lost[500], amount: '5000000' });
+  expect(funds).toMatchObject({ address: lost.at(-1), amount: '5000000' });
   // Addresses of the running process are watched, too, and belong to their payments once they have them.
   const { json: own } = await after.create(keys.sandbox);
   await after.pay(own.address);

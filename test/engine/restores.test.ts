@@ -2,12 +2,20 @@ import { expect, test, vi } from 'vitest';
 import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, parseEpoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createLookForRestore, createTakeEpoch, openDerivationIndexes } from '../../src/engine/derivationIndexes.ts';
+import { skippedIndexes, watchedAtOnce } from '../../src/engine/lostAddresses.ts';
 import { deriveAddress } from '../../src/engine/paymentAddress.ts';
-import { declareRestored, detectRestore, skippedIndexes, watchedOfEpoch } from '../../src/engine/restores.ts';
+import { declareRestored, detectRestore } from '../../src/engine/restores.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { readRestoreGate, takeIndex } from '../../src/storage/restores.ts';
 import { startTestFlorin } from '../support/florin.ts';
 import { until } from '../support/until.ts';
+
+const lostKeys = async () =>
+  (await query<{ count: number }>(`select count(*)::int as count from lost_addresses where wallet_kind = 'xpub'`))[0]!
+    .count;
+
+/** The derivation of an address of an extended public key takes a millisecond. */
+const fewKeys = { most: 0 };
 
 const xpub =
   'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
@@ -106,10 +114,15 @@ test(
     const lost = await query<{ address: string; index: string }>(
       `select address, derivation_index as index from lost_addresses where wallet_kind = 'xpub' order by derivation_index`,
     );
-    expect(lost).toHaveLength(skippedIndexes);
+    expect(lost).toHaveLength(watchedAtOnce);
     const origin = { scope, walletKind: 'xpub', treasury: xpub, index: 3n } as const;
     expect(lost[3]).toEqual({ address: deriveAddress(vault, origin), index: '3' });
-    expect(await declareRestored(admin)).toMatchObject({ wasDetected: true, watched: 0 });
+    const progress: [number, number][] = [];
+    const declared = await declareRestored(admin, { most: 2_500, onProgress: (...now) => progress.push(now) });
+    expect(declared.wasDetected).toBe(true);
+    expect(await lostKeys()).toBe(2_500);
+    expect(progress.slice(0, 3).map(([done]) => done)).toEqual([1_000, 2_000, 2_500]);
+    expect(progress.at(-1)![0]).toBe(progress.at(-1)![1]);
     expect(await takeIndex(db, series)).toBe(1n);
     expect((await counters()).map(({ next }) => next)).toContain(String(skippedIndexes));
     errors.length = 0;
@@ -131,7 +144,7 @@ test(
     expect(reported()).toEqual(['the database was restored or moved: run florin restored']);
     expect(await readRestoreGate(db)).toBe('extended_keys');
     await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
-    await declareRestored(admin);
+    await declareRestored(admin, fewKeys);
     expect(await indexes.next('xpub/failover', 'xpub')).toBe(index + 1n);
     errors.length = 0;
   },
@@ -139,7 +152,7 @@ test(
 
 test('a restore that is declared before any process noticed it is not reported afterwards', async () => {
   await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
-  expect(await declareRestored(admin)).toMatchObject({ wasDetected: false });
+  expect(await declareRestored(admin, fewKeys)).toMatchObject({ wasDetected: false });
   expect(await takeIndex(db, 'xpub/declared')).toBe(0n);
   expect(await detectRestore(admin, [], log)).toBe('open');
   expect(errors).toEqual([]);
@@ -163,24 +176,36 @@ test(
     const [watched] = await query<{ count: string }>(
       `select count(*) from lost_addresses where account_id = '${account.id}' and wallet_kind = 'forwarder'`,
     );
-    expect(Number(watched!.count) % watchedOfEpoch).toBe(0);
     expect(Number(watched!.count)).toBeGreaterThan(0);
     expect((await take([...remembered, lost])).number).toBeGreaterThan(lost.number);
-    await declareRestored(admin);
+    await declareRestored(admin, fewKeys);
     expect(await readRestoreGate(db)).toBe('open');
   },
 );
 
 test('a declared restore skips the indexes of extended public keys, too', thorough, async () => {
   const before = await counters();
-  const lostKeys = async () =>
-    (await query<{ count: number }>(`select count(*)::int as count from lost_addresses where wallet_kind = 'xpub'`))[0]!
-      .count;
   const lostBefore = await lostKeys();
-  expect((await declareRestored(admin)).watched, 'with what follows in the newest epochs').toBeGreaterThan(
-    skippedIndexes,
-  );
-  expect((await lostKeys()) - lostBefore).toBe(skippedIndexes);
+  const { watched } = await declareRestored(admin, fewKeys);
+  expect(watched, 'with what follows in the newest epochs').toBeGreaterThan(watchedAtOnce);
+  expect((await lostKeys()) - lostBefore).toBe(watchedAtOnce);
   const after = await counters();
   expect(after).not.toEqual(before);
+});
+
+test('a restore whose declaration was interrupted waits for the next one', thorough, async () => {
+  const before = await counters();
+  const interrupted = declareRestored(admin, {
+    ...fewKeys,
+    onProgress: () => {
+      throw new Error('interrupted');
+    },
+  });
+  await expect(interrupted).rejects.toThrow('interrupted');
+  expect(await readRestoreGate(db)).toBe('extended_keys');
+  const skipped = await counters();
+  expect(skipped).not.toEqual(before);
+  expect(await declareRestored(admin, fewKeys)).toMatchObject({ wasDetected: true });
+  expect(await readRestoreGate(db)).toBe('open');
+  expect(await counters(), 'nothing is skipped twice').toEqual(skipped);
 });

@@ -15,6 +15,38 @@ const apply = (facts: Facts, now: number): Facts => ({
   history: historyAfter(facts.history, decide(facts, now)),
 });
 
+describe('an address whose balances are not read', () => {
+  const hourMs = 3_600_000;
+  const at = (now: number, addressReadAt: number | null, caughtUpAt: number | null = now): Outcome =>
+    decide(sampleFacts({ chain: { caughtUpAt, addressReadAt } }), now);
+
+  test.each([
+    ['never', null],
+    ['a moment before the end of its time', expiresAt - 1],
+  ])('read %s: expiry waits an hour and is flagged', (_, addressReadAt) => {
+    const waiting = { status: 'pending', awaitsRead: true, expiredUnread: false };
+    expect(at(expiresAt - 1, addressReadAt)).toMatchObject(waiting);
+    expect(at(expiresAt + hourMs - 1, addressReadAt)).toMatchObject(waiting);
+    const flagged = { status: 'expired', awaitsRead: false, expiredUnread: true };
+    expect(at(expiresAt + hourMs, addressReadAt)).toMatchObject(flagged);
+  });
+
+  test('read at the end of its time: it expires then, without a flag', () => {
+    expect(at(expiresAt - 1, expiresAt)).toMatchObject({ status: 'pending', awaitsRead: false });
+    const over = { status: 'expired', awaitsRead: false, expiredUnread: false };
+    expect(at(expiresAt, expiresAt)).toMatchObject(over);
+  });
+
+  test('nothing expires on a chain that was never read', () => {
+    expect(at(expiresAt + 25 * hourMs, expiresAt, null).status).toBe('pending');
+  });
+
+  test('a payment that is confirming waits for no reading', () => {
+    const facts = sampleFacts({ transfers: [sampleTransfer(1000n, 100)], chain: { addressReadAt: null } });
+    expect(decide(facts, soon)).toMatchObject({ status: 'confirming', awaitsRead: false, expiredUnread: false });
+  });
+});
+
 describe('from pending', () => {
   test('nothing has come: nothing is told, and the payment wakes when its time ends', () => {
     const outcome = decide(sampleFacts(), soon);
