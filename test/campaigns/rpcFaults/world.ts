@@ -60,7 +60,7 @@ export type World = {
  */
 const startChain = async (slug: Slug): Promise<{ chain: TestChain; tokens: [string, ...string[]] }> => {
   const { chainId, tokens } = testnets[slug];
-  const chain = await startTestChain({ chainId, finalityLag });
+  const chain = await startTestChain({ chainId, finalityLag, hasFactory: true });
   const addresses = tokens.map(({ address }) => getAddress(address)) as [string, ...string[]];
   for (const address of addresses) {
     await chain.node.request('hardhat_setCode', address, await chain.node.code(chain.token));
