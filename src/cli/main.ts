@@ -27,6 +27,8 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const program = new Command('florin')
   .description('Self-hosted crypto payment requests.')
   .version(version)
+  // Unlike process.stdout, console ignores that nobody reads any more: florin --help | head
+  .configureOutput({ writeOut: text => console.log(text.trimEnd()) })
   .showHelpAfterError('(run it with --help to see the options)')
   .addHelpText(
     'after',
