@@ -1,10 +1,12 @@
 // @module-tag thorough
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { HDKey } from '@scure/bip32';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import { setWallet } from '../../src/engine/setWallet.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
+import { byContract, bySelfdestruct } from '../chains/sentByContract.ts';
 import { until } from '../support/until.ts';
 import type { Contract } from './chainCalls.ts';
 import { localCaip2, startPayerScene, type WatchScene } from './watchScene.ts';
@@ -119,4 +121,34 @@ test('contract-sent coin to closed payments of the local chain is seen within a 
   expect(await seen(canceled.id, 'late')).toMatchObject({ status: 'canceled', amountReceived: '0.01' });
   expect(await seen(completed.id, 'overpaid')).toMatchObject({ status: 'completed', amountReceived: '0.02' });
   expect(await seen(expired.id, 'late')).toMatchObject({ amountReceived: '0.01' });
+});
+
+test('contract-sent coin is seen for 200 payments, open and closed, of forwarders and of extended public keys', async () => {
+  const { xpub, calls: ofKey } = await withKey();
+  await until(
+    () => baselines(deriveXpubAddress(xpub, 149)),
+    rows => rows.length === 1,
+  );
+  type Made = { calls: typeof ofKey; id: string; address: string; isClosed: boolean; isDestroyed: boolean };
+  const payments: Made[] = [];
+  for (let at = 0; at < 200; at++) {
+    const calls = at % 2 === 0 ? scene.calls : ofKey;
+    const { id, address } = await calls.made(ofCoin);
+    payments.push({ calls, id, address, isClosed: at % 4 >= 2, isDestroyed: at % 8 >= 4 });
+  }
+  for (const { calls, id } of payments.filter(({ isClosed }) => isClosed)) {
+    const answer = await calls.act(id, 'cancel');
+    expect(answer.status, answer.text).toBe(200);
+  }
+  for (const { address, isDestroyed } of payments) {
+    const { status } = await scene.chain.send((isDestroyed ? bySelfdestruct : byContract)(address, wei));
+    expect(status).toBe('0x1');
+  }
+  for (const { calls, id, isClosed } of payments) {
+    const expected = isClosed ? ['canceled', 'late', '0.01'] : ['completed', null, '0.01'];
+    await until(
+      async () => (await calls.read(id)).json,
+      ({ status, exception, amountReceived }) => isDeepStrictEqual([status, exception, amountReceived], expected),
+    );
+  }
 });
