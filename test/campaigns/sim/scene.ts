@@ -110,7 +110,10 @@ export const openTables = async (connection: pg.ClientConfig) => {
         if (looks % 25 === 0) hash = await headHash();
       }
     },
-    /** Waits until no payment waits for a height that is reached, nor for an instant that is over. */
+    /**
+     * Waits until no payment waits for a height that is reached, nor for an instant that is over, and all that stands is
+     * verified: the ledger has nothing else.
+     */
     async untilDecided(timeoutMs: number): Promise<void> {
       const endMs = performance.now() + timeoutMs;
       const began = (await client.query('select clock_timestamp() as now')).rows[0].now;
@@ -119,11 +122,14 @@ export const openTables = async (connection: pg.ClientConfig) => {
           `select c.caught_up_at > $2 and c.coins_caught_up_at > $2 as read, (
              select count(*)::int from payments p
              where p.caip2 = c.caip2 and (p.wake_number <= c.latest_number or p.wake_at <= $2)
-           ) as due from chains c where c.caip2 = $1`,
+           ) as due, exists (
+             select from transfers t where t.caip2 = c.caip2 and t.canonical and not t.superseded and not t.verified
+           ) as unverified from chains c where c.caip2 = $1`,
           [caip2, began],
         );
-        if (rows[0]?.read && rows[0].due === 0) return;
-        if (performance.now() > endMs) throw new Error(`payments were left undecided for ${timeoutMs} ms`);
+        if (rows[0]?.read && rows[0].due === 0 && !rows[0].unverified) return;
+        if (performance.now() > endMs)
+          throw new Error(`payments were left undecided, or transfers unverified, for ${timeoutMs} ms`);
         await pause(50);
       }
     },
