@@ -21,6 +21,23 @@ export const buildCheckout = async (): Promise<Files> => {
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 };
 
+/** One file that sweeps from a recovery file, to be kept with it. It needs nothing but viem. */
+export const buildRecovery = async (): Promise<Files> => {
+  const { outputFiles } = await build({
+    ...sameEverywhere,
+    entryPoints: ['recovery/sweep.mjs'],
+    outdir: 'recovery/built',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    external: ['viem', 'viem/*'],
+    format: 'esm',
+    charset: 'utf8',
+  });
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+};
+
 const write = async (folder: string, files: Files): Promise<void> => {
   await rm(folder, { recursive: true, force: true });
   for (const [name, bytes] of files) {
@@ -33,4 +50,5 @@ const write = async (folder: string, files: Files): Promise<void> => {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await write(join(root, 'web/checkout/built'), await buildCheckout());
   await write(join(root, 'web/dashboard/built'), (await buildDashboard()).files);
+  await write(join(root, 'recovery/built'), await buildRecovery());
 }

@@ -86,7 +86,7 @@ export const addExportCommands = (program: Command): void => {
   common(
     exports
       .command('recovery')
-      .description('Write an encrypted file with which recovery/sweep.mjs sweeps the payments of an account.'),
+      .description('Write an encrypted file with which recovery/built/sweep.mjs sweeps the payments of an account.'),
   )
     .requiredOption('--account <id>', 'Account.')
     .addOption(new Option('--environment <environment>', 'Environment.').choices(environments).makeOptionMandatory())

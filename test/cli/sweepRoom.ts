@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ended, makeRoom } from './cliProcess.ts';
 
-const scripts = fileURLToPath(new URL('../../recovery', import.meta.url));
+const script = fileURLToPath(new URL('../../recovery/built/sweep.mjs', import.meta.url));
 const viem = fileURLToPath(new URL('../../node_modules/viem', import.meta.url));
 
 export const passphrase = 'a quiet river at noon';
@@ -17,10 +17,10 @@ export type SweepRoom = {
   sweep(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
 };
 
-/** A directory with the scripts of `recovery` and viem, and nothing of Florin. */
+/** A directory with the one script of the recovery and viem, and nothing of Florin. */
 export const makeSweepRoom = async (): Promise<SweepRoom> => {
   const room = await makeRoom();
-  await cp(scripts, room, { recursive: true });
+  await cp(script, join(room, 'sweep.mjs'));
   await mkdir(join(room, 'node_modules'));
   await symlink(viem, join(room, 'node_modules', 'viem'));
   return {
