@@ -30,9 +30,12 @@ const heldStatement = {
   text: `select ${paymentColumns}, t.caip2 as "strayCaip2", t.contract as "strayContract", (t.amount - f.amount)::text as held
     from payments p cross join lateral ${strays}
     where p.account_id = $1 and p.environment = $2 and p.strayed and p.wallet_kind = 'forwarder' and t.amount > f.amount
-    order by p.id, t.caip2, t.contract limit $3`,
+    order by row_number() over (partition by t.caip2, t.contract order by t.amount - f.amount desc, p.id), p.id limit $3`,
 };
-/** Strays at the account's forwarders, oldest payments first. Reads every payment of the account that ever had one. */
+/**
+ * Strays at the account's forwarders, the largest of each token first: anybody can send dust to many addresses. Reads every
+ * payment of the account that ever had one.
+ */
 export const readStrayHoldings = (db: Queryable, scope: Scope, limit: number): Promise<StrayHolding[]> =>
   db.query<StrayHolding>(heldStatement, [scope.accountId, scope.environment, limit]);
 

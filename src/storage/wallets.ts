@@ -176,21 +176,33 @@ export const latestWalletOf = async (
 ): Promise<ShownWallet | undefined> =>
   (await db.query<ShownWallet>(latestStatement, [scope.accountId, scope.environment, network, destination]))[0];
 
-const verifiedNetworksStatement = {
-  name: 'wallet-verified-networks',
-  text: `select distinct w.network from wallets w join wallet_verifications v on v.account_id = w.account_id
-      and v.environment = w.environment and v.network = w.network and v.version = w.version
-    where w.account_id = $1 and w.environment = $2 and w.destination = $3`,
+/** A contract on a network, and the SHA-256 of its code in hex. */
+export type ConfirmedCode = { readonly network: string; readonly treasury: string; readonly codeHash: string };
+
+const confirmStatement = {
+  name: 'treasury-confirm',
+  text: `insert into treasury_confirmations (account_id, environment, network, treasury, code_hash, confirmed_by)
+    values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1 as added`,
 };
-/** Networks on which somebody has verified this destination, in force or replaced since. */
-export const networksWithVerified = async (
+/** False if it was confirmed before. */
+export const insertConfirmation = async (
+  tx: Queryable,
+  scope: Scope,
+  { network, treasury, codeHash, by }: ConfirmedCode & { readonly by: string },
+): Promise<boolean> =>
+  (await tx.query(confirmStatement, [scope.accountId, scope.environment, network, treasury, codeHash, by])).length > 0;
+
+const isConfirmedStatement = {
+  name: 'treasury-is-confirmed',
+  text: `select 1 as found from treasury_confirmations
+    where account_id = $1 and environment = $2 and network = $3 and treasury = $4 and code_hash = $5`,
+};
+export const isConfirmed = async (
   db: Queryable,
   scope: Scope,
-  destination: string,
-): Promise<ReadonlySet<string>> => {
-  const values = [scope.accountId, scope.environment, destination];
-  return new Set((await db.query<{ network: string }>(verifiedNetworksStatement, values)).map(row => row.network));
-};
+  { network, treasury, codeHash }: ConfirmedCode,
+): Promise<boolean> =>
+  (await db.query(isConfirmedStatement, [scope.accountId, scope.environment, network, treasury, codeHash])).length > 0;
 
 const givenOutStatement = {
   name: 'wallet-given-out',

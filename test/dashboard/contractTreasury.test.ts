@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { UnsweptRow } from '../../src/core/dashboard/moneyApi.ts';
 import type { Slug } from '../../src/core/registry/backings.ts';
@@ -118,4 +119,31 @@ test('a replaced contract with different code names both networks until it is co
   await scene.owner.prove();
   await confirm('optimism', safe);
   expect((await rowOf('optimism', safe)).refusal).toBeNull();
+});
+
+test('a verification without a proof does not count for a contract, and a confirmation counts for its code', async () => {
+  const { address: safe } = await scene.chain.deploy('PlainSender');
+  await paidTo('avalanche', safe);
+  const { version } = (await scene.owner.do('GET /wallets')).data.find(each => each.network === 'avalanche') as {
+    version: number;
+  };
+  await scene.owner.unprove();
+  await scene.owner.do('POST /wallets/:network/verify', { params: { network: 'avalanche' }, body: { version } });
+  expect(await rowOf('avalanche', safe)).toMatchObject({ refusal: unconfirmed('Avalanche C-Chain'), isConfirmable: true });
+  await expectRefused(plan('avalanche', safe), 409, 'conflict');
+  await scene.owner.prove();
+  expect((await confirm('avalanche', safe)).json).toEqual({ done: true });
+  expect((await rowOf('avalanche', safe)).refusal).toBeNull();
+  const confirmed = await scene.dashboard.scene.admin.db.query<{ hash: string }>({
+    name: '',
+    text: `select code_hash as hash from treasury_confirmations where treasury = '${safe}'`,
+  });
+  const code = await scene.chain.request<string>('eth_getCode', safe, 'latest');
+  expect(confirmed).toEqual([{ hash: createHash('sha256').update(code).digest('hex') }]);
+});
+
+test('an account with a key needs no confirmation, and takes none', async () => {
+  await paidTo('bsc', accountB);
+  await scene.owner.prove();
+  await expectRefused(confirm('bsc', accountB), 409, 'conflict');
 });

@@ -224,9 +224,7 @@ test('money goes to a treasury that is a contract only where it is the same cont
   );
   await expectRefused(scene.owner.call('POST /settlement/plan', asked), 409, 'conflict');
   await scene.owner.prove();
-  const { data } = await scene.owner.do('GET /wallets');
-  const { version } = data.find(({ network }) => network === 'ethereum') as { version: number };
-  await scene.owner.do('POST /wallets/:network/verify', { params: { network: 'ethereum' }, body: { version } });
+  await scene.owner.do('POST /settlement/confirm', { body: { network: 'ethereum', treasury: safe } });
   expect((await shown())!.refusal).toBeNull();
   expect((await scene.owner.do('POST /settlement/plan', asked)).transactions).toHaveLength(1);
 });

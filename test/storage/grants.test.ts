@@ -68,6 +68,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'sweep_payments',
       'sweeps',
       'transfer_decisions',
+      'treasury_confirmations',
       'unclaimed_funds',
     ],
     ...['volume_deltas', 'wallet_stops', 'wallet_verifications', 'wallets'],

@@ -22,6 +22,7 @@ const landed: Readonly<Record<string, string>> = {
   '0013_smaller_terms.sql': 'daf8bd9f415e8b2d683a67d07cf55b66135d9f72eaabbd70beabba65164a9cf9',
   '0014_looked_at_twice.sql': '254ba3ea970243f80e0107bf1096961c4a651a49794c928b60cea89d99a85a4b',
   '0015_ledger.sql': 'e94ac1baa5bee928afa1f40c0ba2958ae3d15dd1b0a32e7e73e303e6cf2c1b58',
+  '0016_treasury_confirmations.sql': '93da114193ab44292a80b12987ea5b61aad2f340643656fe30a16dd138f798d0',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

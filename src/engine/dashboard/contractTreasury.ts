@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Scope } from '../../core/environment.ts';
 import { createRecentMap } from '../../core/recentMap.ts';
 import { mainnets } from '../../core/registry/backings.ts';
-import { listWallets, networksWithVerified } from '../../storage/wallets.ts';
+import { isConfirmed, listWallets } from '../../storage/wallets.ts';
 import type { Context } from '../context.ts';
 
 type Place = { readonly network: string; readonly caip2: string; readonly treasury: string };
@@ -25,7 +26,7 @@ const keptCodes = createRecentMap<{ readonly code: string; readonly untilMs: num
 const delegation = '0xef0100';
 
 /** The code of a contract; empty for an account with a key; null if no node answers. */
-const contractCode = async (context: Context, caip2: string, address: string): Promise<string | null> => {
+export const contractCode = async (context: Context, caip2: string, address: string): Promise<string | null> => {
   const key = `${caip2} ${address}`;
   const kept = keptCodes.get(key);
   if (kept && context.clock.nowMs() < kept.untilMs) return kept.code;
@@ -36,9 +37,11 @@ const contractCode = async (context: Context, caip2: string, address: string): P
   return code;
 };
 
+export const hashOfCode = (code: string): string => createHash('sha256').update(code.toLowerCase()).digest('hex');
+
 const stays = (reason: string): Refusal => ({ reason, isConfirmable: false });
 
-const couldNotAsk = (slug: string): Refusal =>
+export const couldNotAsk = (slug: string): Refusal =>
   stays(`Florin could not ask a node of ${networkName(slug)} whether the treasury is a contract. Try again later.`);
 
 const networksOf = (context: Context, { environment }: Scope) =>
@@ -75,7 +78,7 @@ const isInForce = async (context: Context, scope: Scope, { network, treasury }: 
 /**
  * Why money must not be sent to a treasury on a chain, or null. An account with a key belongs to its owner everywhere.
  * A contract, such as a Safe, may not exist on another chain, or belong to somebody else there. So somebody who manages
- * wallets must confirm it on each network. Code on other chains does not count against a payout address of this
+ * wallets must confirm it on each network, with the code that it has: somebody else may have put other code there since. Code on other chains does not count against a payout address of this
  * network: anybody might put it there.
  */
 export const contractRefusal = async (context: Context, scope: Scope, place: Place): Promise<Refusal | null> => {
@@ -89,7 +92,7 @@ export const contractRefusal = async (context: Context, scope: Scope, place: Pla
     return isElsewhere ? null : couldNotAsk(network);
   }
   if (here === '') return accountRefusal(context, scope, place);
-  if ((await networksWithVerified(context.listDb, scope, treasury)).has(network)) return null;
+  if (await isConfirmed(context.listDb, scope, { network, treasury, codeHash: hashOfCode(here) })) return null;
   const unconfirmed = {
     reason: `The treasury is a contract. An owner or admin must confirm that it is yours on ${networkName(network)}.`,
     isConfirmable: true,

@@ -16,7 +16,7 @@ export type StrayItem = SweepItem & {
   readonly refusal: string | null;
 };
 
-/** Strays that a page or a plan considers, oldest payments first. */
+/** Strays that a page or a plan considers, the largest of each token first. */
 const consideredStrays = 2_000;
 
 const notOnThisNetwork = (slug: string): string =>

@@ -3,6 +3,7 @@ import type { Environment, Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
+  insertConfirmation,
   latestWalletOf,
   listWallets,
   lockWallets,
@@ -15,6 +16,7 @@ import type { Context } from '../context.ts';
 import { type Destination, type GivenDestination, readDestination, sampleAddresses } from '../treasury.ts';
 import { isSealed, putWallet } from '../walletSeal.ts';
 import { type Acting, recordAction } from './acting.ts';
+import { contractCode, couldNotAsk, hashOfCode, networkName } from './contractTreasury.ts';
 
 /** How long a change of wallet waits. The sandbox has no real money, so tests do not wait. */
 export const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
@@ -178,20 +180,35 @@ export const confirmWallet = (context: Context, acting: Acting, network: string,
   });
 };
 
-/** Also of a treasury that was replaced since, because the money of its payments can go only there. */
-export const confirmTreasury = (
+/**
+ * The contract at a treasury belongs to the merchant on this network, with the code that it has now. Also of a treasury
+ * that was replaced since, because the money of its payments can go only there.
+ */
+export const confirmTreasury = async (
   context: Context,
   acting: Acting,
   { network, treasury }: { readonly network: string; readonly treasury: string },
-): Promise<{ done: true }> =>
-  context.db.transaction(async tx => {
-    await lockWallets(tx, acting.scope, network);
-    const wallet = await latestWalletOf(tx, acting.scope, { network, destination: treasury });
+): Promise<{ done: true }> => {
+  const { scope, actor } = acting;
+  const caip2 = context.networks.configured(scope.environment, network)?.caip2;
+  const code = caip2 === undefined ? null : await contractCode(context, caip2, treasury);
+  return context.db.transaction(async tx => {
+    await lockWallets(tx, scope, network);
+    const wallet = await latestWalletOf(tx, scope, { network, destination: treasury });
     if (!wallet) throw new FlorinError('not_found', 'This treasury never was your payout address on this network.');
-    assertSealed(context, acting.scope, wallet);
-    await verify(context, tx, acting, wallet);
+    assertSealed(context, scope, wallet);
+    if (code === null) throw new FlorinError('service_unavailable', couldNotAsk(network).reason);
+    if (code === '')
+      throw new FlorinError('conflict', `The treasury is not a contract on ${networkName(network)} now.`);
+    const confirmed = { network, treasury, codeHash: hashOfCode(code) };
+    if (!(await insertConfirmation(tx, scope, { ...confirmed, by: actor.name }))) return { done: true } as const;
+    const { version } = wallet;
+    await verifyWallet(tx, scope, { network, version, verifiedBy: actor.name });
+    const detail = { version, destination: treasury, codeHash: confirmed.codeHash };
+    await recordAction(context, tx, acting, { action: 'wallet.verified', subject: network, detail });
     return { done: true } as const;
   });
+};
 
 /** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange = (context: Context, acting: Acting, id: string): Promise<{ done: true }> => {

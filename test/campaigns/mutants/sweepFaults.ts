@@ -48,8 +48,8 @@ export const sweepFaults: readonly Fault[] = [
   {
     harm: 'A sweep would send money to a contract that nobody confirmed on that network.',
     file: 'src/engine/dashboard/contractTreasury.ts',
-    find: '(context.listDb, scope, treasury)).has(network)',
-    replace: '(context.listDb, scope, treasury)).size >= 0',
+    find: 'if (await isConfirmed(',
+    replace: 'if (!await isConfirmed(',
     tests: ['dashboard/contractTreasury'],
   },
   {
