@@ -1,8 +1,9 @@
 import type { Scope } from '../core/environment.ts';
 import { decide } from '../core/payment/decide.ts';
+import { unreadHoldMs } from '../core/payment/deriveState.ts';
 import type { Actions, Facts } from '../core/payment/facts.ts';
 import type { PaymentKey } from '../core/paymentKey.ts';
-import { type Moment, readMoment } from '../storage/chains.ts';
+import { type ChainMoment, type Moment, readMoment } from '../storage/chains.ts';
 import type { Queryable } from '../storage/database.ts';
 import { lockPayments, type PaymentRow } from '../storage/payments.ts';
 import { readTransfers, type StoredTransfer } from '../storage/transfers.ts';
@@ -20,6 +21,16 @@ const straysAtOnce = 200;
 /** Adds a fact to the payment, or throws to refuse. */
 export type Act = (facts: Facts, nowMs: number, row: PaymentRow) => Partial<Actions>;
 
+/**
+ * Native coin sent by a contract is found by balance, later than all other transfers. Once balances cannot be read for as
+ * long as expiry may wait for them, the blocks decide, and the payment is flagged.
+ */
+const coinsReadUpTo = (chain: ChainMoment | undefined): Date | null => {
+  const { caughtUpAt = null, coinsCaughtUpAt = null } = chain ?? {};
+  const isStuck = caughtUpAt !== null && caughtUpAt.getTime() - (coinsCaughtUpAt?.getTime() ?? 0) >= unreadHoldMs;
+  return isStuck ? caughtUpAt : coinsCaughtUpAt;
+};
+
 const planFor = (
   context: Context,
   row: PaymentRow,
@@ -32,8 +43,7 @@ const planFor = (
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
-  // Native coin sent by a contract is found by balance, later than all other transfers.
-  const caughtUpAt = (row.contract === null ? chain?.coinsCaughtUpAt : chain?.caughtUpAt) ?? null;
+  const caughtUpAt = (row.contract === null ? coinsReadUpTo(chain) : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
   const { act } = options;
   const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs, row) } } : found;

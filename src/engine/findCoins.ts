@@ -21,9 +21,14 @@ export const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = {
   readonly balances: CoinBalances;
-  /** The canonical block at a height; null if it is unknown. */
+  /** The canonical block at a height; null if the nodes cannot tell now. */
   readonly blockAt: (number: number) => Promise<Block | null>;
+  /** The lowest height that is searched: no payment is older. Nodes may have dropped the blocks below. */
+  readonly from: () => Promise<number>;
 };
+/** Coin whose block cannot be found now. */
+export type UnsearchedCoin = { readonly payment: CoinPayment; readonly amount: bigint };
+export type CoinSearch = { readonly found: readonly FoundCoin[]; readonly unsearched: readonly UnsearchedCoin[] };
 
 /** How much more the address holds at a block than recorded. `gone`: the state of that block is no longer available. */
 const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | 'none' | 'gone'> => {
@@ -33,26 +38,50 @@ const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options):
   return amount > 0n ? { block, amount } : 'none';
 };
 
+const isOlder = (block: Block, { createdAt }: CoinPayment): boolean =>
+  block.timestamp * 1000 < createdAt.getTime() - clockSlackMs;
+
+/**
+ * The height from which a payment is searched, in doubling steps down from the head: nodes may have dropped old blocks,
+ * which a young payment does not need. `isKnown`: the block below is older than the payment, or was never read.
+ */
+const startOf = async (
+  payment: CoinPayment,
+  head: Block,
+  { blockAt, from }: Options,
+): Promise<{ readonly start: number; readonly isKnown: boolean }> => {
+  const first = await from();
+  for (let step = 1; head.number - step > first; step *= 2) {
+    const block = await blockAt(head.number - step);
+    if (block === null) return { start: head.number - step + 1, isKnown: false };
+    if (isOlder(block, payment)) return { start: block.number + 1, isKnown: true };
+  }
+  return { start: first, isKnown: true };
+};
+
 /**
  * The lowest block since the creation of the payment at which the address holds more than recorded, and how much more.
- * It is found by halving, so that the number of requests is bounded. Later blocks may add more. If states are gone, the result is a later block, never an earlier one, so it becomes final later. Null if the head's
- * state is gone too: then the node has left this branch.
+ * It is found by halving, so that the number of requests is bounded. Later blocks may add more. If states are gone, the
+ * result is a later block, never an earlier one, so it becomes final later. `unknown`: a block cannot be told, and guessing
+ * would call coin late that came in time. `left`: the head's state is gone too, so the node has left this branch.
  */
-const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap | null> => {
+const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap | 'unknown' | 'left'> => {
+  const { start, isKnown } = await startOf(payment, atHead.block, options);
   let found = atHead;
   let isAnyGone = false;
-  let low = 0;
+  let low = start;
   while (low < found.block.number) {
     const middle = Math.floor((low + found.block.number) / 2);
     const block = await options.blockAt(middle);
+    if (block === null) return 'unknown';
     // The payment did not exist before, so there is no state to ask for.
-    const isOlder = block === null || block.timestamp * 1000 < payment.createdAt.getTime() - clockSlackMs;
-    const gap = isOlder ? 'none' : await gapAt(payment, block, options);
+    const gap = isOlder(block, payment) ? 'none' : await gapAt(payment, block, options);
     if (gap === 'gone') isAnyGone = true;
     if (typeof gap === 'object') found = gap;
     else low = middle + 1;
   }
-  return isAnyGone && (await gapAt(payment, atHead.block, options)) === 'gone' ? null : found;
+  if (isAnyGone && (await gapAt(payment, atHead.block, options)) === 'gone') return 'left';
+  return found.block.number === start && !isKnown ? 'unknown' : found;
 };
 
 /**
@@ -63,14 +92,15 @@ export const findCoins = async (
   payments: readonly CoinPayment[],
   head: Block,
   options: Options,
-): Promise<readonly FoundCoin[] | null> => {
-  if (payments.length === 0) return [];
+): Promise<CoinSearch | null> => {
+  if (payments.length === 0) return { found: [], unsearched: [] };
   const balances = await options.balances(
     head,
     payments.map(({ address }) => address),
   );
   if (balances === null) return null;
   const found: FoundCoin[] = [];
+  const unsearched: UnsearchedCoin[] = [];
   for (const payment of payments) {
     const { address } = payment;
     // All missing sums are found now, block by block: a quiet chain may not give another chance. Each block is found
@@ -80,7 +110,11 @@ export const findCoins = async (
       const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
       if (more <= 0n) break;
       const gap = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
-      if (gap === null) return null;
+      if (gap === 'left') return null;
+      if (gap === 'unknown') {
+        unsearched.push({ payment, amount: more });
+        break;
+      }
       const { block, amount } = gap;
       changes.push({ blockNumber: block.number, amount: amount.toString() });
       found.push({
@@ -98,5 +132,5 @@ export const findCoins = async (
       });
     }
   }
-  return found;
+  return { found, unsearched };
 };

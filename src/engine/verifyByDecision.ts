@@ -1,5 +1,6 @@
 import { FlorinError } from '../core/errors.ts';
 import { formatAmount, mostUnits } from '../core/money.ts';
+import { settleForwards } from '../storage/holdings.ts';
 import { lockTransfer, recordDecision, type UnverifiedTransfer, wakeNow } from '../storage/transferDecisions.ts';
 import { verifyTransfers } from '../storage/transfers.ts';
 import type { AdminContext } from './accounts.ts';
@@ -30,6 +31,8 @@ export const verifyByDecision = async (
     const { accountId, environment, paymentId, txHash, amount, decimals, currency } = transfer;
     await recordDecision(tx, transfer, { by, reason });
     await verifyTransfers(tx, caip2, [key]);
+    // A sweep may have moved it already, as funds that were found.
+    await settleForwards(tx, caip2, { at: [] }, [{ accountId, environment, id: paymentId }]);
     await wakeNow(tx, { accountId, environment, id: paymentId });
     const sum = `${formatAmount(BigInt(amount), decimals)} ${currency}`;
     await recordAction(context, tx, operatorActing({ accountId, environment }), {

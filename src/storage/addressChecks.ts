@@ -58,18 +58,18 @@ const markStatement = {
       returning p.id, p.contract
     )
     update differences u set resolved_at = clock_timestamp() from marked m
-    where u.payment_id = m.id and u.caip2 = $5 and u.resolved_at is null and u.amount > 0
+    where $7 and u.payment_id = m.id and u.caip2 = $5 and u.resolved_at is null and u.amount > 0
       and (u.contract is null or u.contract = m.contract)`,
 };
 /**
- * Records that up to this time the addresses hold no more than the records say, in native coin and in their own token. Such
- * differences are resolved.
+ * Records that up to this time the addresses were read. Those that agree hold no more than the records say, in native coin
+ * and in their own token: such differences are resolved.
  */
 export const markAddressesRead = async (
   db: Queryable,
   { caip2, fence }: { readonly caip2: string; readonly fence: string },
   keys: readonly PaymentKey[],
-  upTo: Date,
+  { upTo, agree }: { readonly upTo: Date; readonly agree: boolean },
 ): Promise<void> => {
   if (keys.length === 0) return;
   const column = <T>(pick: (key: PaymentKey) => T): T[] => keys.map(pick);
@@ -80,5 +80,6 @@ export const markAddressesRead = async (
     upTo,
     caip2,
     fence,
+    agree,
   ]);
 };

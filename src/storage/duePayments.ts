@@ -6,12 +6,16 @@ import { keyColumns } from './payments.ts';
 /** Few at a time: they share a limit on strays per transaction, and each loads everything that it shows. */
 const untoldShare = 10;
 
+const hold = `${unreadHoldMs / 1000} * interval '1 second'`;
+
 // The subselect reads the clock once: a volatile timestamp cannot bound an index scan. With 100,000 open payments each
 // run of the sweeper read all of them (93 ms instead of 0.1).
 const duePaymentsStatement = {
   name: 'payments-due',
   text: `select due.* from chains c
-    cross join lateral (values (false, c.caught_up_at), (true, c.coins_caught_up_at)) as read(coins, upto)
+    cross join lateral (values (false, c.caught_up_at), (true,
+      case when c.caught_up_at - ${hold} >= coalesce(c.coins_caught_up_at, '-infinity') then c.caught_up_at
+        else c.coins_caught_up_at end)) as read(coins, upto)
     cross join lateral (
       (select p.account_id as "accountId", p.environment, p.id from payments p
         where read.upto is not null and p.caip2 = c.caip2 and (p.contract is null) = read.coins
@@ -21,7 +25,7 @@ const duePaymentsStatement = {
       (select p.account_id, p.environment, p.id from payments p
         where read.upto is not null and p.caip2 = c.caip2 and (p.contract is null) = read.coins
           and p.wake_at is not null and p.awaits_read
-          and p.wake_at <= least((select clock_timestamp()), read.upto) - ${unreadHoldMs / 1000} * interval '1 second'
+          and p.wake_at <= least((select clock_timestamp()), read.upto) - ${hold}
         order by p.wake_at limit $1)
     ) due
     union
@@ -31,7 +35,7 @@ const duePaymentsStatement = {
  * Payments whose time has come, by the clock and by how far their chain is read: up to `share` of each chain, for
  * tokens and for native coin. Each chain is read by itself, so that a backlog does not delay the others, and the
  * backlog of a halted chain is not read again and again. Pending ones wait for their balances to be read, for an hour at
- * most. Payments with unreported strays are added, whatever chain these came on.
+ * most: if those of native coin cannot be read for that long, the blocks decide. Payments with unreported strays are added, whatever chain these came on.
  */
 export const duePayments = (db: Queryable, share: number): Promise<PaymentKey[]> =>
   db.query<PaymentKey>(duePaymentsStatement, [share]);

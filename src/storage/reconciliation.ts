@@ -129,16 +129,23 @@ export const recordedBalances = (
 const agreeStatement = {
   name: 'differences-agree',
   text: `update differences d set resolved_at = clock_timestamp(), checked_at = clock_timestamp()
-    from chains c where d.payment_id = any($3::text[]) and d.caip2 = $1 and d.resolved_at is null
+    from chains c, unnest($3::text[], $4::text[]) as a(id, contract)
+    where d.payment_id = a.id and coalesce(d.contract, '') = a.contract and d.caip2 = $1 and d.resolved_at is null
       and c.caip2 = $1 and c.fence = $2`,
 };
-/** Resolves the differences of forwarders whose balances agree with the records again. */
+/** Resolves the differences of forwarders whose balance of this token agrees with the records again. */
 export const resolveAgreeing = async (
   db: Queryable,
   { caip2, fence }: Lease,
-  ids: readonly string[],
+  agreeing: readonly { readonly id: string; readonly contract: string | null }[],
 ): Promise<void> => {
-  if (ids.length > 0) await db.query(agreeStatement, [caip2, fence, ids]);
+  if (agreeing.length === 0) return;
+  await db.query(agreeStatement, [
+    caip2,
+    fence,
+    agreeing.map(({ id }) => id),
+    agreeing.map(({ contract }) => contract ?? ''),
+  ]);
 };
 
 /** A balance that differs from the records and waits until its block is final. */

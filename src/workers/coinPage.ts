@@ -1,15 +1,16 @@
 import type { BalanceSources } from '../chains/driver.ts';
-import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
 import { applyCoins } from '../engine/applyCoins.ts';
-import { type FoundCoin, findCoins } from '../engine/findCoins.ts';
+import { type CoinSearch, findCoins } from '../engine/findCoins.ts';
 import { storedBlock } from '../storage/blocks.ts';
+import { readChains } from '../storage/chains.ts';
 import type { CoinPayment } from '../storage/coins.ts';
 import type { ChainSources } from './chainSources.ts';
 import { type DoubtedCoin, readUnbaselined } from './unbaselined.ts';
 
-const sumTo = (coins: readonly FoundCoin[], address: string): bigint =>
-  coins.reduce((sum, { to, amount }) => (to === address ? sum + amount : sum), 0n);
+/** What was found at an address. What was not searched is not part of it. */
+const sumTo = ({ found }: CoinSearch, address: string): bigint =>
+  found.reduce((sum, { to, amount }) => (to === address ? sum + amount : sum), 0n);
 
 /**
  * Reads the native coin of addresses at the head, and writes what no transaction explains. Few addresses have received
@@ -23,30 +24,38 @@ export const readCoinPage = async (
   first: BalanceSources,
   signal: AbortSignal,
 ): Promise<readonly DoubtedCoin[] | null> => {
-  /** Empty blocks deeper than 256 are not stored. Guessing would call coin late that came in time. */
-  const blockAt = async (number: number): Promise<Block> => {
-    const block = (await storedBlock(context.db, lease.caip2, number)) ?? (await driver.header(number, signal));
-    if (block === null) throw new RpcFault('malformed', undefined, 'Too few nodes report the same block.');
-    return block;
-  };
+  /** Empty blocks deeper than 256 are not stored. */
+  const blockAt = async (number: number): Promise<Block | null> =>
+    (await storedBlock(context.db, lease.caip2, number)) ?? (await driver.header(number, signal));
   const find = (payments: readonly CoinPayment[], sources: BalanceSources) =>
     findCoins(payments, head, {
       balances: (block, holders) => driver.balances({ token: null, holders, block }, sources, signal),
       blockAt,
+      from: async () => (await readChains(context.db, [lease.caip2]))[0]?.startNumber ?? 0,
     });
   const credited = page.filter(({ baseline }) => baseline === 'empty' || baseline === 'known');
   const unbaselined = await readUnbaselined({ context, driver, lease }, page, head, signal);
   if (unbaselined === null) return null;
   const shown = await find(credited, first);
   if (shown === null) return null;
-  const addresses = new Set(shown.map(({ to }) => to));
+  const addresses = new Set([
+    ...shown.found.map(({ to }) => to),
+    ...shown.unsearched.map(each => each.payment.address),
+  ]);
   const suspected = credited.filter(({ address }) => addresses.has(address));
-  const found = await find(suspected, 'lowest');
-  if (found === null) return null;
-  if (found.length > 0) await applyCoins(context, lease, found);
+  const agreed = await find(suspected, 'lowest');
+  if (agreed === null) return null;
+  if (agreed.found.length > 0) await applyCoins(context, lease, agreed.found);
+  const unsearched = new Set(agreed.unsearched.map(({ payment }) => payment.id));
   const disputed = suspected.flatMap(payment => {
-    const amount = sumTo(shown, payment.address) - sumTo(found, payment.address);
+    if (unsearched.has(payment.id)) return [];
+    const amount = sumTo(shown, payment.address) - sumTo(agreed, payment.address);
     return amount > 0n ? [{ payment, amount }] : [];
   });
-  return [...unbaselined, ...disputed];
+  if (unsearched.size > 0) {
+    const { caip2 } = lease;
+    const payments = [...unsearched];
+    context.log.warn({ caip2, payments }, 'coin cannot be credited: too few nodes report the blocks since its payment');
+  }
+  return [...unbaselined, ...disputed, ...agreed.unsearched];
 };

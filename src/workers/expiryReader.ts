@@ -71,12 +71,10 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     const suspected = surplus.map(({ payment }) => payment);
     if (!(await explainSurplus(sources, host, token, suspected, block.number, signal))) return null;
     const ids = suspected.map(({ id }) => id);
-    const left = await surplusOf(token, await readAgain(db, caip2, ids), block, signal);
-    // An address of an extended public key may hold funds that are older than its payment.
-    return left?.filter(({ payment }) => payment.walletKind === 'forwarder') ?? null;
+    return surplusOf(token, await readAgain(db, caip2, ids), block, signal);
   };
 
-  /** Reads the addresses at a block and marks those that agree. Returns false if they cannot be read now. */
+  /** Reads the addresses at a block and marks those that agree. Returns false if some cannot be read now. */
   const read = async (
     payments: readonly UnreadPayment[],
     block: Block,
@@ -84,33 +82,38 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     host: DriverHost,
     signal: AbortSignal,
   ): Promise<boolean> => {
-    const doubted = await readCoinPage(sources, payments, block, 'highest', signal);
-    if (doubted === null) return false;
+    const doubtedCoin = await readCoinPage(sources, payments, block, 'highest', signal);
+    if (doubtedCoin === null) return false;
     const at = { blockNumber: block.number };
-    const unexplained: Difference[] = doubted.map(({ payment: key, amount }) => ({
+    const unexplained: Difference[] = doubtedCoin.map(({ payment: key, amount }) => ({
       key,
       recorded: recordedAt(key, block.number),
       contract: null,
       amount,
       ...at,
     }));
+    const waiting = new Set(unexplained.map(({ key }) => key.id));
+    const unread = new Set<string>();
     for (const [token, some] of Map.groupBy(payments, ({ contract }) => contract)) {
       const left = token === null ? [] : await unexplainedTokens(token, some, block, host, signal);
-      if (left === null) return false;
-      for (const { payment: key, amount } of left) {
+      // A token that cannot be read holds up its own payments only.
+      if (left === null) for (const { id } of some) unread.add(id);
+      for (const { payment: key, amount } of left ?? []) {
         unexplained.push({ key, contract: token, amount, recorded: BigInt(key.recorded), ...at });
+        // An address of an extended public key may hold tokens that are older than its payment. They are reported, but the
+        // payment does not wait for them.
+        if (key.walletKind === 'forwarder') waiting.add(key.id);
       }
     }
-    const doubtful = new Set(unexplained.map(({ key }) => key.id));
-    for (const id of doubtful) retryAt.set(id, clock.now() + retryMs);
+    for (const id of [...waiting, ...unread]) retryAt.set(id, clock.now() + retryMs);
     await reportDifferences(context, caip2, unexplained);
-    await markAddressesRead(
-      db,
-      lease,
-      payments.filter(({ id }) => !doubtful.has(id)),
-      upTo,
-    );
-    return true;
+    const doubted = new Set(unexplained.map(({ key }) => key.id));
+    const done = payments.filter(({ id }) => !waiting.has(id) && !unread.has(id));
+    for (const agree of [true, false]) {
+      const some = done.filter(({ id }) => doubted.has(id) !== agree);
+      await markAddressesRead(db, lease, some, { upTo, agree });
+    }
+    return unread.size === 0;
   };
 
   const due = async (upTo: Date): Promise<readonly UnreadPayment[]> => {

@@ -95,16 +95,21 @@ export const createReconciler = (
     return all;
   };
 
-  /** Searches for transfers that explain why addresses hold more than recorded. False if nodes do not answer. */
-  const explain = async (more: readonly Read[], block: Block, host: DriverHost, signal: AbortSignal) => {
+  /**
+   * Searches for transfers that explain why addresses hold more than recorded. If nodes do not answer, for example because
+   * they have dropped old blocks, what is left is reported, and searched for again in the next round.
+   */
+  const explain = async (more: readonly Read[], block: Block, host: DriverHost, signal: AbortSignal): Promise<void> => {
     for (const [token, some] of Map.groupBy(more, ({ contract }) => contract)) {
       const ids = some.map(({ forwarder }) => forwarder.id);
       const payments = await readAgain(db, caip2, ids);
-      if (token === null) {
-        if ((await readCoinPage(sources, payments, block, 'one', signal)) === null) return false;
-      } else if (!(await explainSurplus(sources, host, token, payments, block.number, signal))) return false;
+      const isSearched =
+        token === null
+          ? (await readCoinPage(sources, payments, block, 'one', signal)) !== null
+          : await explainSurplus(sources, host, token, payments, block.number, signal);
+      if (!isSearched)
+        log.warn({ caip2, contract: token }, 'funds that no transfer explains could not be searched for');
     }
-    return true;
   };
 
   /** Reads forwarders again, with as many nodes as must agree. Null if they cannot be read now. */
@@ -112,19 +117,30 @@ export const createReconciler = (
     forwarders: readonly ComparedForwarder[],
     block: Block,
     signal: AbortSignal,
-  ): Promise<readonly SuspectedDifference[] | null> => {
+  ): Promise<{ readonly differing: readonly SuspectedDifference[]; readonly agreeing: readonly Holder[] } | null> => {
     const { holders, heldBy } = await recorded(forwarders, block.number);
     const lowest = await read(holders, block, 'lowest', signal);
     const highest = await read(holders, block, 'highest', signal);
     if (lowest === null || highest === null) return null;
-    return holders.flatMap(holder => {
+    const differing: SuspectedDifference[] = [];
+    const agreeing: Holder[] = [];
+    for (const holder of holders) {
       const [low, high, held] = [lowest.get(nameOf(holder)), highest.get(nameOf(holder)), heldBy(holder)];
-      const sure = low !== undefined && low.balance > held ? low : high;
-      if (sure === undefined || sure.balance === held || (sure === high && high.balance > held)) return [];
+      // A token that does not answer neither differs nor agrees, and neither does one whose nodes disagree.
+      if (low === undefined || high === undefined) continue;
+      if (low.balance === held && high.balance === held) agreeing.push(holder);
+      const sure = low.balance > held ? low : high;
+      if (sure.balance === held || (sure === high && high.balance > held)) continue;
       const { forwarder, contract } = holder;
-      const at = { blockNumber: block.number, blockHash: block.hash };
-      return [{ ...forwarder, contract, balance: sure.balance, ...at }];
-    });
+      differing.push({
+        ...forwarder,
+        contract,
+        balance: sure.balance,
+        blockNumber: block.number,
+        blockHash: block.hash,
+      });
+    }
+    return { differing, agreeing };
   };
 
   /** Compares one page at the newest block. Returns false if the balances cannot be read now. */
@@ -140,16 +156,19 @@ export const createReconciler = (
     if (balances === null) return false;
     const differing = [...balances.values()].filter(each => each.balance !== heldBy(each));
     const more = differing.filter(each => each.balance > heldBy(each));
-    if (more.length > 0 && !(await explain(more, block, host, signal))) return false;
+    await explain(more, block, host, signal);
     const differ = new Set(differing.map(({ forwarder }) => forwarder.id));
     const doubtful = forwarders.filter(({ isOpen, id }) => isOpen || differ.has(id));
     if (doubtful.length === 0) return true;
-    const left = await confirm(doubtful, block, signal);
-    if (left === null) return false;
-    await suspectDifferences(db, caip2, left);
-    const ids = new Set(left.map(({ id }) => id));
-    const agreeing = doubtful.filter(({ id, isOpen }) => isOpen && !ids.has(id)).map(({ id }) => id);
-    await resolveAgreeing(db, lease, agreeing);
+    const confirmed = await confirm(doubtful, block, signal);
+    if (confirmed === null) return false;
+    await suspectDifferences(db, caip2, confirmed.differing);
+    const agreeing = confirmed.agreeing.filter(({ forwarder }) => forwarder.isOpen);
+    await resolveAgreeing(
+      db,
+      lease,
+      agreeing.map(({ forwarder, contract }) => ({ id: forwarder.id, contract })),
+    );
     return true;
   };
 

@@ -44,27 +44,32 @@ const balanceAt = ({ unseen, recorded }: Story, number: number): bigint => {
   return balance;
 };
 
-/** What is found in each block, if states below `oldest` are gone and blocks below `kept` are not stored. */
+const paid: CoinPayment = {
+  accountId: 'a',
+  environment: 'sandbox',
+  id: 'p',
+  address,
+  walletKind: 'forwarder',
+  createdAt: new Date(0),
+  baseline: 'empty',
+  laterBaseline: null,
+  changes: [],
+};
+
+/** What is found in each block, if states below `oldest` are gone and the chain is read from `kept` on. */
 const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, bigint>> => {
-  const payment: CoinPayment = {
-    accountId: 'a',
-    environment: 'sandbox',
-    id: 'p',
-    address,
-    walletKind: 'forwarder',
-    createdAt: new Date(0),
-    baseline: 'empty',
-    laterBaseline: null,
-    changes: story.recorded,
-  };
-  const found = await findCoins([payment], blockAt(head), {
+  const payment = { ...paid, changes: story.recorded };
+  const search = await findCoins([payment], blockAt(head), {
+    from: async () => kept,
     blockAt: async number => (number >= kept ? blockAt(number) : null),
     balances: async ({ number }, holders) => {
       if (number < oldest) return null;
       return new Map(holders.map(holder => [holder, balanceAt(story, number)]));
     },
   });
-  if (found === null) throw new Error('the state of the head is gone');
+  if (search === null) throw new Error('the state of the head is gone');
+  const { found, unsearched } = search;
+  expect(unsearched).toEqual([]);
   for (const coin of found) {
     expect(coin).toMatchObject({ to: address, contract: null, txHash: null, from: null, verified: true });
     expect(coin.key).toBe(`${coin.blockHash}:delta:${address}:${coin.amount}`);
@@ -85,7 +90,7 @@ test('all that came by contracts is found, each in its own block', async () => {
   );
 });
 
-test('where states or blocks are gone, it is found later, never earlier, and all of it', async () => {
+test('where states are gone or blocks were never read, it is found later, never earlier, and all of it', async () => {
   await fc.assert(
     fc.asyncProperty(stories, heights, heights, async (story, oldest, kept) => {
       const found = await find(story, oldest, kept);
@@ -104,7 +109,8 @@ test('nobody open costs no question, and nothing more is nothing found', async (
   const unasked = (): never => {
     throw new Error('nobody is asked');
   };
-  expect(await findCoins([], blockAt(head), { blockAt: unasked, balances: unasked })).toEqual([]);
+  const options = { blockAt: unasked, balances: unasked, from: unasked };
+  expect(await findCoins([], blockAt(head), options)).toEqual({ found: [], unsearched: [] });
   const recorded = [{ blockNumber: head - 1, amount: '7' }];
   expect(await find({ unseen: new Map(), recorded })).toEqual(new Map());
 });
@@ -112,18 +118,9 @@ test('nobody open costs no question, and nothing more is nothing found', async (
 test('a node that says something else each time is not asked for ever', async () => {
   const [most, patience] = [10n ** 18n, 50_000];
   let questions = 0;
-  const payment: CoinPayment = {
-    accountId: 'a',
-    environment: 'sandbox',
-    id: 'p',
-    address,
-    walletKind: 'forwarder',
-    createdAt: new Date(0),
-    baseline: 'empty',
-    laterBaseline: null,
-    changes: [],
-  };
+  const payment = paid;
   await findCoins([payment], blockAt(head), {
+    from: async () => 0,
     blockAt: async number => blockAt(number),
     balances: async ({ number }, holders) => {
       questions++;
@@ -132,4 +129,35 @@ test('a node that says something else each time is not asked for ever', async ()
     },
   });
   expect(questions).toBeLessThan(5_000);
+});
+
+test.each([
+  [160, [['found', 160]]],
+  [137, [['unsearched', 200]]],
+  [120, [['unsearched', 200]]],
+])('if nodes have dropped the blocks below 138, coin of block %d is %j', async (height, expected) => {
+  const { found, unsearched } = (await findCoins([paid], blockAt(head), {
+    from: async () => 0,
+    blockAt: async number => (number >= 138 ? blockAt(number) : null),
+    balances: async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= height ? 7n : 0n])),
+  }))!;
+  expect([
+    ...found.map(({ blockNumber }) => ['found', blockNumber]),
+    ...unsearched.map(({ payment }) => ['unsearched', payment === paid ? head : 0]),
+  ]).toEqual(expected);
+});
+
+test('a young payment needs no old block', async () => {
+  const asked: number[] = [];
+  const young = { ...paid, createdAt: new Date((head + 60 - 10) * 1000) };
+  const search = await findCoins([young], blockAt(head), {
+    from: async () => 0,
+    blockAt: async number => {
+      asked.push(number);
+      return blockAt(number);
+    },
+    balances: async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= 195 ? 7n : 0n])),
+  });
+  expect(search!.found.map(({ blockNumber }) => blockNumber)).toEqual([195]);
+  expect(Math.min(...asked)).toBe(head - 16);
 });

@@ -23,12 +23,13 @@ const prepare = async (options: Parameters<typeof startWatchedChain>[1] = {}) =>
   const { db } = quiet.scene.admin;
   return {
     ...watched,
-    /** Does what an idle watcher and the sweeper do, with nothing left to scan. */
-    async turn(): Promise<void> {
+    /** Does what an idle watcher and the sweeper do, with nothing left to scan, or with balances that cannot be read. */
+    async turn({ coinsStuck = false } = {}): Promise<void> {
       const { head, begunAt } = await watched.read();
       await read(head, begunAt, host, signal);
+      const coinsAt = new Date(begunAt.getTime() - (coinsStuck ? 2 * hourMs : 0));
       await db.script(`update chains set caught_up_at = '${begunAt.toISOString()}',
-        coins_caught_up_at = '${begunAt.toISOString()}' where caip2 = '${caip2}'`);
+        coins_caught_up_at = '${coinsAt.toISOString()}' where caip2 = '${caip2}'`);
       await sweep(context);
     },
     /** Passes time for the reader. */
@@ -122,10 +123,10 @@ describe('before a payment expires unpaid', () => {
     await watched.read();
     isRefusing = true;
     for (const payment of [token, coin]) await watched.end(payment, hourMs - minuteMs);
-    await watched.turn();
+    await watched.turn({ coinsStuck: true });
     for (const payment of [token, coin]) expect((await watched.shown(payment)).status).toBe('pending');
     for (const payment of [token, coin]) await watched.end(payment, hourMs + 1_000);
-    await watched.turn();
+    await watched.turn({ coinsStuck: true });
     for (const payment of [token, coin]) {
       expect(await watched.shown(payment)).toMatchObject({ status: 'expired', unread: true });
     }
@@ -133,6 +134,38 @@ describe('before a payment expires unpaid', () => {
     watched.pass(10 * minuteMs);
     await watched.turn();
     for (const payment of [token, coin]) expect((await watched.shown(payment)).unread).toBe(false);
+  });
+
+  test('at an address of an extended public key it is shown and alarmed, and nothing waits for it', async () => {
+    const watched = await prepare();
+    const { payment } = await overlooked(watched);
+    await quiet.tamper(payment.id, `wallet_kind = 'xpub'`);
+    await watched.end(payment, minuteMs);
+    await watched.turn();
+    expect(await quiet.read(`select awaits_read from payments where id = '${payment.id}'`)).toEqual([
+      { awaits_read: false },
+    ]);
+    expect(await watched.unexplained(payment)).toMatchObject([{ amount: '7', contract: watched.chain.token }]);
+    expect(watched.said(alarm)).toHaveLength(1);
+  });
+
+  test('a token that cannot be read holds up its own payments only', async () => {
+    let refused = '';
+    const refusing =
+      (upstream: Upstream): Upstream =>
+      async (method, params) =>
+        refused !== '' && method === 'eth_call' && JSON.stringify(params).toLowerCase().includes(refused)
+          ? { error: { code: -32000, message: 'execution reverted' } }
+          : upstream(method, params);
+    const watched = await prepare({ nodes: [refusing] });
+    const [token, coin] = [(await watched.payments(1, 'USDC'))[0]!, (await watched.payments(1, 'ETH'))[0]!];
+    await watched.chain.mine(20);
+    await watched.read();
+    refused = watched.chain.token.slice(2).toLowerCase();
+    for (const payment of [token, coin]) await watched.end(payment, minuteMs);
+    await watched.turn();
+    expect(await watched.shown(coin)).toMatchObject({ status: 'expired', unread: false });
+    expect((await watched.shown(token)).status).toBe('pending');
   });
 
   test('native coin that a contract sent to the address of a token payment is a stray', async () => {
