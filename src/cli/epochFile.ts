@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Epoch, formatEpoch, parseEpoch } from '../core/epoch.ts';
 import { hasCode } from '../core/errorCode.ts';
@@ -11,7 +11,7 @@ import {
   type EpochMemory,
   openDerivationIndexes,
 } from '../engine/derivationIndexes.ts';
-import { detectRestore } from '../engine/restores.ts';
+import { declareRestored, detectRestore } from '../engine/restores.ts';
 import { type Config, ConfigError } from './config.ts';
 
 const readEpochs = async (path: string): Promise<Epoch[]> => {
@@ -19,8 +19,11 @@ const readEpochs = async (path: string): Promise<Epoch[]> => {
     if (hasCode(error, 'ENOENT')) return '';
     throw error;
   });
-  // A crash may have cut the last line. Its epoch was not used, because it is used only once the line is on disk.
-  const lines = text.split('\n').slice(0, -1);
+  // A crash may have cut the last line. Its epoch was not used, because it is used only once the line is on disk. What is
+  // left of it must go: the next line would be added to it.
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  if (whole !== text) await truncate(path, Buffer.byteLength(whole));
+  const lines = whole.split('\n').slice(0, -1);
   return lines.map(line => {
     const epoch = parseEpoch(line);
     if (epoch === null) throw new ConfigError([`${path} is damaged. Restore it from a backup.`]);
@@ -55,11 +58,17 @@ const openEpochFile = async (config: Pick<Config, 'dataDir'>): Promise<EpochMemo
 export const openIndexes = async (
   config: Pick<Config, 'dataDir'>,
   admin: AdminContext,
-  by: { readonly holder: string; readonly log: Log },
+  by: { readonly holder: string; readonly log: Log; readonly isRestored: boolean },
 ): Promise<DerivationIndexes> => {
   const memory = await openEpochFile(config);
   const { db } = admin;
   const detect = () => detectRestore(admin, memory.remembered, by.log);
   await detect();
+  // Before the first request: an index of an extended public key that is handed out now may have been handed out before.
+  if (by.isRestored) {
+    by.log.info({}, 'skipping and watching addresses that may have been given out since the backup');
+    const { watched, since } = await declareRestored(admin);
+    by.log.info({ watched, since }, 'the restore is declared');
+  }
   return openDerivationIndexes(db, createTakeEpoch(db, memory, by), createLookForRestore(db, detect, by.log));
 };

@@ -69,8 +69,12 @@ export type Florin = {
 /** Known once all ports are bound. */
 type Urls = Record<Environment | 'dashboard', string>;
 
-/** Shorter intervals for tests. */
-export type Tuning = { readonly live?: Partial<LiveLimits>; readonly emptyBlockIntervalMs?: number };
+/** Shorter intervals for tests, and whether the operator says that the data was restored. */
+export type Tuning = {
+  readonly live?: Partial<LiveLimits>;
+  readonly emptyBlockIntervalMs?: number;
+  readonly isRestored?: boolean;
+};
 
 const listOptions = { maxConnections: 4, applicationName: 'florin lists' } as const;
 
@@ -102,7 +106,7 @@ export const startFlorin = async (
   config: Config,
   log: Log,
   access: (line: AccessLine) => void = line => log.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs }: Tuning = {},
+  { live = {}, emptyBlockIntervalMs, isRestored = false }: Tuning = {},
 ): Promise<Florin> => {
   const stack = createStack(log);
   try {
@@ -139,7 +143,7 @@ export const startFlorin = async (
       deliver: createDeliver(sender, settings),
       ...nodeCalls(networks),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
-      derivationIndexes: await openIndexes(config, admin, { holder, log }),
+      derivationIndexes: await openIndexes(config, admin, { holder, log, isRestored }),
       restoreGate: createRestoreGate(admin.db, monotonicMs),
       keyUses: createKeyUses(admin.db, admin.clock.nowMs),
       log,

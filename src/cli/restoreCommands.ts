@@ -41,14 +41,15 @@ export const addRestoreCommands = (program: Command): void => {
       withAdmin(options, async admin => {
         const { wasDetected, watched, since } = await declareRestored(admin, {
           backupAt: options.since ?? null,
-          onProgress: (done, of) =>
-            console.error(`Watching ${done} of ${of} skipped addresses of extended public keys`),
+          onProgress: showProgress,
         });
         const text = wasDetected
           ? `The restore is confirmed. Payments can be created again. ${watched} more addresses that may have been given out are watched.`
           : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
         const reading = `The chains are read again since ${since.toISOString()}. If the backup is older, read more blocks with: florin chain rescan`;
-        print(options, { wasDetected, watched, since }, `${text}\n${reading}`);
+        const missing =
+          'If a data directory was restored together with the database, the epochs since the backup are known only to the old log. Name each with: florin unclaimed watch';
+        print(options, { wasDetected, watched, since }, [text, reading, missing].join('\n'));
       }),
     );
   const unclaimed = program

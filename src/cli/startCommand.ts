@@ -61,28 +61,33 @@ const stopOnSignal = (florin: Promise<Florin>, log: Log): Promise<void> =>
 
 export const addStartCommand = (program: Command): void => {
   const command = program.command('start').description('Start Florin.');
-  addConfigOptions(command).action(async (flags: Record<string, string>) => {
-    const config = await loadConfig({ flags });
-    const { createLog } = await import('./log.ts');
-    const { log, access, flush } = createLog(config.logLevel);
-    // The reader of the output may be gone. Keep running.
-    process.stdout.on('error', () => {});
-    // Only `start` needs all modules. Without them the other commands start in half the time.
-    const { startFlorin } = await import('./florin.ts');
-    try {
-      const starting = startFlorin(config, log, access);
-      const stopped = stopOnSignal(starting, log);
-      const florin = await starting;
+  addConfigOptions(command)
+    .option(
+      '--restored',
+      'The data directory or the database was restored: do what florin restored does before the first request. For one start only.',
+    )
+    .action(async ({ restored = false, ...flags }: Record<string, string> & { restored?: boolean }) => {
+      const config = await loadConfig({ flags });
+      const { createLog } = await import('./log.ts');
+      const { log, access, flush } = createLog(config.logLevel);
+      // The reader of the output may be gone. Keep running.
+      process.stdout.on('error', () => {});
+      // Only `start` needs all modules. Without them the other commands start in half the time.
+      const { startFlorin } = await import('./florin.ts');
       try {
-        await announce(config, florin);
-      } catch (error) {
-        await florin.stop();
-        throw error;
+        const starting = startFlorin(config, log, access, { isRestored: restored });
+        const stopped = stopOnSignal(starting, log);
+        const florin = await starting;
+        try {
+          await announce(config, florin);
+        } catch (error) {
+          await florin.stop();
+          throw error;
+        }
+        await stopped;
+        console.log('Florin has stopped');
+      } finally {
+        await flush();
       }
-      await stopped;
-      console.log('Florin has stopped');
-    } finally {
-      await flush();
-    }
-  });
+    });
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Epoch, formatEpoch, timeBefore } from '../core/epoch.ts';
 import { invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -29,7 +30,8 @@ import {
 
 type Admin = { readonly db: Database; readonly vault: Vault };
 
-const [gateName, sinceName] = ['restore_gate', 'restore_since'];
+/** `restore_found` changes with each restore that a process finds. */
+const [gateName, sinceName, foundName] = ['restore_gate', 'restore_since', 'restore_found'];
 /**
  * A closed gate is not opened again by a weaker finding. The time of the backup is kept from the first one: later ones
  * know it less well.
@@ -64,11 +66,15 @@ export const detectRestore = async (
     const lost = await unknownEpochs(tx, remembered);
     if (!isMoved && lost.length === 0) return;
     const wallets = await usedWallets(tx);
+    // Each process has a data directory of its own, so several may notice one restore. While the gate is closed, no index
+    // of an extended public key is handed out.
+    const isFirst = (await readRestoreGate(tx)) === 'open';
     const watched =
-      (await skipExtendedKeys(tx, vault, wallets)) +
+      (isFirst ? await skipExtendedKeys(tx, vault, wallets) : 0) +
       (await watchTails(tx, vault, wallets)) +
       (await watchEpochs(tx, vault, wallets, lost));
     await closeGate(tx, lost.length > 0 ? 'production' : 'extended_keys');
+    await putDeploymentValue(tx, foundName, randomUUID());
     const epochs = lost.map(formatEpoch);
     log.error({ isMoved, epochs, watched }, 'the database was restored or moved: run florin restored');
   });
@@ -105,15 +111,27 @@ export const declareRestored = async (
     await closeGate(tx, 'extended_keys');
     return { wasDetected, watched };
   });
-  const parts = [...(await skippedParts(db, most)), ...(await forwarderParts(db, most))];
-  const watched = begun.watched + (await watchParts(admin, parts, onProgress));
-  return db.transaction(async tx => {
+  let { watched } = begun;
+  for (;;) {
+    const found = await readDeploymentValue(db, foundName);
+    const parts = [...(await skippedParts(db, most)), ...(await forwarderParts(db, most))];
+    watched += await watchParts(admin, parts, onProgress);
+    const since = await openGate(db, found, backupAt);
+    if (since !== null) return { wasDetected: begun.wasDetected, watched, since };
+  }
+};
+
+/** Opens the gate and reads the chains again. Null if a process has found more meanwhile, which is not watched yet. */
+const openGate = (db: Database, found: string | null, backupAt: Date | null): Promise<Date | null> =>
+  db.transaction(async tx => {
+    // Waits for processes that are noticing a restore, too.
+    await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
+    if ((await readDeploymentValue(tx, foundName)) !== found) return null;
     const since = backupAt ?? (await sinceOfDetected(tx)) ?? (await readNow(tx));
     await rescanAfterRestore(tx, since);
     await putDeploymentValue(tx, gateName, 'open');
-    return { wasDetected: begun.wasDetected, watched, since };
+    return since;
   });
-};
 
 /** Watches the addresses of an epoch that a log of the lost time names, and reads the chains again since then. */
 export const watchLostEpoch = async (admin: Admin, epoch: Epoch, onProgress: Progress = () => {}): Promise<number> => {

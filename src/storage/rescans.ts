@@ -53,17 +53,26 @@ export const readRescan = async (db: Queryable, id: string): Promise<Rescan | nu
 
 const nextStatement = {
   name: 'rescan-next',
-  text: `select ${columns} from rescans where caip2 = $1 and finished_at is null order by id limit 1`,
+  text: `select ${columns} from rescans where caip2 = $1 and finished_at is null
+    order by fault is not null, id limit 1`,
 };
-/** The oldest rescan of a chain that is not finished. */
+/** The oldest rescan of a chain that is not finished. One that failed waits until no other is left. */
 export const nextRescan = async (db: Queryable, caip2: string): Promise<Rescan | null> =>
   (await db.query<Rescan>(nextStatement, [caip2]))[0] ?? null;
 
 const startStatement = {
   name: 'rescan-start',
-  text: `update rescans set from_number = $2, next_number = $2, finished_at = case when $2 > to_number then clock_timestamp() end
-    where id = $1`,
+  text: `update rescans r set from_number = $2, next_number = $2, to_number = e.to_number,
+      finished_at = case when $2 > e.to_number then clock_timestamp() end
+    from (
+      select r.id, case when r.from_time is null then r.to_number else greatest(r.to_number, c.latest_number) end as to_number
+      from rescans r left join chains c on c.caip2 = r.caip2 where r.id = $1
+    ) e where r.id = e.id`,
 };
+/**
+ * Begins at a height. One that reads since a time ends at the newest block: while a chain catches up, blocks above the
+ * recorded ones have been compared with the addresses of that moment. Nothing is read ahead when a rescan begins.
+ */
 export const startRescan = async (db: Queryable, id: string, from: number): Promise<void> => {
   await db.query(startStatement, [id, from]);
 };

@@ -97,16 +97,20 @@ export const insertLostEpochs = async (tx: Queryable, epochs: readonly Epoch[]):
 
 const tailsStatement = {
   name: 'epochs-tails',
-  text: `select w.account_id as "accountId", w.environment, w.destination, e.number::float8 as number, e.mark, (
-      select max(p.derivation_index) from (
-        select derivation_index from payments where account_id = w.account_id and environment = w.environment
-        order by id desc limit 2000
-      ) p where p.derivation_index >= e.first and p.derivation_index < e.first + $4
-    )::text as last
+  text: `with newest as (select number * 4096 + mark as name from derivation_epochs order by number desc limit $5)
+    select w.account_id as "accountId", w.environment, w.destination, (e.name / 4096)::float8 as number,
+      (e.name % 4096)::int as mark, max(e.last)::text as last
     from unnest($1::text[], $2::environment[], $3::text[]) as w(account_id, environment, destination)
-      cross join (
-        select number, mark, (number * 4096 + mark) * $4 as first from derivation_epochs order by number desc limit $5
-      ) e`,
+      cross join lateral (
+        (select derivation_index / $4 as name, max(derivation_index) as last from (
+            select derivation_index from payments where account_id = w.account_id and environment = w.environment
+              and wallet_kind = 'forwarder'
+            order by id desc limit 2000
+          ) p where derivation_index >= $4 * 4096::bigint group by 1 order by max(derivation_index) desc limit $5)
+        union all
+        select name, null from newest
+      ) e
+    group by 1, 2, 3, e.name`,
 };
 export type EpochTail = Row & {
   accountId: string;
@@ -117,7 +121,10 @@ export type EpochTail = Row & {
   /** The last index of the epoch that a payment of the account has; null if none is known. */
   last: string | null;
 };
-/** How far the newest epochs were used for each of these wallets, according to the payments that are known. */
+/**
+ * How far epochs were used for each of these wallets, according to the payments that are known: the newest epochs of the
+ * newest payments, and the newest of all. Processes that were started after a restore take epochs, too.
+ */
 export const epochTails = (
   tx: Queryable,
   wallets: readonly UsedWallet[],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { send } from '../support/send.ts';
 import { eventually } from '../support/until.ts';
-import { type Ended, launch, makeRoom, run, type Server, startServer } from './cliProcess.ts';
+import { type Ended, makeRoom, run, type Server, startServer } from './cliProcess.ts';
 
 const xpub =
   'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
@@ -298,12 +298,3 @@ describe('asking the program itself', () => {
     expect(stderr).toContain('--data-dir');
   });
 });
-
-test.each([['--help'], ['chain', 'rescan', '--help'], ['--version']])(
-  'florin %s into a closed pipe ends quietly',
-  async (...args) => {
-    const command = launch(args, room);
-    command.leave();
-    expect((await command.ended).code).toBe(0);
-  },
-);

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { createDevPayer } from '../../src/chains/evm/devPayer.ts';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
 import { loadConfig } from '../../src/cli/config.ts';
-import { startFlorin } from '../../src/cli/florin.ts';
+import { startFlorin, type Tuning } from '../../src/cli/florin.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { permissions } from '../../src/core/permissions.ts';
 import { createAccount, createKey } from '../../src/engine/accounts.ts';
@@ -19,6 +19,10 @@ import { until } from '../support/until.ts';
 export const many = Number(process.env.RESTORE_PAYMENTS ?? 300);
 const order = { amount: '5', currency: 'USDC' };
 
+/** An extended public key for payments on polygon. */
+export const xpub =
+  'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
+
 export const makeRoom = async (): Promise<string> => {
   const room = await mkdtemp(join(tmpdir(), 'florin-restored-'));
   atEndOfFile(() => rm(room, { recursive: true, force: true }));
@@ -26,11 +30,11 @@ export const makeRoom = async (): Promise<string> => {
 };
 
 /** A whole Florin on its own chain, as `npm start` runs it, on its embedded database unless another one is named. */
-export const startIn = async (room: string, databaseUrl?: string) => {
+export const startIn = async (room: string, databaseUrl?: string, tuning: Tuning = {}) => {
   const database: Record<string, string> = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
   const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...database };
   const config = await loadConfig({ env, cwd: room });
-  const florin = await startFlorin(config, silentLog);
+  const florin = await startFlorin(config, silentLog, undefined, tuning);
   const started = new AsyncDisposableStack();
   started.defer(florin.stop);
   atEndOfFile(() => started.disposeAsync());

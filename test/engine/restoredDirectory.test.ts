@@ -4,10 +4,11 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { parseEpoch } from '../../src/core/epoch.ts';
 import { declareRestored, watchLostEpoch } from '../../src/engine/restores.ts';
+import { setWallet } from '../../src/engine/setWallet.ts';
 import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { until } from '../support/until.ts';
-import { epochsOf, makeRoom, prepare, startIn } from './restoreScene.ts';
+import { epochsOf, makeRoom, prepare, startIn, xpub } from './restoreScene.ts';
 
 const limit = { timeout: 240_000, tags: ['thorough'] };
 
@@ -40,6 +41,27 @@ test('a data directory that is copied while stopped and restored hands out no ad
   const funds = await after.firstUnclaimed();
   expect(funds).toMatchObject({ address: lost[0], txHash, contract, amount: '5000000', walletKind: 'forwarder' });
   expect(await receivedBy()).toEqual([{ id: paid.id }]);
+  await after.stop();
+});
+
+test('a copy that is started with --restored repeats no address of an extended public key', limit, async () => {
+  const room = await makeRoom();
+  const { accountId, keys } = await prepare(room);
+  const first = await startIn(room);
+  await setWallet(first.admin, { accountId, environment: 'sandbox' }, 'polygon', { xpub });
+  await first.stop();
+  await cp(join(room, 'data'), join(room, 'backup'), { recursive: true, preserveTimestamps: true });
+  const before = await startIn(room);
+  const lost = await before.createMany(keys.sandbox, 'polygon');
+  await before.stop();
+
+  await rm(join(room, 'data'), { recursive: true });
+  await cp(join(room, 'backup'), join(room, 'data'), { recursive: true, preserveTimestamps: true });
+  const after = await startIn(room, undefined, { isRestored: true });
+  const made = await after.createMany(keys.sandbox, 'polygon');
+  expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
+  await after.pay(lost.at(-1)!);
+  expect(await after.firstUnclaimed()).toMatchObject({ address: lost.at(-1), walletKind: 'xpub' });
   await after.stop();
 });
 

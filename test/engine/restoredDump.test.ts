@@ -7,12 +7,9 @@ import { setWallet } from '../../src/engine/setWallet.ts';
 import { readRestoreGate } from '../../src/storage/restores.ts';
 import { cloneDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';
-import { makeRoom, many, prepare, startIn } from './restoreScene.ts';
+import { makeRoom, many, prepare, startIn, xpub } from './restoreScene.ts';
 
 const run = promisify(execFile);
-
-const xpub =
-  'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
 
 /** The embedded server comes without pg_dump. One that is named by TEST_DATABASE_URL must have it on the PATH. */
 const options = { timeout: 240_000, tags: ['thorough', 'dump'] };

@@ -209,3 +209,19 @@ test('a restore whose declaration was interrupted waits for the next one', thoro
   expect(await readRestoreGate(db)).toBe('open');
   expect(await counters(), 'nothing is skipped twice').toEqual(skipped);
 });
+
+test('a second process that notices the same restore skips nothing again', thorough, async () => {
+  const identity = () => db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
+  await identity();
+  expect(await detectRestore(admin, [], log)).toBe('extended_keys');
+  const skipped = await counters();
+  const remembered: Epoch[] = [];
+  await take(remembered);
+  const lost = { number: remembered[0]!.number + 7, mark: 3 };
+  expect(await detectRestore(admin, [lost], log)).toBe('production');
+  await identity();
+  expect(await detectRestore(admin, [], log)).toBe('production');
+  expect(await counters()).toEqual(skipped);
+  await declareRestored(admin, fewKeys);
+  errors.length = 0;
+});
