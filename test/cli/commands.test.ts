@@ -198,7 +198,7 @@ describe('keys', () => {
     expect(await refused('keys', 'rotate', old.id)).toContain(next.id);
   });
 
-  test('revoke ends a key that the running server has seen', async () => {
+  test('revoke ends a key that the running server has seen', { tags: ['thorough'] }, async () => {
     const { id, key } = await json('keys', 'create');
     expect(await payments(key)).toBe(200);
     expect(await json('keys', 'revoke', id)).toMatchObject({ id, revokedAt: time });
@@ -206,7 +206,7 @@ describe('keys', () => {
     expect((await florin('keys', 'revoke', id)).code, 'again').toBe(0);
   });
 
-  test('refusals', async () => {
+  test('refusals', { tags: ['thorough'] }, async () => {
     const stderr = await Promise.all([
       refused('keys', 'create', '--account', 'acct_none'),
       refused('keys', 'create', '--scopes', 'payments:read,everything'),
@@ -242,7 +242,7 @@ describe('wallets set', () => {
     expect(extended).toEqual({ ...common, network: 'ethereum', kind: 'xpub', destination: xpub });
   });
 
-  test('refusals, and a private key is never repeated', async () => {
+  test('refusals, and a private key is never repeated', { tags: ['thorough'] }, async () => {
     const stderr = await Promise.all([
       refused(...set, 'base', '--treasury', '0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed'),
       refused(...set, 'base', '--treasury', `0x${'0'.repeat(40)}`),
@@ -262,7 +262,7 @@ describe('wallets set', () => {
   });
 });
 
-test('secrets callback shows one steady secret an environment', async () => {
+test('secrets callback shows one steady secret an environment', { tags: ['thorough'] }, async () => {
   const ask = (environment: string) => json('secrets', 'callback', '--environment', environment);
   const [sandbox, again, production] = [await ask('sandbox'), await ask('sandbox'), await ask('production')];
   const accountId = (await json('accounts', 'list')).data[0].id;

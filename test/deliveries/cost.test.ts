@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import {

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectError } from '../api/paymentCalls.ts';
 import { until } from '../support/until.ts';
