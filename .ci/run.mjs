@@ -108,6 +108,7 @@ const saidByOthers = new Set(
     'deliveries/isolation',
     'deliveries/retries',
     'deliveries/severalDeliverers',
+    'deliveries/survival',
     'engine/restoredDirectory',
     'harness/runs',
     'watch/contractCoin',

@@ -11,7 +11,7 @@ import {
   type EpochMemory,
   openDerivationIndexes,
 } from '../engine/derivationIndexes.ts';
-import { declareRestored, detectRestore } from '../engine/restores.ts';
+import { type Declaration, declareRestored, detectRestore } from '../engine/restores.ts';
 import { type Config, ConfigError } from './config.ts';
 
 const readEpochs = async (path: string): Promise<Epoch[]> => {
@@ -58,16 +58,16 @@ const openEpochFile = async (config: Pick<Config, 'dataDir'>): Promise<EpochMemo
 export const openIndexes = async (
   config: Pick<Config, 'dataDir'>,
   admin: AdminContext,
-  by: { readonly holder: string; readonly log: Log; readonly isRestored: boolean },
+  by: { readonly holder: string; readonly log: Log; readonly restored?: Declaration | undefined },
 ): Promise<DerivationIndexes> => {
   const memory = await openEpochFile(config);
   const { db } = admin;
   const detect = () => detectRestore(admin, memory.remembered, by.log);
   await detect();
   // Before the first request: an index of an extended public key that is handed out now may have been handed out before.
-  if (by.isRestored) {
+  if (by.restored) {
     by.log.info({}, 'skipping and watching addresses that may have been given out since the backup');
-    const { watched, since } = await declareRestored(admin);
+    const { watched, since } = await declareRestored(admin, by.restored);
     by.log.info({ watched, since }, 'the restore is declared');
   }
   return openDerivationIndexes(db, createTakeEpoch(db, memory, by), createLookForRestore(db, detect, by.log));

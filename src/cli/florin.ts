@@ -13,7 +13,7 @@ import { createKeyUses } from '../engine/keyUses.ts';
 import { createNetworkDirectory } from '../engine/networkDirectory.ts';
 import { createRateLimiter } from '../engine/rateLimiter.ts';
 import { createPaymentReader } from '../engine/readPayment.ts';
-import { createRestoreGate } from '../engine/restores.ts';
+import { createRestoreGate, type Declaration } from '../engine/restores.ts';
 import { createCheckoutSite } from '../http/checkoutRoutes.ts';
 import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
@@ -69,11 +69,11 @@ export type Florin = {
 /** Known once all ports are bound. */
 type Urls = Record<Environment | 'dashboard', string>;
 
-/** Shorter intervals for tests, and whether the operator says that the data was restored. */
+/** Shorter intervals for tests, and what the operator declares if the data was restored. */
 export type Tuning = {
   readonly live?: Partial<LiveLimits>;
   readonly emptyBlockIntervalMs?: number;
-  readonly isRestored?: boolean;
+  readonly restored?: Declaration | undefined;
 };
 
 const listOptions = { maxConnections: 4, applicationName: 'florin lists' } as const;
@@ -106,7 +106,7 @@ export const startFlorin = async (
   config: Config,
   log: Log,
   access: (line: AccessLine) => void = line => log.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs, isRestored = false }: Tuning = {},
+  { live = {}, emptyBlockIntervalMs, restored }: Tuning = {},
 ): Promise<Florin> => {
   const stack = createStack(log);
   try {
@@ -143,7 +143,7 @@ export const startFlorin = async (
       deliver: createDeliver(sender, settings),
       ...nodeCalls(networks),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
-      derivationIndexes: await openIndexes(config, admin, { holder, log, isRestored }),
+      derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
       restoreGate: createRestoreGate(admin.db, monotonicMs),
       keyUses: createKeyUses(admin.db, admin.clock.nowMs),
       log,

@@ -75,7 +75,7 @@ export const addStartCommand = (program: Command): void => {
       // Only `start` needs all modules. Without them the other commands start in half the time.
       const { startFlorin } = await import('./florin.ts');
       try {
-        const starting = startFlorin(config, log, access, { isRestored: restored });
+        const starting = startFlorin(config, log, access, { restored: restored ? {} : undefined });
         const stopped = stopOnSignal(starting, log);
         const florin = await starting;
         try {

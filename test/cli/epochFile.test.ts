@@ -18,7 +18,7 @@ const openWith = async (text: string): Promise<string[]> => {
   atEndOfFile(() => rm(dataDir, { recursive: true, force: true }));
   const path = join(dataDir, 'derivation-epochs');
   await writeFile(path, text);
-  await openIndexes({ dataDir }, scene.admin, { holder: 'test', log: silentLog, isRestored: false });
+  await openIndexes({ dataDir }, scene.admin, { holder: 'test', log: silentLog });
   return (await readFile(path, 'utf8')).split('\n');
 };
 

@@ -129,7 +129,10 @@ test('a verification without a proof does not count for a contract, and a confir
   };
   await scene.owner.unprove();
   await scene.owner.do('POST /wallets/:network/verify', { params: { network: 'avalanche' }, body: { version } });
-  expect(await rowOf('avalanche', safe)).toMatchObject({ refusal: unconfirmed('Avalanche C-Chain'), isConfirmable: true });
+  expect(await rowOf('avalanche', safe)).toMatchObject({
+    refusal: unconfirmed('Avalanche C-Chain'),
+    isConfirmable: true,
+  });
   await expectRefused(plan('avalanche', safe), 409, 'conflict');
   await scene.owner.prove();
   expect((await confirm('avalanche', safe)).json).toEqual({ done: true });

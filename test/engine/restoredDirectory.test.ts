@@ -8,7 +8,7 @@ import { setWallet } from '../../src/engine/setWallet.ts';
 import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { until } from '../support/until.ts';
-import { epochsOf, makeRoom, prepare, startIn, xpub } from './restoreScene.ts';
+import { epochsOf, makeRoom, many, prepare, startIn, xpub } from './restoreScene.ts';
 
 const limit = { timeout: 240_000, tags: ['thorough'] };
 
@@ -57,7 +57,7 @@ test('a copy that is started with --restored repeats no address of an extended p
 
   await rm(join(room, 'data'), { recursive: true });
   await cp(join(room, 'backup'), join(room, 'data'), { recursive: true, preserveTimestamps: true });
-  const after = await startIn(room, undefined, { isRestored: true });
+  const after = await startIn(room, undefined, { restored: { most: many } });
   const made = await after.createMany(keys.sandbox, 'polygon');
   expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
   await after.pay(lost.at(-1)!);
