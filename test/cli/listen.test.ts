@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { eventTypes } from '../../src/core/payment/states.ts';

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, expect, test } from 'vitest';
 import { hashPassword } from '../../src/vault/passwords.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';

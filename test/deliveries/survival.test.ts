@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';

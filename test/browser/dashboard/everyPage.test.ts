@@ -1,4 +1,5 @@
 // @module-tag browser
+// @module-tag thorough
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ordinary } from '../../api/paymentCalls.ts';
