@@ -29,8 +29,8 @@ export default defineConfig(({ mode }) => {
       // is changed by use, and each file has a database of its own.
       isolate: false,
       // Two cores are the smallest machine this is run on. Much of the time is spent waiting for chains and retries, which
-      // leaves room for more workers than cores.
-      maxWorkers: 4,
+      // leaves room for more workers than cores. What takes long has more of both, and needs fewer beside it.
+      maxWorkers: isAll ? 4 : 6,
       testTimeout: 60_000,
       hookTimeout: 60_000,
       retry: 0,

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyWallets } from '../../src/engine/verifyRecords.ts';
 import { expectError } from '../api/paymentCalls.ts';

@@ -132,7 +132,9 @@ describe('expiry race, clock jump, halted or lagging chain', () => {
 });
 
 describe('head minutes old counted as current', () => {
-  test('a payment mined in time that a lagging node shows after its time completes and never expires', async () => {
+  test('a payment mined in time that a lagging node shows after its time completes and never expires', {
+    tags: ['thorough'],
+  }, async () => {
     await far.chain.mine();
     const created = await made({ expiresIn: 4 });
     await pastTime(created);
