@@ -30,7 +30,7 @@ export const watchedAtOnce = 1_000;
 /** Derivations between which requests are served: a restore may be found while the process runs. */
 const derivedAtOnce = 50;
 /** Watched in the end, of each account and treasury in an epoch: as many as a large shop creates between two backups. */
-export const watchedOfEpoch = 10_000;
+const watchedOfEpoch = 10_000;
 /** If there are many accounts or keys, fewer of each are watched. */
 const [mostAtOnce, mostOfForwarders, mostOfKeys] = [20_000, 200_000, 40_000];
 const forwardersAtOnce = 1_000;

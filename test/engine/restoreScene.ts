@@ -79,6 +79,15 @@ export const startIn = async (room: string, databaseUrl?: string, tuning: Tuning
       await Promise.all(work);
       return addresses;
     },
+    /** A payment of the running process completes, and is not taken for a lost one beside the one that is. */
+    async completesOwn(key: string): Promise<void> {
+      const { json: own } = await create(key);
+      await this.pay(own.address);
+      const status = async () =>
+        (await rows<{ status: string }>(`select status from payments where id = '${own.id}'`))[0]!.status;
+      await until(status, each => each === 'completed');
+      expect(await this.unclaimed()).toHaveLength(1);
+    },
     stop: () => started.disposeAsync(),
   };
 };
