@@ -6,9 +6,9 @@ import type { Check } from './sim/checkChain.ts';
 import { createChecker } from './sim/checker.ts';
 import { checkTheChecker } from './sim/corruptions.ts';
 import { createCustomers } from './sim/customers.ts';
+import { type FaultyNodes, faultySlug, startFaultyNodes } from './sim/faultyNodes.ts';
 import { openOrigins } from './sim/origins.ts';
 import {
-  caip2,
   enrol,
   makeRoom,
   openApi,
@@ -20,16 +20,21 @@ import {
   startIn,
 } from './sim/scene.ts';
 import { type Sizes, type Stage, simulate, type Tally } from './sim/simulate.ts';
-import { createWorld } from './sim/world.ts';
+import { createWorld, localChainId } from './sim/world.ts';
 
 const help = `Pays thousands of payments on the local chain of a real Florin while the chain is reorganised over and over.
 Merchants sweep meanwhile. A checker that shares nothing with Florin's source walks the chain and states what must hold
 (I1-I5, I7, I8, I16: the ledger equals the chain to the base unit).
 
+With --omissions Florin reads the chain through twelve nodes that leave out blocks, logs, receipts and balances. One of
+them empties bloom filters, another forges headers. With \`hasHash\` in src/chains/evm/headerHash.ts always true, that
+must fail.
+
   --reorgs N             default 1000, of depth 1 to 64
   --transfers N          default 10000
   --depth N              confirmations that complete a payment, default 2; with 72 no reorg may reverse one
   --seed N               default 1
+  --omissions            read through nodes that leave things out
   --check-the-checker    afterwards spoil the database in many ways, each of which must be noticed
   --help`;
 
@@ -39,6 +44,7 @@ const { values } = parseArgs({
     transfers: { type: 'string', default: '10000' },
     depth: { type: 'string', default: '2' },
     seed: { type: 'string', default: '1' },
+    omissions: { type: 'boolean', default: false },
     'check-the-checker': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -75,26 +81,30 @@ const show = (checks: readonly Check[]): readonly Check[] => {
   return checks;
 };
 
-const prepare = async (room: Room, running: Running): Promise<Stage> => {
+const prepare = async (room: Room, running: Running, nodes: FaultyNodes | null): Promise<Stage> => {
   const found = await findPostgres({ dataDir: room.dataDir });
   if (!found) throw new Error('no database is running');
   const key = await enrol(room);
   const api = openApi(running, key);
   const random = createRandom(`sim ${seed}`);
-  const world = createWorld(`sim ${seed}`, random);
-  const assets = await readAssets(api);
-  await world.join(running.rpc, true);
+  const { chainId, rpc } = nodes ?? { chainId: localChainId, rpc: running.rpc };
+  const world = createWorld(`sim ${seed}`, random, chainId);
+  const listed = await readAssets(api);
+  const assets = nodes === null ? listed : listed.filter(({ network }) => network === faultySlug);
+  await world.join(rpc, true);
+  const caip2 = `eip155:${chainId}`;
   const checker = createChecker({
     caip2,
     depth: sizes.depth,
     mayReverse: sizes.depth <= reachOfReorgs,
+    needsProof: nodes !== null,
     chain: world.memory,
     listed: new Set(assets.flatMap(({ contract }) => contract ?? [])),
     ledger: world.ledger,
   });
-  const tables = await openTables(found.owner);
+  const tables = await openTables(found.owner, caip2);
   const customers = createCustomers(assets, random, await openOrigins(room, found.owner));
-  return { api, rpc: running.rpc, tables, world, customers, checker, random };
+  return { api, rpc, tables, world, customers, checker, random, onLastPayment: () => nodes?.heal() };
 };
 
 const checksOf = async (room: Room, stage: Stage, startedMs: number): Promise<readonly Check[]> => {
@@ -122,13 +132,15 @@ const main = async (): Promise<number> => {
     return 0;
   }
   const startedMs = performance.now();
-  const room = await makeRoom('sim', sizes.depth);
+  const nodes = values.omissions ? await startFaultyNodes(`sim ${seed}`) : null;
+  const room = await makeRoom('sim', sizes.depth, {}, nodes?.networks);
   let running: Running | null = null;
   let stage: Stage | null = null;
   try {
     running = await startIn(room);
-    stage = await prepare(room, running);
+    stage = await prepare(room, running, nodes);
     const checks = await checksOf(room, stage, startedMs);
+    if (nodes) console.log(`${nodes.faulty()} faulty answers`);
     const failed = checks.filter(check => check.problems.length > 0).length;
     console.log(`${checks.length - failed} passed, ${failed} failed`);
     return failed === 0 ? 0 : 1;
@@ -139,8 +151,11 @@ const main = async (): Promise<number> => {
     stage?.api.close();
     await stage?.tables.close();
     if (running) await stopFlorin(running.florin, room.dataDir);
+    nodes?.close();
     await removeRoom(room);
   }
 };
 
 process.exitCode = await main();
+// A chain in this process keeps threads of its own alive.
+process.exit();

@@ -6,12 +6,12 @@ import { silentLog } from '../../src/core/log.ts';
 import { sendSignal } from '../../src/local/postgres/processes.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../src/local/postgres/startPostgres.ts';
 import { createRandom } from './fuzz/random.ts';
+import { checkAtEnd } from './sim/checkAtEnd.ts';
 import type { Check } from './sim/checkChain.ts';
 import { createChecker } from './sim/checker.ts';
 import { createCustomers } from './sim/customers.ts';
 import { openOrigins } from './sim/origins.ts';
 import {
-  caip2,
   enrol,
   makeRoom,
   openApi,
@@ -22,7 +22,7 @@ import {
   removeRoom,
   startIn,
 } from './sim/scene.ts';
-import { createWorld } from './sim/world.ts';
+import { createWorld, localChainId } from './sim/world.ts';
 import {
   check,
   checkEvery,
@@ -68,12 +68,11 @@ const run = async (scene: Scene): Promise<Check[]> => {
   const { rpc } = scene.running;
   await scene.world.bury(rpc, depth + 8);
   await scene.tables.untilRead(() => scene.world.headHash(rpc), readTimeoutMs);
-  await scene.tables.untilDecided(readTimeoutMs);
-  return [
-    ...(await check(scene, true)),
-    { what: `${scene.checks} checks on the way found nothing`, problems: scene.faults },
-    steps,
-  ];
+  const last = await checkAtEnd(scene.customers.payments.size, async () => {
+    await scene.tables.untilDecided(readTimeoutMs);
+    return check(scene, true);
+  });
+  return [...last, { what: `${scene.checks} checks on the way found nothing`, problems: scene.faults }, steps];
 };
 
 const prepare = async (
@@ -90,9 +89,10 @@ const prepare = async (
   api.close();
   await world.join(running.rpc, true);
   const checker = createChecker({
-    caip2,
+    caip2: `eip155:${localChainId}`,
     depth,
     mayReverse: true,
+    needsProof: false,
     chain: world.memory,
     listed: new Set(assets.flatMap(({ contract }) => contract ?? [])),
     ledger: world.ledger,

@@ -1,6 +1,9 @@
 // @module-tag thorough
+import { type Abi, encodeFunctionData, type Hex } from 'viem';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { verifyByDecision } from '../../src/engine/verifyByDecision.ts';
+import { readHoldings } from '../../src/storage/holdings.ts';
+import { testContracts } from '../chains/testContracts.ts';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { until } from '../support/until.ts';
 import type { Contract } from '../watch/chainCalls.ts';
@@ -95,4 +98,36 @@ test('what must not be decided is refused, and nothing is recorded', async () =>
   expect(await auditRows(scene.florin, scene.account.id)).toHaveLength(before);
   await decide(key!);
   await expect(decide(key!)).rejects.toThrow(/verified already/);
+});
+
+/** The token moves from the address itself, as a forwarder moves it when it is swept. */
+const moveOn = async (address: string, to: string, sum: bigint): Promise<void> => {
+  const { request } = avalanche.chain;
+  await request('hardhat_impersonateAccount', address);
+  await request('hardhat_setBalance', address, '0xde0b6b3a7640000');
+  const { abi } = testContracts.get('OddToken') as unknown as { abi: Abi };
+  const data: Hex = encodeFunctionData({ abi, functionName: 'transferRightly', args: [to, sum] });
+  await request('eth_sendTransaction', { from: address, to: odd.address, data });
+  await avalanche.chain.mine(5);
+  await scene.processed(avalanche);
+};
+
+test('funds that were swept before they were verified are not planned for a sweep again', async () => {
+  const { db } = scene.florin.admin;
+  const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
+  const held = async () =>
+    (await readHoldings(db, scope)).filter(each => each.network === 'avalanche' && each.currency === 'USDC');
+  const before = await held();
+  const payment = await paidUnverifiably();
+  const { treasury } = await scene.originOf(payment.id);
+  await moveOn(payment.address, treasury, whole);
+  const [key] = await keysOf(payment.id);
+  await verifyByDecision(scene.florin.admin, { caip2: avalanche.caip2, key: key! }, { by: 'Ada', reason });
+  await scene.reach(payment.id, 'completed');
+  expect(await held()).toEqual(before);
+  const text = `select p.amount_forwarded::text as forwarded, coalesce(f.amount, 0)::text as found from payments p
+    left join found_funds f on f.payment_id = p.id where p.id = $1`;
+  expect(await db.query({ name: 'test-forwarded', text }, [payment.id])).toEqual([
+    { forwarded: `${whole}`, found: '0' },
+  ]);
 });

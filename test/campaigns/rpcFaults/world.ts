@@ -58,7 +58,10 @@ export type World = {
  * A chain with the identity of the test network behind a slug: its chain id, and working tokens at the addresses of the
  * registry. Their code is that of the test token, put there as it was deployed elsewhere on the same chain.
  */
-const startChain = async (slug: Slug): Promise<{ chain: TestChain; tokens: [string, ...string[]] }> => {
+export const startChain = async (
+  slug: Slug,
+  finalityLag: number,
+): Promise<{ chain: TestChain; tokens: [string, ...string[]] }> => {
   const { chainId, tokens } = testnets[slug];
   const chain = await startTestChain({ chainId, finalityLag, hasFactory: true });
   const addresses = tokens.map(({ address }) => getAddress(address)) as [string, ...string[]];
@@ -90,7 +93,7 @@ const startProxies = async (chain: TestChain, slug: Slug, options: WorldOptions)
 };
 
 export const startWorld = async (slug: Slug, options: WorldOptions): Promise<World> => {
-  const { chain, tokens } = await startChain(slug);
+  const { chain, tokens } = await startChain(slug, finalityLag);
   const proxies = await startProxies(chain, slug, options);
   const start = 1;
   const waiting: Entry[] = [];

@@ -14,6 +14,8 @@ export type FinalityOptions = {
   readonly depth: number;
   /** Whether reorgs go as deep as the rule. */
   readonly mayReverse: boolean;
+  /** Whether a transfer that a reorg has moved counts only once it is proven in its new block. The local chain needs no proof. */
+  readonly needsProof: boolean;
   readonly chain: ChainMemory;
 };
 
@@ -40,9 +42,11 @@ const completionFault = (event: EventRow, { data }: Body, { depth, chain }: Fina
 /**
  * A reversal is right if the completing funds were in a block that is gone, and the rest was not final at that moment.
  */
-const reversalFault = (body: Body, completion: Body, { depth, mayReverse, chain }: FinalityOptions): string | null => {
+const reversalFault = (body: Body, completion: Body, options: FinalityOptions): string | null => {
+  const { depth, mayReverse, needsProof, chain } = options;
   if (!mayReverse) return 'is reversed, though no reorg went that deep';
-  if (finalSum(body.data, depth) >= unitsOf(body.data.amount)) return 'is reversed with its funds in final blocks';
+  if (!needsProof && finalSum(body.data, depth) >= unitsOf(body.data.amount))
+    return 'is reversed with its funds in final blocks';
   // Coin found by the balance names no transaction.
   const couldGo = completion.data.transactions.some(({ hash }) => hash === null || chain.wasOrphaned(hash));
   return couldGo ? null : 'is reversed, though nothing that completed it was ever taken out of a block';

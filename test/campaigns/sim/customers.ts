@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../chaos/api.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { Intent, Shape, Sweep } from './spend.ts';
@@ -100,6 +101,18 @@ const decimalOf = (units: bigint, decimals: number): string => {
 /** What sweeping the address of a payment takes. */
 export type Origins = (paymentId: string) => Promise<{ readonly treasury: string; readonly salt: `0x${string}` }>;
 
+const refusedForMs = 60_000;
+
+/** A network whose nodes answer wrongly takes no payments for a moment. */
+const createWhenUp = async (api: Api, body: object): ReturnType<Api['call']> => {
+  const endMs = performance.now() + refusedForMs;
+  for (;;) {
+    const answer = await api.call('POST', '/v1/payments', { body });
+    if (answer.status !== 503 || performance.now() > endMs) return answer;
+    await pause(100);
+  }
+};
+
 /** The share of token payments that are swept, some of them before all has arrived and some twice. */
 const sweptShare = 0.5;
 
@@ -121,7 +134,7 @@ export const createCustomers = (assets: readonly Asset[], random: Random, origin
     const strayed = assets.find(({ contract }) => contract !== null && contract !== asset.contract)!;
     const { network, symbol: currency, decimals, contract } = asset;
     const body = { amount: decimalOf(units, decimals), currency, network, expiresIn };
-    const answer = await api.call('POST', '/v1/payments', { body });
+    const answer = await createWhenUp(api, body);
     if (answer.status !== 200) throw new Error(`a payment could not be made: ${JSON.stringify(answer.body)}`);
     const payment = {
       id: String(answer.body.id),

@@ -15,20 +15,26 @@ import {
 } from '../chaos/florinProcess.ts';
 import { type ChainRpc, createChainRpc } from './chainRpc.ts';
 import type { Asset } from './customers.ts';
+import { localChainId } from './world.ts';
 
-export const caip2 = 'eip155:31337';
+const localCaip2 = `eip155:${localChainId}`;
 const slugs = ['ethereum', 'polygon', 'base', 'arbitrum', 'optimism', 'bsc', 'avalanche'];
 const readyTimeoutMs = 90_000;
 const lookMs = 4;
 
 export type Room = { readonly room: string; readonly dataDir: string; readonly surroundings: Surroundings };
 
-/** A directory to start Florin in, with a file that asks for this depth on every network of the local chain. */
-export const makeRoom = async (name: string, depth: number, env: NodeJS.ProcessEnv = {}): Promise<Room> => {
+/** A directory to start Florin in, with a file that asks for this depth on every network, and names nodes for some. */
+export const makeRoom = async (
+  name: string,
+  depth: number,
+  env: NodeJS.ProcessEnv = {},
+  networks: Readonly<Record<string, object>> = {},
+): Promise<Room> => {
   const room = await mkdtemp(join(tmpdir(), `florin-${name}-`));
   const dataDir = join(room, 'data');
   await mkdir(dataDir, { mode: 0o700 });
-  const sandbox = Object.fromEntries(slugs.map(slug => [slug, { rule: { kind: 'depth', depth } }]));
+  const sandbox = Object.fromEntries(slugs.map(slug => [slug, { rule: { kind: 'depth', depth }, ...networks[slug] }]));
   await writeFile(join(room, 'florin.config.json'), JSON.stringify({ networks: { sandbox } }));
   return { room, dataDir, surroundings: { cwd: room, env } };
 };
@@ -79,7 +85,7 @@ export const readAssets = async (api: Api): Promise<Asset[]> => {
 };
 
 /** A connection beside the service's own. Reads of a check see one moment. */
-export const openTables = async (connection: pg.ClientConfig) => {
+export const openTables = async (connection: pg.ClientConfig, caip2 = localCaip2) => {
   const client = new pg.Client(connection);
   client.on('error', () => {});
   await client.connect();

@@ -23,7 +23,7 @@ export type Senders = {
   noise(rpc: ChainRpc, data: Buffer): Promise<string>;
 };
 
-export const createSenders = (seed: string): Senders => {
+export const createSenders = (seed: string, chainId: number): Senders => {
   const accounts: PrivateKeyAccount[] = [];
   for (let at = 0; at <= count; at++) accounts.push(privateKeyToAccount(keccak256(toHex(`${seed} sender ${at}`))));
   const noisy = accounts.pop()!;
@@ -41,7 +41,7 @@ export const createSenders = (seed: string): Senders => {
       const sender = turn++ % count;
       const first = nonces[sender]!;
       return Promise.all(
-        parts.map((part, at) => signSpend(accounts[sender]!, { sender, nonce: first + at }, part, keccak256)),
+        parts.map((part, at) => signSpend(accounts[sender]!, { chainId, sender, nonce: first + at }, part, keccak256)),
       );
     },
     takeBack(spends) {
@@ -53,7 +53,7 @@ export const createSenders = (seed: string): Senders => {
     },
     async noise(rpc, data) {
       const nonce = Number(await rpc.call('eth_getTransactionCount', noisy.address, 'latest'));
-      return signNoise(noisy, nonce, data);
+      return signNoise(noisy, { chainId, nonce }, data);
     },
   };
 };

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../chaos/api.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { ChainRpc } from './chainRpc.ts';
+import { checkAtEnd } from './checkAtEnd.ts';
 import type { Check } from './checkChain.ts';
 import type { Checker } from './checker.ts';
 import type { Customers } from './customers.ts';
@@ -18,6 +18,8 @@ export type Stage = {
   readonly customers: Customers;
   readonly checker: Checker;
   readonly random: Random;
+  /** Called when all payments are made and paid, before the chain comes to rest. */
+  onLastPayment(): void;
 };
 
 export type Tally = {
@@ -36,7 +38,8 @@ export type Tally = {
   faults: Map<string, string[]>;
 };
 
-const readTimeoutMs = 60_000;
+/** A reader of faulty nodes waits after each fault. */
+const readTimeoutMs = 240_000;
 const checkEvery = 100;
 /** A share of reorgs follow on each other faster than the watcher reads. */
 const hurriedShare = 0.1;
@@ -75,27 +78,6 @@ const checkNow = async (stage: Stage, tally: Tally, isSettled: boolean, when: st
   const checks = await tables.inOneMoment(client => checker.check({ client, rpc, isSettled }));
   noteFaults(tally, checks, when);
   return checks;
-};
-
-/** Florin reads the coin of closed payments in pages: two rounds of them, and a little. */
-const closedRoundsMs = (payments: number): number => 30_000 + 2 * Math.ceil(payments / 500) * 15_000;
-
-/** Coin that contracts sent to closed payments is found within two rounds. All else is right at once. */
-const checkAtEnd = async (stage: Stage, tally: Tally): Promise<Check[]> => {
-  const endMs = performance.now() + closedRoundsMs(stage.customers.payments.size);
-  for (;;) {
-    const checks = await stage.tables.inOneMoment(client =>
-      stage.checker.check({ client, rpc: stage.rpc, isSettled: true }),
-    );
-    const failed = checks.filter(({ problems }) => problems.length > 0);
-    const isWaiting = failed.length > 0 && failed.every(({ what }) => what.startsWith('I16'));
-    if (!isWaiting || performance.now() > endMs) {
-      noteFaults(tally, checks, 'at the end');
-      return checks;
-    }
-    await pause(1_000);
-    await stage.tables.untilDecided(readTimeoutMs);
-  }
 };
 
 const runRound = async (stage: Stage, tally: Tally, round: number, sizes: Sizes): Promise<void> => {
@@ -150,10 +132,14 @@ export const simulate = async (stage: Stage, sizes: Sizes, say: (line: string) =
   const height = await world.headOf(rpc);
   while (customers.planned() < sizes.transfers) await customers.create(stage.api, rounds, height);
   await world.mine(rpc, customers.orders(rounds, true));
+  stage.onLastPayment();
   await readUp(stage);
   await world.bury(rpc, sizes.depth + 8);
   await readUp(stage);
-  await tables.untilDecided(readTimeoutMs);
-  const checks = await checkAtEnd(stage, tally);
+  const checks = await checkAtEnd(customers.payments.size, async () => {
+    await tables.untilDecided(readTimeoutMs);
+    return tables.inOneMoment(client => stage.checker.check({ client, rpc, isSettled: true }));
+  });
+  noteFaults(tally, checks, 'at the end');
   return { tally, checks };
 };

@@ -52,7 +52,7 @@ const creationCode = (intents: readonly Intent[], isFailing: boolean): `0x${stri
     isFailing ? revert : stop
   }`;
 
-const terms = { chainId: 31_337, type: 'eip1559', maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1n } as const;
+const terms = { type: 'eip1559', maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1n } as const;
 
 const hexOfAddress = (address: string): `0x${string}` => address as `0x${string}`;
 
@@ -81,20 +81,24 @@ const contentOf = ({ intents, shape, sweep }: Part) => {
 
 export const signSpend = async (
   account: PrivateKeyAccount,
-  place: { readonly sender: number; readonly nonce: number },
+  place: { readonly chainId: number; readonly sender: number; readonly nonce: number },
   part: Part,
   hashOf: (raw: `0x${string}`) => string,
 ): Promise<Spend> => {
-  const { sender, nonce } = place;
-  const raw = await account.signTransaction({ ...terms, nonce, ...contentOf(part) });
+  const { chainId, sender, nonce } = place;
+  const raw = await account.signTransaction({ ...terms, chainId, nonce, ...contentOf(part) });
   return { hash: hashOf(raw), raw, sender, nonce, intents: part.intents, isFailing: part.shape === 'failing' };
 };
 
 /** A transaction that moves nothing; `data` makes each of them another. */
-export const signNoise = (account: PrivateKeyAccount, nonce: number, data: Buffer): Promise<string> =>
+export const signNoise = (
+  account: PrivateKeyAccount,
+  place: { readonly chainId: number; readonly nonce: number },
+  data: Buffer,
+): Promise<string> =>
   account.signTransaction({
     ...terms,
-    nonce,
+    ...place,
     to: account.address,
     data: `0x${data.toString('hex')}`,
     gas: 100_000n,

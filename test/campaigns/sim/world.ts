@@ -5,6 +5,8 @@ import type { ChainMemory } from './checkFinality.ts';
 import { createSenders } from './senders.ts';
 import type { Intent, Part, Spend } from './spend.ts';
 
+export const localChainId = 31_337;
+
 /** Spends of one sender that share a block. */
 type Group = { readonly spends: readonly Spend[]; height: number };
 export type Order = readonly Part[];
@@ -24,8 +26,8 @@ const deepest = 64;
 const notYet = Number.MAX_SAFE_INTEGER;
 
 /** What was done to the chain, and the means to do more. Everything on it is made here, but for blocks without content. */
-export const createWorld = (seed: string, random: Random) => {
-  const senders = createSenders(seed);
+export const createWorld = (seed: string, random: Random, chainId = localChainId) => {
+  const senders = createSenders(seed, chainId);
   const ledger = new Map<string, readonly Intent[]>();
   const orphaned = new Set<string>();
   const peaks: { atMs: number; number: number }[] = [];
