@@ -1,9 +1,8 @@
 // @module-tag thorough
-import { type Abi, encodeFunctionData, type Hex } from 'viem';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { verifyByDecision } from '../../src/engine/verifyByDecision.ts';
-import { readHoldings } from '../../src/storage/holdings.ts';
-import { testContracts } from '../chains/testContracts.ts';
+import { insertForwards } from '../../src/storage/forwards.ts';
+import { settleForwards } from '../../src/storage/holdings.ts';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { until } from '../support/until.ts';
 import type { Contract } from '../watch/chainCalls.ts';
@@ -100,34 +99,23 @@ test('what must not be decided is refused, and nothing is recorded', async () =>
   await expect(decide(key!)).rejects.toThrow(/verified already/);
 });
 
-/** The token moves from the address itself, as a forwarder moves it when it is swept. */
-const moveOn = async (address: string, to: string, sum: bigint): Promise<void> => {
-  const { request } = avalanche.chain;
-  await request('hardhat_impersonateAccount', address);
-  await request('hardhat_setBalance', address, '0xde0b6b3a7640000');
-  const { abi } = testContracts.get('OddToken') as unknown as { abi: Abi };
-  const data: Hex = encodeFunctionData({ abi, functionName: 'transferRightly', args: [to, sum] });
-  await request('eth_sendTransaction', { from: address, to: odd.address, data });
-  await avalanche.chain.mine(5);
-  await scene.processed(avalanche);
-};
-
 test('funds that were swept before they were verified are not planned for a sweep again', async () => {
   const { db } = scene.florin.admin;
-  const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
-  const held = async () =>
-    (await readHoldings(db, scope)).filter(each => each.network === 'avalanche' && each.currency === 'USDC');
-  const before = await held();
+  const { caip2 } = avalanche;
   const payment = await paidUnverifiably();
-  const { treasury } = await scene.originOf(payment.id);
-  await moveOn(payment.address, treasury, whole);
   const [key] = await keysOf(payment.id);
-  await verifyByDecision(scene.florin.admin, { caip2: avalanche.caip2, key: key! }, { by: 'Ada', reason });
-  await scene.reach(payment.id, 'completed');
-  expect(await held()).toEqual(before);
-  const text = `select p.amount_forwarded::text as forwarded, coalesce(f.amount, 0)::text as found from payments p
-    left join found_funds f on f.payment_id = p.id where p.id = $1`;
-  expect(await db.query({ name: 'test-forwarded', text }, [payment.id])).toEqual([
-    { forwarded: `${whole}`, found: '0' },
-  ]);
+  const [blockHash] = key!.split(':') as [string];
+  const blockText = 'select number::int from blocks where caip2 = $1 and hash = $2';
+  const [block] = await db.query<{ number: number }>({ name: 'test-block', text: blockText }, [caip2, blockHash]);
+  await db.transaction(async tx => {
+    const swept = { key: `${key}:swept`, from: payment.address, contract: odd.address, amount: whole, verified: true };
+    await insertForwards(tx, caip2, [{ ...swept, txHash: blockHash, blockHash, blockNumber: block!.number }]);
+    await settleForwards(tx, caip2, { at: [block!.number] }, []);
+  });
+  const text = `select p.amount_forwarded::text as forwarded, coalesce(f.amount, 0)::text as found
+    from payments p left join found_funds f on f.payment_id = p.id where p.id = $1`;
+  const moved = () => db.query({ name: 'test-moved', text }, [payment.id]);
+  expect(await moved()).toEqual([{ forwarded: '0', found: `${whole}` }]);
+  await verifyByDecision(scene.florin.admin, { caip2, key: key! }, { by: 'Ada', reason });
+  expect(await moved()).toEqual([{ forwarded: `${whole}`, found: '0' }]);
 });
