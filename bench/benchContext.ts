@@ -1,8 +1,8 @@
 import { createIds, monotonicMs, networksOf } from '../src/cli/compose.ts';
 import { loadConfig } from '../src/cli/config.ts';
 import type { Log } from '../src/core/log.ts';
+import { createNetworkDirectory } from '../src/engine/chain/networkDirectory.ts';
 import type { Context } from '../src/engine/context.ts';
-import { createNetworkDirectory } from '../src/engine/networkDirectory.ts';
 import type { PostgresConnection } from '../src/local/postgres/startPostgres.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { createDatabaseClock } from '../src/storage/databaseClock.ts';

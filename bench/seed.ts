@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { silentLog } from '../src/core/log.ts';
-import { testTreasury } from '../src/engine/treasury.ts';
+import { testTreasury } from '../src/engine/wallets/treasury.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { type PaymentIndex, paymentIndexes } from './paymentIndexes.ts';
 import type { Scene } from './scene.ts';

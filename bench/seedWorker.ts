@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIds } from '../src/cli/compose.ts';
-import { deriveAddress } from '../src/engine/paymentAddress.ts';
+import { deriveAddress } from '../src/engine/payments/paymentAddress.ts';
 import { loadMasterKey } from '../src/vault/masterKey.ts';
 import { createVault } from '../src/vault/vault.ts';
 import { type Chunk, combinationOf, type SeedPlan, timeOf } from './seedPlan.ts';

@@ -1,24 +1,24 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isPermission, type Permission, permissions } from '../core/access/rights.ts';
 import { type Environment, environments } from '../core/environment.ts';
 import { invalid } from '../core/errors.ts';
-import { isPermission, type Permission, permissions } from '../core/permissions.ts';
 import { type Plan, plans } from '../core/plans.ts';
 import { slugs } from '../core/registry/backings.ts';
+import { createAccount, resolveAccount } from '../engine/access/accounts.ts';
 import {
-  type AccountChange,
-  createAccount,
   createKey,
   endKey,
-  resolveAccount,
+  findKey,
+  type RotationOverlap,
   rotateKey,
   rotationOverlaps,
-  updateAccount,
-} from '../engine/accounts.ts';
-import { operatorActing } from '../engine/dashboard/acting.ts';
-import { revealCallbacks } from '../engine/dashboard/settings.ts';
-import { setWallet } from '../engine/setWallet.ts';
-import { listAccounts } from '../storage/accounts.ts';
-import { type KeyRow, listKeys } from '../storage/keys.ts';
+} from '../engine/access/keys.ts';
+import { changeSettings, revealCallbacks, type SettingsChange } from '../engine/access/settings.ts';
+import { operatorActing } from '../engine/audit/acting.ts';
+import { perform } from '../engine/perform.ts';
+import { setWallet } from '../engine/wallets/setWallet.ts';
+import { listAccounts } from '../storage/access/accounts.ts';
+import { type KeyRow, listKeys } from '../storage/access/keys.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { networksOf } from './compose.ts';
 
@@ -61,9 +61,15 @@ const givenOr = <Given, Nothing>(
   return option === true ? undefined : option;
 };
 
-const changeOf = ({ checkoutOrigin, supportContact }: UpdateOptions): AccountChange => {
-  const change = { checkoutOrigins: givenOr(checkoutOrigin, []), supportContact: givenOr(supportContact, null) };
-  if (Object.values(change).every(each => each === undefined)) {
+type CheckoutChange = Pick<SettingsChange, 'checkoutOrigins' | 'supportContact'>;
+
+const changeOf = ({ checkoutOrigin, supportContact }: UpdateOptions): CheckoutChange => {
+  const [origins, contact] = [givenOr(checkoutOrigin, []), givenOr(supportContact, null)];
+  const change = {
+    ...(origins === undefined ? {} : { checkoutOrigins: origins }),
+    ...(contact === undefined ? {} : { supportContact: contact }),
+  };
+  if (Object.keys(change).length === 0) {
     throw invalid(
       undefined,
       'Give --checkout-origin, --no-checkout-origin, --support-contact or --no-support-contact.',
@@ -72,7 +78,7 @@ const changeOf = ({ checkoutOrigin, supportContact }: UpdateOptions): AccountCha
   return change;
 };
 
-const sentencesOf = (checkout: string, { checkoutOrigins, supportContact }: AccountChange): string => {
+const sentencesOf = (checkout: string, { checkoutOrigins, supportContact }: CheckoutChange): string => {
   const sentences: string[] = [];
   if (checkoutOrigins)
     sentences.push(`${checkout} may be embedded by ${checkoutOrigins.join(', ') || 'no other site'}.`);
@@ -105,7 +111,12 @@ const addAccounts = (program: Command): void => {
       withAdmin(options, async admin => {
         const { environment } = options;
         const scope = { accountId: id, environment };
-        const changed = await updateAccount(admin, scope, changeOf(options));
+        const change = changeOf(options);
+        const after = await perform(admin, operatorActing(scope), null, changeSettings(change));
+        const changed: CheckoutChange = {
+          ...(change.checkoutOrigins === undefined ? {} : { checkoutOrigins: after.checkoutOrigins }),
+          ...(change.supportContact === undefined ? {} : { supportContact: after.supportContact }),
+        };
         print(options, { ...scope, ...changed }, sentencesOf(`The ${environment} checkout of ${id}`, changed));
       }),
     );
@@ -139,14 +150,9 @@ const addKeys = (program: Command): void => {
       withAdmin(options, async admin => {
         const account = await resolveAccount(admin, options.account ?? null);
         const { environment, scopes, name, expires = null, ip = null } = options;
-        const row = await createKey(admin, {
-          accountId: account.id,
-          environment,
-          scopes,
-          name,
-          expiresAt: expires,
-          ipAllow: ip,
-        });
+        const acting = operatorActing({ accountId: account.id, environment });
+        const work = createKey(admin, { scopes, name, expiresAt: expires, ipAllow: ip }, null);
+        const row = await perform(admin, acting, null, work);
         print(options, { ...keyView(row), key: row.key }, `Created ${row.id}. Shown once:\n${row.key}`);
       }),
     );
@@ -168,9 +174,10 @@ const addKeys = (program: Command): void => {
         .choices(Object.keys(rotationOverlaps))
         .default('24h'),
     )
-    .action((id: string, options: Common & { overlap: keyof typeof rotationOverlaps }) =>
+    .action((id: string, options: Common & { overlap: RotationOverlap }) =>
       withAdmin(options, async admin => {
-        const row = await rotateKey(admin, id, rotationOverlaps[options.overlap]);
+        const acting = operatorActing(await findKey(admin, id));
+        const row = await perform(admin, acting, null, rotateKey(admin, id, options.overlap, null));
         print(
           options,
           { ...keyView(row), key: row.key },
@@ -182,7 +189,7 @@ const addKeys = (program: Command): void => {
     .argument('<id>', 'Id of the key.')
     .action((id: string, options: Common) =>
       withAdmin(options, async admin => {
-        const row = await endKey(admin, id);
+        const row = await perform(admin, operatorActing(await findKey(admin, id)), null, endKey(id));
         print(options, keyView(row), `Revoked ${row.id}.`);
       }),
     );
@@ -213,7 +220,8 @@ const addWallets = (program: Command): void => {
           const account = await resolveAccount(admin, options.account ?? null);
           const destination = treasury === undefined ? { xpub: xpub! } : { treasury };
           const scope = { accountId: account.id, environment };
-          const wallet = await setWallet(admin, scope, network, destination, networksOf(config, null));
+          const work = setWallet(admin, network, destination, networksOf(config, null));
+          const wallet = await perform(admin, operatorActing(scope), null, work);
           const answer = { accountId: account.id, environment, network, ...wallet };
           print(options, answer, `New ${environment} payments on ${network} go to ${wallet.destination}.`);
         }),
@@ -229,7 +237,8 @@ const addSecrets = (program: Command): void => {
       withAdmin(options, async admin => {
         const account = await resolveAccount(admin, options.account ?? null);
         const { environment } = options;
-        const { secret } = await revealCallbacks(admin, operatorActing({ accountId: account.id, environment }));
+        const acting = operatorActing({ accountId: account.id, environment });
+        const secret = await perform(admin, acting, null, revealCallbacks(admin));
         print(options, { accountId: account.id, environment, secret }, secret);
       }),
     );

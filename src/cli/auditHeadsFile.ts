@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { AdminContext } from '../engine/accounts.ts';
-import { compareAuditHeads, type RememberedHead } from '../engine/auditHeads.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
+import { compareAuditHeads, type RememberedHead } from '../engine/audit/auditHeads.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import type { Config } from './config.ts';
 

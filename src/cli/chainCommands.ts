@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { formatAmount } from '../core/money.ts';
-import { decideHalt } from '../engine/decideHalt.ts';
-import { verifyByDecision } from '../engine/verifyByDecision.ts';
-import { allChains, type ChainRow } from '../storage/chains.ts';
-import { listUnverified, type UnverifiedTransfer } from '../storage/transferDecisions.ts';
+import { decideHalt } from '../engine/chain/decideHalt.ts';
+import { verifyByDecision } from '../engine/chain/verifyByDecision.ts';
+import { allChains, type ChainRow } from '../storage/chain/chains.ts';
+import { listUnverified, type UnverifiedTransfer } from '../storage/chain/transferDecisions.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { addRescanCommand, height } from './rescanCommand.ts';
 

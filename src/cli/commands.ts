@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { silentLog } from '../core/log.ts';
-import type { AdminContext } from '../engine/accounts.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
 import { openAdmin, openStorage } from './compose.ts';
 import { type Config, loadConfig } from './config.ts';
 

@@ -9,7 +9,7 @@ import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
 import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
-import type { AdminContext } from '../engine/accounts.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
 import { ensureLocalCertificates } from '../local/localCa.ts';
 import {
   type EmbeddedPostgres,

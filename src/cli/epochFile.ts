@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { type Epoch, formatEpoch, parseEpoch } from '../core/epoch.ts';
 import { hasCode } from '../core/errorCode.ts';
 import type { Log } from '../core/log.ts';
-import type { AdminContext } from '../engine/accounts.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
+import { type Declaration, declareRestored, detectRestore } from '../engine/chain/restores.ts';
 import {
   createLookForRestore,
   createTakeEpoch,
   type DerivationIndexes,
   type EpochMemory,
   openDerivationIndexes,
-} from '../engine/derivationIndexes.ts';
-import { type Declaration, declareRestored, detectRestore } from '../engine/restores.ts';
+} from '../engine/payments/derivationIndexes.ts';
 import { type Config, ConfigError } from './config.ts';
 
 const readEpochs = async (path: string): Promise<Epoch[]> => {

@@ -1,12 +1,16 @@
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AdminContext, allPermissions, createAccount, createKey, endKey } from '../engine/accounts.ts';
-import { systemActor } from '../engine/dashboard/audit.ts';
-import { createSetupLink } from '../engine/dashboard/createSetupLink.ts';
+import { permissions } from '../core/access/rights.ts';
+import { type AdminContext, createAccount } from '../engine/access/accounts.ts';
+import { createSetupLink } from '../engine/access/createSetupLink.ts';
+import { createKey, endKey } from '../engine/access/keys.ts';
+import type { Acting } from '../engine/audit/acting.ts';
+import { systemActor } from '../engine/audit/audit.ts';
+import { perform } from '../engine/perform.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
-import { firstAccount } from '../storage/accounts.ts';
-import { hasOwner } from '../storage/dashboard/people.ts';
-import { hasAnyKey, listKeys } from '../storage/keys.ts';
+import { firstAccount } from '../storage/access/accounts.ts';
+import { hasAnyKey, listKeys } from '../storage/access/keys.ts';
+import { hasOwner } from '../storage/access/people.ts';
 import type { Config } from './config.ts';
 
 export type FirstRun = { accountId: string; key: string };
@@ -25,10 +29,18 @@ const isUnfinished = (config: Config): Promise<boolean> =>
     () => false,
   );
 
+/** Florin itself, in the sandbox of an account. */
+const actingIn = (accountId: string): Acting => ({
+  scope: { accountId, environment: 'sandbox' },
+  actor: systemActor,
+  address: null,
+});
+
 /** A key that was stored but never shown cannot be used. */
 const endUnseenKeys = async (admin: AdminContext, accountId: string): Promise<void> => {
   for (const key of await listKeys(admin.db, accountId)) {
-    if (key.name === keyName && !key.revokedAt) await endKey(admin, key.id, systemActor);
+    if (key.name !== keyName || key.revokedAt) continue;
+    await perform(admin, actingIn(accountId), null, endKey(key.id));
   }
 };
 
@@ -42,18 +54,8 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
     (await createAccount(admin, { name: 'Default', plan: 'starter', rateLimit: null, burst: null }, systemActor));
   await endUnseenKeys(admin, account.id);
   await writeFileAtomically(unfinishedPath(config), '', 0o600);
-  const { key } = await createKey(
-    admin,
-    {
-      accountId: account.id,
-      environment: 'sandbox',
-      name: keyName,
-      scopes: allPermissions,
-      ipAllow: null,
-      expiresAt: null,
-    },
-    systemActor,
-  );
+  const work = createKey(admin, { name: keyName, scopes: permissions }, null);
+  const { key } = await perform(admin, actingIn(account.id), null, work);
   return { accountId: account.id, key };
 };
 

@@ -5,28 +5,23 @@ import { estimateGas } from '../chains/evm/estimateGas.ts';
 import { type Environment, environments } from '../core/environment.ts';
 import type { Log } from '../core/log.ts';
 import type { Network } from '../core/registry/networks.ts';
-import { createCallers } from '../engine/callers.ts';
+import { createCallers } from '../engine/access/callers.ts';
+import { setupUrl } from '../engine/access/createSetupLink.ts';
+import { createKeyUses } from '../engine/access/keyUses.ts';
+import { createRateLimiter } from '../engine/access/rateLimiter.ts';
+import { createNetworkDirectory } from '../engine/chain/networkDirectory.ts';
+import { createRestoreGate, type Declaration } from '../engine/chain/restores.ts';
 import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '../engine/context.ts';
-import { createPaymentCreator } from '../engine/createPayment.ts';
-import { setupUrl } from '../engine/dashboard/createSetupLink.ts';
-import { createKeyUses } from '../engine/keyUses.ts';
-import { createNetworkDirectory } from '../engine/networkDirectory.ts';
-import { createRateLimiter } from '../engine/rateLimiter.ts';
-import { createPaymentReader } from '../engine/readPayment.ts';
-import { createRestoreGate, type Declaration } from '../engine/restores.ts';
-import { createCheckoutSite } from '../http/checkoutRoutes.ts';
+import { createPaymentCreator } from '../engine/payments/createPayment.ts';
+import { createCheckoutSite } from '../http/checkout/checkoutRoutes.ts';
+import type { LiveLimits } from '../http/checkout/liveCheckouts.ts';
 import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
-import { deliveryRoutes } from '../http/deliveryRoutes.ts';
-import { iconRoute } from '../http/iconRoute.ts';
-import type { LiveLimits } from '../http/liveCheckouts.ts';
-import { networkRoutes } from '../http/networkRoutes.ts';
-import { paymentRoutes } from '../http/paymentRoutes.ts';
-import type { Route } from '../http/route.ts';
-import { sandboxRoutes } from '../http/sandboxRoutes.ts';
-import { type AccessLine, createRequestHandler } from '../http/server.ts';
-import { systemRoutes } from '../http/systemRoutes.ts';
-import { webhookRoutes } from '../http/webhookRoutes.ts';
+import { iconRoute } from '../http/docs/iconRoute.ts';
+import type { Route } from '../http/edge/route.ts';
+import { type AccessLine, createRequestHandler } from '../http/edge/server.ts';
+import { allApiRoutes } from '../http/v1/allRoutes.ts';
+import { systemRoutes } from '../http/v1/systemRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
@@ -223,14 +218,6 @@ const startLoops = (
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 
-const apiRoutes = (context: Context): Route[] => [
-  ...paymentRoutes(context, createPaymentCreator(context), createPaymentReader(context)),
-  ...webhookRoutes(context),
-  ...deliveryRoutes(context),
-  ...networkRoutes(context.networks),
-  ...sandboxRoutes(context),
-];
-
 const startApi = async (parts: {
   config: Config;
   context: Context;
@@ -244,8 +231,9 @@ const startApi = async (parts: {
 }): Promise<void> => {
   const { config, context, tls, urls, log, stack } = parts;
   let isStopping = false;
+  const createPayment = createPaymentCreator(context);
   const documented: Route[] = [
-    ...apiRoutes(context),
+    ...allApiRoutes(context, createPayment),
     ...systemRoutes(
       context.db,
       () => documented,
@@ -255,7 +243,7 @@ const startApi = async (parts: {
   ];
   const checkout = createCheckoutSite(context, parts.live);
   const limiter = createRateLimiter(monotonicMs);
-  const dashboard = createDashboardSite(context, allDashboardRoutes(context), limiter);
+  const dashboard = createDashboardSite(context, allDashboardRoutes(context, createPayment), limiter);
   const requestId = createRequestIds();
   const isStrict = { production: false, sandbox: false };
   const server = await createRequestHandler({

@@ -2,9 +2,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Scope } from '../core/environment.ts';
 import { invalid } from '../core/errors.ts';
 import { eventTypes } from '../core/payment/states.ts';
-import { type AdminContext, resolveAccount } from '../engine/accounts.ts';
-import { operatorActing } from '../engine/dashboard/acting.ts';
-import { revealCallbacks } from '../engine/dashboard/settings.ts';
+import { type AdminContext, resolveAccount } from '../engine/access/accounts.ts';
+import { revealCallbacks } from '../engine/access/settings.ts';
+import { operatorActing } from '../engine/audit/acting.ts';
+import { perform } from '../engine/perform.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Outcome, Sender } from '../webhooks/send.ts';
 import { signWebhook } from '../webhooks/sign.ts';
@@ -57,7 +58,7 @@ export const addListenCommand = (program: Command): void => {
         if (refused !== null) throw invalid('forward-to', `--forward-to ${refused}.`);
         const account = await resolveAccount(admin, options.account ?? null);
         const scope: Scope = { accountId: account.id, environment: 'sandbox' };
-        const { secret } = await revealCallbacks(admin, operatorActing(scope));
+        const secret = await perform(admin, operatorActing(scope), null, revealCallbacks(admin));
         // Loading the HTTP client took a quarter of every command's time, and only this one sends.
         const { createSender } = await import('../webhooks/send.ts');
         const stopping = new AbortController();

@@ -2,11 +2,11 @@ import type { RequestListener } from 'node:http';
 import { type Environment, environments } from '../core/environment.ts';
 import { type FlorinError, invalid } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { createClientAddress } from '../http/clientAddress.ts';
-import { createHostEnvironment, isHostOf } from '../http/hostEnvironment.ts';
-import { createListener, type Listener } from '../http/listener.ts';
-import { refuseRequest } from '../http/refusal.ts';
-import type { Incoming } from '../http/server.ts';
+import { createClientAddress } from '../http/edge/clientAddress.ts';
+import { createHostEnvironment, isHostOf } from '../http/edge/hostEnvironment.ts';
+import { createListener, type Listener } from '../http/edge/listener.ts';
+import { refuseRequest } from '../http/edge/refusal.ts';
+import type { Incoming } from '../http/edge/server.ts';
 import { type Config, ConfigError } from './config.ts';
 import { portProblem } from './refuseTakenPorts.ts';
 

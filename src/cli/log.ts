@@ -1,6 +1,6 @@
 import pino from 'pino';
 import type { Log } from '../core/log.ts';
-import type { AccessLine } from '../http/server.ts';
+import type { AccessLine } from '../http/edge/server.ts';
 import type { LogLevel } from './config.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scope } from '../core/environment.ts';
 import { firstIdAt } from '../core/ids.ts';
-import type { AdminContext } from '../engine/accounts.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
 import { isUnavailable } from '../storage/database.ts';
-import { type EventRow, eventsSince } from '../storage/eventLog.ts';
+import { type EventRow, eventsSince } from '../storage/webhooks/eventLog.ts';
 
 const lookMs = 200;
 /** Finds events whose transaction took up to this long to commit. */

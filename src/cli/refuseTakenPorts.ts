@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { codeOf } from '../core/errorCode.ts';
 import { silentLog } from '../core/log.ts';
-import { listenOnAll } from '../http/listenOnAll.ts';
+import { listenOnAll } from '../http/edge/listenOnAll.ts';
 import { type Config, ConfigError } from './config.ts';
 
 const faults: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseEvmAddress } from '../chains/evm/address.ts';
-import { requestRescan } from '../engine/requestRescan.ts';
-import { type Rescan, readRescan } from '../storage/rescans.ts';
+import { requestRescan } from '../engine/chain/requestRescan.ts';
+import { type Rescan, readRescan } from '../storage/chain/rescans.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { waitForReader } from './waitForReader.ts';
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Epoch, parseEpoch } from '../core/epoch.ts';
-import { declareRestored, watchLostEpoch } from '../engine/restores.ts';
-import { listUnclaimed, type UnclaimedRow } from '../storage/unclaimed.ts';
+import { declareRestored, watchLostEpoch } from '../engine/chain/restores.ts';
+import { listUnclaimed, type UnclaimedRow } from '../storage/settlement/unclaimed.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 
 const shownFunds = 1_000;

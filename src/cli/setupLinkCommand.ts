@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { FlorinError } from '../core/errors.ts';
-import { resolveAccount } from '../engine/accounts.ts';
-import { operatorActor } from '../engine/dashboard/audit.ts';
-import { createSetupLink, setupUrl } from '../engine/dashboard/createSetupLink.ts';
+import { resolveAccount } from '../engine/access/accounts.ts';
+import { createSetupLink, setupUrl } from '../engine/access/createSetupLink.ts';
+import { operatorActor } from '../engine/audit/audit.ts';
 import { readDeploymentValue } from '../storage/deployment.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { dashboardUrlName } from './firstRun.ts';

@@ -1,8 +1,8 @@
 import type { Environment } from '../core/environment.ts';
 import type { Context } from '../engine/context.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
-import { deliveriesChannel, type Target } from '../storage/deliveries.ts';
 import { listen } from '../storage/listen.ts';
+import { deliveriesChannel, type Target } from '../storage/webhooks/deliveries.ts';
 import type { Sender } from '../webhooks/send.ts';
 import { startDeliverer } from '../workers/deliverer.ts';
 import type { Loop } from '../workers/loop.ts';

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { type EventType, eventTypes } from '../core/payment/states.ts';
-import { resolveAccount } from '../engine/accounts.ts';
-import { triggerEvent } from '../engine/triggerEvent.ts';
+import { resolveAccount } from '../engine/access/accounts.ts';
+import { triggerEvent } from '../engine/webhooks/triggerEvent.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { loadConfig } from './config.ts';
 

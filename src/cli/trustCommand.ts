@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { hasCode } from '../core/errorCode.ts';
 import { FlorinError, invalid } from '../core/errors.ts';
-import { shellQuoted } from '../http/docsPlace.ts';
+import { shellQuoted } from '../http/docs/docsPlace.ts';
 import { type Common, common } from './commands.ts';
 import { loadConfig } from './config.ts';
 import { type Authority, debianStore, type TrustStep, trustSteps } from './trustSteps.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FlorinError } from '../core/errors.ts';
-import { readChains } from '../storage/chains.ts';
+import { readChains } from '../storage/chain/chains.ts';
 import type { Database } from '../storage/database.ts';
 
 const lookMs = 500;

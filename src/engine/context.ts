@@ -1,13 +1,13 @@
 import type { Environment } from '../core/environment.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import type { RestoreGate } from '../storage/chain/restores.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
-import type { RestoreGate } from '../storage/restores.ts';
 import type { Vault } from '../vault/vault.ts';
-import type { DerivationIndexes } from './derivationIndexes.ts';
-import type { KeyUses } from './keyUses.ts';
-import type { NetworkDirectory } from './networkDirectory.ts';
+import type { KeyUses } from './access/keyUses.ts';
+import type { NetworkDirectory } from './chain/networkDirectory.ts';
+import type { DerivationIndexes } from './payments/derivationIndexes.ts';
 
 /** The public addresses of an environment, and what it may connect to. */
 export type EnvironmentSettings = {

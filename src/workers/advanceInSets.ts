@@ -1,8 +1,8 @@
 import type { PaymentKey } from '../core/paymentKey.ts';
-import { advancePayments } from '../engine/advancePayment.ts';
 import type { Context } from '../engine/context.ts';
+import { advancePayments } from '../engine/payments/advancePayment.ts';
 import { isUnavailable } from '../storage/database.ts';
-import { wakeLater } from '../storage/duePayments.ts';
+import { wakeLater } from '../storage/payments/duePayments.ts';
 
 /** Payments per transaction. */
 const setSize = 200;

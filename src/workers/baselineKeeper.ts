@@ -3,7 +3,7 @@ import { deriveXpubAddress } from '../chains/evm/xpub.ts';
 import { xpubIdentity } from '../chains/evm/xpubIdentity.ts';
 import type { Block } from '../core/chain.ts';
 import type { Network } from '../core/registry/networks.ts';
-import { nextIndexes, receivingKeys, refreshBaselines } from '../storage/baselines.ts';
+import { nextIndexes, receivingKeys, refreshBaselines } from '../storage/chain/baselines.ts';
 import type { ChainSources } from './chainSources.ts';
 
 /** Indexes ahead of the next one whose balances are known, so that creating a payment asks no node: 100 at least. */

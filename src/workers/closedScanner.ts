@@ -1,6 +1,6 @@
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
-import { closedPayments, unwatchPayments } from '../storage/coins.ts';
+import { closedPayments, unwatchPayments } from '../storage/chain/coins.ts';
 import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
 

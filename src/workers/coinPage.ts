@@ -1,10 +1,10 @@
 import type { BalanceSources } from '../chains/driver.ts';
 import type { Block } from '../core/chain.ts';
-import { applyCoins } from '../engine/applyCoins.ts';
-import { type CoinSearch, findCoins } from '../engine/findCoins.ts';
-import { storedBlock } from '../storage/blocks.ts';
-import { readChains } from '../storage/chains.ts';
-import type { CoinPayment } from '../storage/coins.ts';
+import { applyCoins } from '../engine/chain/applyCoins.ts';
+import { type CoinSearch, findCoins } from '../engine/chain/findCoins.ts';
+import { storedBlock } from '../storage/chain/blocks.ts';
+import { readChains } from '../storage/chain/chains.ts';
+import type { CoinPayment } from '../storage/chain/coins.ts';
 import type { ChainSources } from './chainSources.ts';
 import { type DoubtedCoin, readUnbaselined } from './unbaselined.ts';
 

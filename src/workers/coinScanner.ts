@@ -2,8 +2,8 @@ import type { Driver } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
 import type { Context } from '../engine/context.ts';
-import { type Lease, writeCoinsCaughtUp } from '../storage/chains.ts';
-import { openCoinPayments } from '../storage/coins.ts';
+import { type Lease, writeCoinsCaughtUp } from '../storage/chain/chains.ts';
+import { openCoinPayments } from '../storage/chain/coins.ts';
 import { readCoinPage } from './coinPage.ts';
 
 /** Payments per turn. A node reads the balances of 500 addresses per call. */

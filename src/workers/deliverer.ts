@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { judgeAttempt } from '../core/delivery.ts';
 import type { Context } from '../engine/context.ts';
-import { createAttemptRecorder } from '../engine/recordAttempts.ts';
-import { createSecretOpener } from '../engine/webhookSecrets.ts';
+import { createAttemptRecorder } from '../engine/webhooks/recordAttempts.ts';
+import { createSecretOpener } from '../engine/webhooks/webhookSecrets.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -10,7 +10,7 @@ import {
   parkDeliveries,
   releaseDeliveries,
   type Target,
-} from '../storage/deliveries.ts';
+} from '../storage/webhooks/deliveries.ts';
 import type { Outcome, Sender } from '../webhooks/send.ts';
 import { type SignedHeaders, signWebhook } from '../webhooks/sign.ts';
 import type { Loop } from './loop.ts';

@@ -1,15 +1,15 @@
 import type { DriverHost } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
-import { recordedAt } from '../engine/findCoins.ts';
+import { recordedAt } from '../engine/chain/findCoins.ts';
 import {
   expiredUnread,
   expiringPayments,
   markAddressesRead,
   readAgain,
   type UnreadPayment,
-} from '../storage/addressChecks.ts';
-import type { Difference } from '../storage/differences.ts';
+} from '../storage/chain/addressChecks.ts';
+import type { Difference } from '../storage/settlement/differences.ts';
 import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
 import { explainSurplus } from './explainSurplus.ts';

@@ -1,10 +1,10 @@
 import type { BlockRange, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
-import { applyReread } from '../engine/applyReread.ts';
-import type { UnreadPayment } from '../storage/addressChecks.ts';
-import { readChains } from '../storage/chains.ts';
-import { insertRescan } from '../storage/rescans.ts';
-import { recordedHeights, rescannedFrom } from '../storage/surplusSearch.ts';
+import { applyReread } from '../engine/chain/applyReread.ts';
+import type { UnreadPayment } from '../storage/chain/addressChecks.ts';
+import { readChains } from '../storage/chain/chains.ts';
+import { insertRescan } from '../storage/chain/rescans.ts';
+import { recordedHeights, rescannedFrom } from '../storage/chain/surplusSearch.ts';
 import { blockAtTime } from './blockAtTime.ts';
 import type { ChainSources } from './chainSources.ts';
 

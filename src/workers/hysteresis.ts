@@ -1,4 +1,4 @@
-import type { NetworkHealth } from '../storage/networkStatus.ts';
+import type { NetworkHealth } from '../storage/chain/networkStatus.ts';
 
 /** How many equal measurements in a row change the status: one lost answer is not an outage. */
 const changesAfter = 2;

@@ -2,9 +2,9 @@ import type { BalanceSources, DriverHost } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
 import { mostUnits } from '../core/money.ts';
-import { readAgain } from '../storage/addressChecks.ts';
-import { readChains } from '../storage/chains.ts';
-import type { Difference } from '../storage/differences.ts';
+import { readAgain } from '../storage/chain/addressChecks.ts';
+import { readChains } from '../storage/chain/chains.ts';
+import type { Difference } from '../storage/settlement/differences.ts';
 import {
   advanceRound,
   type ComparedForwarder,
@@ -17,7 +17,7 @@ import {
   startRound,
   suspectDifferences,
   suspectedUpTo,
-} from '../storage/reconciliation.ts';
+} from '../storage/settlement/reconciliation.ts';
 import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
 import { explainSurplus } from './explainSurplus.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../engine/context.ts';
-import { type Difference, writeDifferences } from '../storage/differences.ts';
+import { type Difference, writeDifferences } from '../storage/settlement/differences.ts';
 
 /** Records differences between addresses and their records, and logs new ones. They are never credited by themselves. */
 export const reportDifferences = async (

@@ -1,8 +1,8 @@
 import type { Driver, DriverHost } from '../chains/driver.ts';
-import { applyReread } from '../engine/applyReread.ts';
+import { applyReread } from '../engine/chain/applyReread.ts';
 import type { Context } from '../engine/context.ts';
-import { type Lease, readChains } from '../storage/chains.ts';
-import { advanceRescan, nextRescan, type Rescan, startRescan, writeRescanFault } from '../storage/rescans.ts';
+import { type Lease, readChains } from '../storage/chain/chains.ts';
+import { advanceRescan, nextRescan, type Rescan, startRescan, writeRescanFault } from '../storage/chain/rescans.ts';
 import { blockAtTime } from './blockAtTime.ts';
 
 const blocksPerBatch = 100;

@@ -1,10 +1,10 @@
 import type { Context } from '../engine/context.ts';
-import { pruneBlocks } from '../storage/blocks.ts';
-import { purgeSignIns } from '../storage/dashboard/signInFailures.ts';
-import { purgeDeliveries } from '../storage/deliveryLog.ts';
-import { duePayments } from '../storage/duePayments.ts';
+import { purgeSignIns } from '../storage/access/signInFailures.ts';
+import { pruneBlocks } from '../storage/chain/blocks.ts';
 import { purgeIdempotencyKeys } from '../storage/idempotency.ts';
-import { foldTotals } from '../storage/totals.ts';
+import { duePayments } from '../storage/payments/duePayments.ts';
+import { foldTotals } from '../storage/payments/totals.ts';
+import { purgeDeliveries } from '../storage/webhooks/deliveryLog.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { type Loop, startLoop } from './loop.ts';
 

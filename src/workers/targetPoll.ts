@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../engine/context.ts';
-import { lookAtTargets, parkClosed, type Target } from '../storage/deliveries.ts';
+import { lookAtTargets, parkClosed, type Target } from '../storage/webhooks/deliveries.ts';
 import type { Loop } from './loop.ts';
 import { createWake } from './wake.ts';
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../core/environment.ts';
-import type { Target } from '../storage/deliveries.ts';
+import type { Target } from '../storage/webhooks/deliveries.ts';
 
 /** Targets that answer fast, new ones, slow ones and failing ones. */
 export const lanes = ['fast', 'new', 'slow', 'failing'] as const;

@@ -1,4 +1,4 @@
-import type { Target, Wanted } from '../storage/deliveries.ts';
+import type { Target, Wanted } from '../storage/webhooks/deliveries.ts';
 import {
   type ActiveAttempt,
   fail,

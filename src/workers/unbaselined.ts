@@ -1,8 +1,8 @@
 import type { Block } from '../core/chain.ts';
-import { recordedAt } from '../engine/findCoins.ts';
-import { insertBaselines } from '../storage/baselines.ts';
-import type { CoinPayment } from '../storage/coins.ts';
-import { readNow } from '../storage/payments.ts';
+import { recordedAt } from '../engine/chain/findCoins.ts';
+import { insertBaselines } from '../storage/chain/baselines.ts';
+import type { CoinPayment } from '../storage/chain/coins.ts';
+import { readNow } from '../storage/payments/payments.ts';
 import type { ChainSources } from './chainSources.ts';
 import { reportDifferences } from './reportDifferences.ts';
 

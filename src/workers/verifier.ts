@@ -1,10 +1,10 @@
 import type { Driver, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
-import { applyReread } from '../engine/applyReread.ts';
+import { applyReread } from '../engine/chain/applyReread.ts';
 import type { Context } from '../engine/context.ts';
-import type { Lease } from '../storage/chains.ts';
-import { type UnverifiedBlock, unverifiedBlocks } from '../storage/transfers.ts';
+import type { Lease } from '../storage/chain/chains.ts';
+import { type UnverifiedBlock, unverifiedBlocks } from '../storage/chain/transfers.ts';
 
 const blocksPerTurn = 20;
 const rememberedBlocks = 10_000;

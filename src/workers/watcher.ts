@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Network } from '../core/registry/networks.ts';
-import { applyBlocks, LeaseLost, rollBackAsDecided } from '../engine/applyBlocks.ts';
+import { applyBlocks, LeaseLost, rollBackAsDecided } from '../engine/chain/applyBlocks.ts';
+import { publishReadContracts } from '../engine/chain/publishContracts.ts';
 import type { Context } from '../engine/context.ts';
-import { publishReadContracts } from '../engine/publishContracts.ts';
-import { storedBlock } from '../storage/blocks.ts';
+import { storedBlock } from '../storage/chain/blocks.ts';
 import {
   type ChainRow,
   haltChain,
@@ -15,11 +15,11 @@ import {
   renewLease,
   takeLease,
   writeIdle,
-} from '../storage/chains.ts';
-import { dueAtHeight } from '../storage/duePayments.ts';
-import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/networkStatus.ts';
-import { readNow } from '../storage/payments.ts';
-import { knownAddresses } from '../storage/transfers.ts';
+} from '../storage/chain/chains.ts';
+import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/chain/networkStatus.ts';
+import { knownAddresses } from '../storage/chain/transfers.ts';
+import { dueAtHeight } from '../storage/payments/duePayments.ts';
+import { readNow } from '../storage/payments/payments.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { createBaselineKeeper } from './baselineKeeper.ts';
 import { createClosedScanner } from './closedScanner.ts';

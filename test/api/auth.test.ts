@@ -1,16 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { permissions } from '../../src/core/access/rights.ts';
 import type { Environment } from '../../src/core/environment.ts';
-import { permissions } from '../../src/core/permissions.ts';
-import { createKey, endKey, type KeyRequest } from '../../src/engine/accounts.ts';
-import { createCallers } from '../../src/engine/callers.ts';
-import { createRateLimiter } from '../../src/engine/rateLimiter.ts';
-import { createAuthentication } from '../../src/http/authenticate.ts';
-import type { Operation } from '../../src/http/openapi.ts';
-import type { Arrival } from '../../src/http/route.ts';
+import { createCallers } from '../../src/engine/access/callers.ts';
+import { createRateLimiter } from '../../src/engine/access/rateLimiter.ts';
+import type { Operation } from '../../src/http/docs/openapi.ts';
+import { createAuthentication } from '../../src/http/edge/authenticate.ts';
+import type { Arrival } from '../../src/http/edge/route.ts';
 import { generateApiKey, parseApiKey } from '../../src/vault/apiKeys.ts';
 import { dumpDatabase, hexOf } from '../support/dumpDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { createKey, endKey, type MadeKey } from '../support/operator.ts';
 
 let scene: TestFlorin;
 let account: TestAccount;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const list = (headers: Record<string, string>, environment: Environment = 'sandbox') =>
   scene.client.call('GET', '/v1/payments', { headers, environment });
-const keyWith = (options: Partial<KeyRequest>) =>
+const keyWith = (options: Partial<MadeKey>) =>
   createKey(scene.admin, {
     accountId: account.id,
     environment: 'sandbox',

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { permissions } from '../../src/core/permissions.ts';
-import { createKey, endKey, rotateKey, rotationOverlaps } from '../../src/engine/accounts.ts';
-import { listKeys } from '../../src/storage/keys.ts';
+import { permissions } from '../../src/core/access/rights.ts';
+import { rotationOverlaps } from '../../src/engine/access/keys.ts';
+import { listKeys } from '../../src/storage/access/keys.ts';
 import { createClient, type TestClient } from '../support/client.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { createKey, endKey, rotateKey } from '../support/operator.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
 
 const env = { FLORIN_MASTER_KEY: '5e'.repeat(32) };
@@ -34,7 +35,7 @@ describe('rotation', () => {
   test.each(['1h', '24h', '7d'] as const)('with %s both keys work until the overlap ends', async overlap => {
     const old = await scene.key(account.id, 'sandbox', ['payments:read']);
     const beforeMs = await databaseMs();
-    const successor = await rotateKey(scene.admin, old.id, rotationOverlaps[overlap]);
+    const successor = await rotateKey(scene.admin, old.id, overlap);
     const afterMs = await databaseMs();
     expect(successor.key).not.toBe(old.key);
     expect(successor).toMatchObject({ accountId: account.id, environment: 'sandbox', scopes: ['payments:read'] });
@@ -51,7 +52,7 @@ describe('rotation', () => {
 
   test('after the overlap the old key is refused and the successor lives', async () => {
     const old = await scene.key(account.id, 'sandbox');
-    const successor = await rotateKey(scene.admin, old.id, rotationOverlaps['1h']);
+    const successor = await rotateKey(scene.admin, old.id, '1h');
     await scene.admin.db.query(
       {
         name: 'test-end-overlap',
@@ -65,7 +66,7 @@ describe('rotation', () => {
 
   test('with 0 the old key is refused at once', async () => {
     const old = await scene.key(account.id, 'sandbox');
-    const successor = await rotateKey(scene.admin, old.id, rotationOverlaps['0']);
+    const successor = await rotateKey(scene.admin, old.id, '0');
     expect(await statusOf(old.key)).toBe(401);
     expect(await statusOf(successor.key)).toBe(200);
   });
@@ -80,7 +81,7 @@ describe('rotation', () => {
       ipAllow: ['127.0.0.0/8', '::1/128'],
     } as const;
     const old = await createKey(scene.admin, { ...request, ipAllow: [...request.ipAllow], expiresAt });
-    const successor = await rotateKey(scene.admin, old.id, rotationOverlaps['7d']);
+    const successor = await rotateKey(scene.admin, old.id, '7d');
     expect((await rowOf(old.id)).expiresAt).toEqual(expiresAt);
     expect(successor.expiresAt).toEqual(expiresAt);
     expect(successor.ipAllow).toEqual(old.ipAllow);
@@ -88,11 +89,11 @@ describe('rotation', () => {
 
   test('a key is rotated once, and a revoked one never', async () => {
     const old = await scene.key(account.id, 'sandbox');
-    const successor = await rotateKey(scene.admin, old.id, rotationOverlaps['1h']);
-    await expect(rotateKey(scene.admin, old.id, 0)).rejects.toMatchObject({ code: 'conflict' });
+    const successor = await rotateKey(scene.admin, old.id, '1h');
+    await expect(rotateKey(scene.admin, old.id, '0')).rejects.toMatchObject({ code: 'conflict' });
     await endKey(scene.admin, successor.id);
-    await expect(rotateKey(scene.admin, successor.id, 0)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(rotateKey(scene.admin, 'key_none', 0)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(rotateKey(scene.admin, successor.id, '0')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(rotateKey(scene.admin, 'key_none', '0')).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { setSupportContact, updateAccount } from '../../src/engine/accounts.ts';
+import type { Scope } from '../../src/core/environment.ts';
+import { makeSettings } from '../support/operator.ts';
 import { type CheckoutScene, startCheckoutScene } from './checkoutScene.ts';
 import { paymentCalls } from './paymentCalls.ts';
 
@@ -7,6 +8,9 @@ let scene: CheckoutScene;
 beforeAll(async () => {
   scene = await startCheckoutScene();
 });
+
+const setContact = async (scope: Scope, supportContact: string | null): Promise<string | null> =>
+  (await makeSettings(scene.florin.admin, scope, { supportContact })).supportContact;
 
 const newAccount = async () => {
   const own = await scene.florin.account();
@@ -37,12 +41,12 @@ describe('a contact', () => {
     await scene.florin.client.call('POST', `/v1/sandbox/payments/${id}/simulate`, sending);
     const { id: before } = await live.until(({ data }) => data.includes('class="notice bad"'));
     expect((await scene.get(id)).text).not.toContain('class="contact"');
-    await setSupportContact(scene.florin.admin, scope, 'Help@ACME.example');
+    await setContact(scope, 'Help@ACME.example');
     const shown = await live.until(({ data }) => data.includes('class="contact"'));
     expect(shown.id).not.toBe(before);
     expect(shown.data).toContain(`href="mailto:Help@acme.example?subject=Payment%20ID%3A%20${id}"`);
     for (const path of [id, `${id}/main`]) expect((await scene.get(path)).text).toContain('mailto:Help@acme.example');
-    await setSupportContact(scene.florin.admin, scope, null);
+    await setContact(scope, null);
     await live.until(() => live.events.at(-1)!.id === before);
     expect(live.events.at(-1)!.data).not.toContain('mailto:');
     live.close();
@@ -50,12 +54,8 @@ describe('a contact', () => {
 
   test('is one of an account and an environment', async () => {
     const [own, other] = [await newAccount(), await newAccount()];
-    await setSupportContact(
-      scene.florin.admin,
-      { ...own.scope, environment: 'production' },
-      'https://acme.example/help',
-    );
-    await setSupportContact(scene.florin.admin, own.scope, 'test@acme.example');
+    await setContact({ ...own.scope, environment: 'production' }, 'https://acme.example/help');
+    await setContact(own.scope, 'test@acme.example');
     expect((await stored(own.scope.accountId)).sort()).toEqual(['https://acme.example/help', 'test@acme.example']);
     expect(await stored(other.scope.accountId)).toEqual([null, null]);
   });
@@ -64,20 +64,20 @@ describe('a contact', () => {
     const { scope } = await newAccount();
     const { admin } = scene.florin;
     const both = { checkoutOrigins: ['https://shop.example'], supportContact: 'help@acme.example' };
-    expect(await updateAccount(admin, scope, both)).toEqual(both);
+    expect(await makeSettings(admin, scope, both)).toMatchObject(both);
     const bad = { checkoutOrigins: ['https://other.example'], supportContact: 'nobody' };
-    await expect(updateAccount(admin, scope, bad)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(makeSettings(admin, scope, bad)).rejects.toMatchObject({ code: 'invalid_request' });
     const text = `select checkout_origins as origins from account_settings where account_id = $1 and environment = 'sandbox'`;
     expect(await admin.db.query({ name: '', text }, [scope.accountId])).toEqual([
       { origins: ['https://shop.example'] },
     ]);
-    expect(await updateAccount(admin, scope, { supportContact: null })).toEqual({ supportContact: null });
+    expect(await setContact(scope, null)).toBeNull();
     expect(await stored(scope.accountId)).toEqual([null, null]);
   });
 
   test('of an account that is not there is refused', async () => {
     const scope = { accountId: `acct_${'0'.repeat(26)}`, environment: 'sandbox' } as const;
-    await expect(setSupportContact(scene.florin.admin, scope, null)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(setContact(scope, null)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -123,7 +123,7 @@ test.each([
   `https://acme.example/${'a'.repeat(280)}`,
 ])('what is no contact is refused, by the code and by the database: %j', async contact => {
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
-  await expect(setSupportContact(scene.florin.admin, scope, contact)).rejects.toMatchObject({
+  await expect(setContact(scope, contact)).rejects.toMatchObject({
     code: 'invalid_request',
     message: expect.stringMatching(/ is not a contact\. Write an e-mail address, or https:\/\//),
   });
@@ -137,7 +137,7 @@ test.each([
   'https://acme.example/ü',
 ])('what is not written as browsers write it reaches no row by itself: %s', async contact => {
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
-  expect(await setSupportContact(scene.florin.admin, scope, contact)).toBe(new URL(contact).href);
+  expect(await setContact(scope, contact)).toBe(new URL(contact).href);
   await expect(write(scope.accountId, contact)).rejects.toMatchObject({ code: '23514' });
 });
 
@@ -153,6 +153,6 @@ test.each([
   [`${'a'.repeat(287)}@acme.example`, `${'a'.repeat(287)}@acme.example`],
 ])('what is one is taken by both, as browsers write it: %s', async (given, written) => {
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
-  expect(await setSupportContact(scene.florin.admin, scope, given)).toBe(written);
+  expect(await setContact(scope, given)).toBe(written);
   expect(await stored(scope.accountId)).toContain(written);
 });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { setCheckoutOrigins } from '../../src/engine/accounts.ts';
+import { makeSettings } from '../support/operator.ts';
 import { type CheckoutScene, framePolicy, startCheckoutScene } from './checkoutScene.ts';
 import { paymentCalls } from './paymentCalls.ts';
 
@@ -14,12 +14,14 @@ test('frames are refused until the merchant names who may', async () => {
   const ancestors = async (path: string) => (await scene.get(path)).headers['content-security-policy'];
   expect(await ancestors(id)).toBe(framePolicy("'none'"));
   const scope = { accountId: own.id, environment: 'sandbox' } as const;
-  await setCheckoutOrigins(scene.florin.admin, scope, ['https://Shop.example/', 'https://shop.example:8443']);
+  await makeSettings(scene.florin.admin, scope, {
+    checkoutOrigins: ['https://Shop.example/', 'https://shop.example:8443'],
+  });
   for (const path of [id, `${id}/main`])
     expect(await ancestors(path)).toBe(framePolicy('https://shop.example https://shop.example:8443'));
   const { id: another } = await scene.calls.made();
   expect(await ancestors(another)).toBe(framePolicy("'none'"));
-  await setCheckoutOrigins(scene.florin.admin, scope, []);
+  await makeSettings(scene.florin.admin, scope, { checkoutOrigins: [] });
   expect(await ancestors(id)).toBe(framePolicy("'none'"));
 });
 
@@ -44,7 +46,7 @@ test.each([
 ])('an origin that is none is refused, by the code and by the database: %s', async origin => {
   const { admin } = scene.florin;
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
-  await expect(setCheckoutOrigins(admin, scope, [origin])).rejects.toMatchObject({
+  await expect(makeSettings(admin, scope, { checkoutOrigins: [origin] })).rejects.toMatchObject({
     code: 'invalid_request',
     message: expect.stringMatching(/ is not an origin\. .* no dot at the end\.$/),
   });
@@ -63,5 +65,6 @@ test.each([
   [`https://${'s'.repeat(292)}`, `https://${'s'.repeat(292)}`],
 ])('an origin that is one is taken by both, as browsers write it: %s', async (given, written) => {
   const scope = { accountId: scene.account.id, environment: 'production' } as const;
-  expect(await setCheckoutOrigins(scene.florin.admin, scope, [given])).toEqual([written]);
+  const { checkoutOrigins } = await makeSettings(scene.florin.admin, scope, { checkoutOrigins: [given] });
+  expect(checkoutOrigins).toEqual([written]);
 });

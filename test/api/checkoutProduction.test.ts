@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { attributeOf, tokenOf } from './checkoutScene.ts';
 import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { revealCallbackSecret } from '../../src/engine/accounts.ts';
+import { revealCallbackSecret } from '../../src/engine/access/accounts.ts';
 import type { TestFlorin } from '../support/florin.ts';
 import type { Answer } from '../support/send.ts';
 import { until } from '../support/until.ts';

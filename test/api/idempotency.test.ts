@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { setWallet } from '../support/operator.ts';
 import type { Answer } from '../support/send.ts';
 import { until } from '../support/until.ts';
 import { expectError, expectInvalid, ordinary, type PaymentCalls, paymentCalls } from './paymentCalls.ts';

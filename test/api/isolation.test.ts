@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
+import { type Permission, permissions } from '../../src/core/access/rights.ts';
 import type { Environment } from '../../src/core/environment.ts';
-import { type Permission, permissions } from '../../src/core/permissions.ts';
-import { endKey } from '../../src/engine/accounts.ts';
-import type { OpenApi } from '../../src/http/openapi.ts';
+import type { OpenApi } from '../../src/http/docs/openapi.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { endKey } from '../support/operator.ts';
 import type { Answer } from '../support/send.ts';
 import { ordinary } from './paymentCalls.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './webhookReceiver.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, test } from 'vitest';
 import { type PaymentStatus, paymentStatuses } from '../../src/core/payment/states.ts';
-import { foldTotals } from '../../src/storage/totals.ts';
+import { foldTotals } from '../../src/storage/payments/totals.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { createSequence, type Wanted, type Written, writePayments } from './listingScene.ts';
 import { type PaymentCalls, paymentCalls } from './paymentCalls.ts';

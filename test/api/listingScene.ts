@@ -1,11 +1,11 @@
 import { createIdSource } from '../../src/core/ids.ts';
 import type { PaymentStatus } from '../../src/core/payment/states.ts';
 import { legalPath } from '../../src/core/payment/walk.ts';
-import { deriveAddress } from '../../src/engine/paymentAddress.ts';
-import { testTreasury } from '../../src/engine/treasury.ts';
-import { insertPayments, type NewPayment } from '../../src/storage/insertPayments.ts';
-import { moveTotals } from '../../src/storage/moveTotals.ts';
-import { updatePayments } from '../../src/storage/payments.ts';
+import { deriveAddress } from '../../src/engine/payments/paymentAddress.ts';
+import { testTreasury } from '../../src/engine/wallets/treasury.ts';
+import { insertPayments, type NewPayment } from '../../src/storage/payments/insertPayments.ts';
+import { moveTotals } from '../../src/storage/payments/moveTotals.ts';
+import { updatePayments } from '../../src/storage/payments/payments.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
 
 export type Wanted = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { permissions } from '../../src/core/access/rights.ts';
 import { until } from '../support/until.ts';
 import { expectError, expectInvalid, paymentCalls, startPaymentScene } from './paymentCalls.ts';
 
@@ -107,12 +108,14 @@ describe.each([
     expectError(await paymentCalls(scene, account, 'production').act(id, action, sending), 404, 'not_found');
   });
 
-  test('needs payments:write', async () => {
+  test('needs its permission', async () => {
     const { id } = await calls.made();
-    const reader = await scene.key(account.id, 'sandbox', ['payments:read']);
-    const answer = await calls.act(id, action, { ...sending, key: reader.key });
+    const needed = action === 'cancel' ? 'payments:write' : 'payments:resolve';
+    const others = permissions.filter(each => each !== needed);
+    const weak = await scene.key(account.id, 'sandbox', others);
+    const answer = await calls.act(id, action, { ...sending, key: weak.key });
     expectError(answer, 403, 'permission_denied');
-    expect(answer.json.error.message).toContain('payments:write');
+    expect(answer.json.error.message).toContain(needed);
     expect((await calls.read(id)).json.status).toBe('pending');
   });
 

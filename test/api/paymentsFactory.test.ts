@@ -1,10 +1,10 @@
 import { HDKey } from '@scure/bip32';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
 import { placeFactory } from '../chains/placeFactory.ts';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';
 import { expectError, ordinary, paymentCalls } from './paymentCalls.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { expectError, expectInvalid, ordinary, paymentCalls } from './paymentCalls.ts';
 import { type ProductionScene, startProductionScene, treasury } from './productionScene.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { beforeAll, expect, test } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { expectError, ordinary, paymentCalls } from './paymentCalls.ts';
 

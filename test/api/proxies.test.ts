@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { permissions } from '../../src/core/permissions.ts';
-import { createKey } from '../../src/engine/accounts.ts';
+import { permissions } from '../../src/core/access/rights.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { createKey } from '../support/operator.ts';
 import { send } from '../support/send.ts';
 import { expectError, ordinary } from './paymentCalls.ts';
 import { startWebhookReceiver } from './webhookReceiver.ts';

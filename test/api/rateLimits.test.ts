@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
-import { createAccount } from '../../src/engine/accounts.ts';
+import { createAccount } from '../../src/engine/access/accounts.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { until } from '../support/until.ts';
 import { spendAll } from './rateLimitRun.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { permissions } from '../../src/core/access/rights.ts';
 import { environments } from '../../src/core/environment.ts';
-import { permissions } from '../../src/core/permissions.ts';
-import type { Call } from '../../src/http/route.ts';
-import { systemRoutes } from '../../src/http/systemRoutes.ts';
+import type { Call } from '../../src/http/edge/route.ts';
+import { systemRoutes } from '../../src/http/v1/systemRoutes.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { until } from '../support/until.ts';

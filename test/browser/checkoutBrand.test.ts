@@ -2,8 +2,8 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { shadesOf } from '../../src/core/accent.ts';
-import { brandColumns } from '../../src/engine/dashboard/branding.ts';
-import { lockSettings, updateSettings } from '../../src/storage/settings.ts';
+import { brandColumns } from '../../src/engine/access/branding.ts';
+import { lockSettings, updateSettings } from '../../src/storage/access/settings.ts';
 import { expectAccessibleInBoth } from './axe.ts';
 import { inState, useCheckoutScene } from './checkoutScene.ts';
 import { expectNoProblems, type WatchedPage } from './watchedPage.ts';

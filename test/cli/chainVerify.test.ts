@@ -1,8 +1,8 @@
 // @module-tag thorough
 import { beforeAll, expect, test, vi } from 'vitest';
-import { verifyByDecision } from '../../src/engine/verifyByDecision.ts';
-import { insertForwards } from '../../src/storage/forwards.ts';
-import { settleForwards } from '../../src/storage/holdings.ts';
+import { verifyByDecision } from '../../src/engine/chain/verifyByDecision.ts';
+import { insertForwards } from '../../src/storage/settlement/forwards.ts';
+import { settleForwards } from '../../src/storage/settlement/holdings.ts';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { until } from '../support/until.ts';
 import type { Contract } from '../watch/chainCalls.ts';

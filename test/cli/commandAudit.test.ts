@@ -38,7 +38,7 @@ test('every command that changes or shows something is in the audit log, and no 
   ]);
   expect(new Set(rows.map(row => row.actor))).toEqual(new Set(['Command line']));
   expect(rows[1]!.detail).toEqual({ supportContact: { before: null, after: 'help@shop.example' } });
-  expect(rows[3]!.detail).toMatchObject({ name: 'Till', successorId: second.id, overlapSeconds: 3_600 });
+  expect(rows[3]!.detail).toMatchObject({ name: 'Till', successorId: second.id, overlap: '1h' });
   for (const hidden of [first.key, second.key, secret]) expect(JSON.stringify(rows)).not.toContain(hidden);
 });
 

@@ -145,7 +145,7 @@ describe('keys', () => {
       environment: 'sandbox',
       name: '',
       hint: expect.stringContaining('sk_test_'),
-      scopes: ['payments:read', 'payments:write', 'webhooks:read', 'webhooks:write'],
+      scopes: ['payments:read', 'payments:write', 'payments:resolve', 'webhooks:read', 'webhooks:write'],
       ipAllow: null,
       createdAt: time,
       expiresAt: null,

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { noticeAuditLoss } from '../../src/cli/auditHeadsFile.ts';
 import type { Log } from '../../src/core/log.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
 import { otherTreasury, startWalletScene, treasury } from '../dashboard/walletScene.ts';
+import { setWallet } from '../support/operator.ts';
 import { run } from './cliProcess.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { newEvents } from '../../src/cli/newEvents.ts';
 import { createIdSource } from '../../src/core/ids.ts';
-import { triggerEvent } from '../../src/engine/triggerEvent.ts';
+import { triggerEvent } from '../../src/engine/webhooks/triggerEvent.ts';
 import { ConnectionLost, type Queryable } from '../../src/storage/database.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 

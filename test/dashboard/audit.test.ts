@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { operatorActor, recordAudit } from '../../src/engine/dashboard/audit.ts';
+import { operatorActor, recordAudit } from '../../src/engine/audit/audit.ts';
 import { run } from '../cli/cliProcess.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type AuditAction, auditActions } from '../../src/core/dashboard/auditActions.ts';
+import { type AuditAction, auditActions } from '../../src/core/auditActions.ts';
 import { auditChoices, auditText } from '../../web/dashboard/audit/auditText.ts';
 
 const sentence = (action: string, detail: Record<string, unknown> = {}, subject: string | null = null): string => {

@@ -15,6 +15,7 @@ let plain: string;
 beforeAll(async () => {
   dashboard = await startDashboard();
   admin = await dashboard.as('admin');
+  await admin.prove();
   const account = { id: dashboard.accountId, keys: dashboard.keys } as TestAccount;
   paymentId = (await paymentCalls(dashboard.scene, account).made()).id;
   plain = await page();

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { UnsweptRow } from '../../src/core/dashboard/moneyApi.ts';
+import type { UnsweptRow } from '../../src/core/api/moneyApi.ts';
 import type { Slug } from '../../src/core/registry/backings.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';
 import { auditRows } from './auditRows.ts';

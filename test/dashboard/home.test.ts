@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldTotals } from '../../src/storage/totals.ts';
+import { foldTotals } from '../../src/storage/payments/totals.ts';
 import { until } from '../support/until.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { grantable } from '../../src/core/access/rights.ts';
 import type { Log } from '../../src/core/log.ts';
-import { permissions } from '../../src/core/permissions.ts';
-import { createKeyUses } from '../../src/engine/keyUses.ts';
-import type { Caller } from '../../src/storage/accounts.ts';
+import { createKeyUses } from '../../src/engine/access/keyUses.ts';
+import type { Caller } from '../../src/storage/access/accounts.ts';
 import { expectError, expectInvalid, ordinary } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { until } from '../support/until.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 beforeEach(() => developer.prove());
 
 const create = (body: object = {}) =>
-  developer.call('POST /keys', { body: { name: 'Shop', scopes: [...permissions], ...body } });
+  developer.call('POST /keys', { body: { name: 'Shop', scopes: grantable('developer'), ...body } });
 const made = async (body: object = {}) => {
   const answer = await create(body);
   expect(answer.status, answer.text).toBe(200);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PaymentObject, SweepPlan } from '../../src/core/dashboard/moneyApi.ts';
+import type { PaymentObject, SweepPlan } from '../../src/core/api/moneyApi.ts';
 import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';

@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:https';
 import { expect, test } from 'vitest';
-import { csvLine } from '../../src/core/dashboard/csv.ts';
+import { csvLine } from '../../src/core/csv.ts';
 import { writePayments } from '../api/listingScene.ts';
 import type { DashboardClient } from '../support/dashboard.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';

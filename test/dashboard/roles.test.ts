@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actionRoles, mayDo, roles } from '../../src/core/dashboard/roles.ts';
+import { mayDo, rights, roles } from '../../src/core/access/rights.ts';
+import { createNetworkDirectory } from '../../src/engine/chain/networkDirectory.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { createNetworkDirectory } from '../../src/engine/networkDirectory.ts';
 import { allDashboardRoutes } from '../../src/http/dashboard/allRoutes.ts';
 import type { DashboardRoute, PublicRoute } from '../../src/http/dashboard/dashboardRoute.ts';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
@@ -17,7 +17,8 @@ beforeAll(async () => {
   const { admin } = dashboard.scene;
   const networks = createNetworkDirectory(admin.db, [], () => performance.now());
   // Only the names of these routes are used; the calls go to the running Florin.
-  const all = allDashboardRoutes({ ...admin, listDb: admin.db, networks } as unknown as Context);
+  const context = { ...admin, listDb: admin.db, networks } as unknown as Context;
+  const all = allDashboardRoutes(context, () => Promise.reject(new Error('not called')));
   routes = all.filter(row => !isPublic(row));
   publicNames = all.filter(isPublic).map(row => row.name);
 });
@@ -102,6 +103,6 @@ test('what needs no session is how one gets one', () => {
 });
 
 test('an owner may do everything, and only owners touch owners', () => {
-  for (const [action, allowed] of Object.entries(actionRoles)) expect(allowed, action).toContain('owner');
-  expect(actionRoles['team.owners']).toEqual(['owner']);
+  for (const [action, allowed] of Object.entries(rights)) expect(allowed.roles, action).toContain('owner');
+  expect(rights['team.owners'].roles).toEqual(['owner']);
 });

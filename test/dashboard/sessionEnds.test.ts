@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { purgeSignIns } from '../../src/storage/dashboard/signInFailures.ts';
+import { purgeSignIns } from '../../src/storage/access/signInFailures.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
 let dashboard: TestDashboard;

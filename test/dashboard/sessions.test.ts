@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { openSession } from '../../src/engine/dashboard/sessions.ts';
-import { purgeSignIns } from '../../src/storage/dashboard/signInFailures.ts';
+import { openSession } from '../../src/engine/access/sessions.ts';
+import { purgeSignIns } from '../../src/storage/access/signInFailures.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
 let dashboard: TestDashboard;

@@ -11,7 +11,7 @@ beforeAll(async () => {
   dashboard = await startDashboard();
   admin = await dashboard.as('admin');
 });
-beforeEach(() => admin.unprove());
+beforeEach(() => admin.prove());
 
 const change = (body: object) => admin.call('PATCH /settings', { body });
 const shown = (environment: 'sandbox' | 'production' = 'sandbox') => admin.do('GET /settings', { environment });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { expectRefused, startMoneyScene } from './moneyScene.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { operatorActor } from '../../src/engine/dashboard/audit.ts';
-import { createSetupLink } from '../../src/engine/dashboard/createSetupLink.ts';
+import { createSetupLink } from '../../src/engine/access/createSetupLink.ts';
+import { operatorActor } from '../../src/engine/audit/audit.ts';
 import { createAuthenticator, type TestAuthenticator } from '../support/authenticator.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 

@@ -1,7 +1,7 @@
 // @module-tag thorough
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { SweepPlan, UnsweptRow } from '../../src/core/dashboard/moneyApi.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import type { SweepPlan, UnsweptRow } from '../../src/core/api/moneyApi.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import type { ChainCalls } from '../watch/chainCalls.ts';
 import { type FarChain, startFarChain } from '../watch/farChain.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Role } from '../../src/core/dashboard/roles.ts';
-import { lockTeam } from '../../src/storage/dashboard/accessLinks.ts';
-import { updateRole } from '../../src/storage/dashboard/people.ts';
+import type { Role } from '../../src/core/access/rights.ts';
+import { lockTeam } from '../../src/storage/access/accessLinks.ts';
+import { updateRole } from '../../src/storage/access/people.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 import { until } from '../support/until.ts';
 

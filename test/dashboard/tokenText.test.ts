@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { lookAlikes } from '../../src/core/registry/lookAlikes.ts';
 import { resolveNetworks } from '../../src/core/registry/networks.ts';
-import { tokenText } from '../../src/engine/dashboard/tokenText.ts';
-import { createNetworkDirectory } from '../../src/engine/networkDirectory.ts';
+import { createNetworkDirectory } from '../../src/engine/chain/networkDirectory.ts';
+import { tokenText } from '../../src/engine/payments/tokenText.ts';
 import { startTestFlorin } from '../support/florin.ts';
 
 test('an amount names its token, look-alikes too, and shows the contract of any other', async () => {

@@ -1,6 +1,6 @@
 // @module-tag thorough
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { verifyWallets } from '../../src/engine/verifyRecords.ts';
+import { verifyWallets } from '../../src/engine/chain/verifyRecords.ts';
 import { expectError } from '../api/paymentCalls.ts';
 import { until } from '../support/until.ts';
 import { otherTreasury, startWalletScene, treasury } from './walletScene.ts';

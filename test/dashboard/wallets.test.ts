@@ -3,9 +3,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { create2Deployer, forwarderFactory, forwarderImplementation } from '../../src/chains/evm/forwarder.ts';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import { slugs } from '../../src/core/registry/backings.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
-import { testTreasury } from '../../src/engine/treasury.ts';
+import { testTreasury } from '../../src/engine/wallets/treasury.ts';
 import { expectError, expectInvalid } from '../api/paymentCalls.ts';
+import { setWallet } from '../support/operator.ts';
 import { auditRows } from './auditRows.ts';
 import { otherTreasury, startWalletScene, treasury } from './walletScene.ts';
 

@@ -7,8 +7,8 @@ import {
   lookAtTargets,
   parkClosed,
   releaseDeliveries,
-} from '../../src/storage/deliveries.ts';
-import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
+} from '../../src/storage/webhooks/deliveries.ts';
+import { recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import { pagesRead } from '../support/pagesRead.ts';
 import { type DeliveryScene, type Merchant, startDeliveryScene } from './deliveryScene.ts';
 

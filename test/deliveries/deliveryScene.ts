@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { revealCallbackSecret } from '../../src/engine/accounts.ts';
+import { revealCallbackSecret } from '../../src/engine/access/accounts.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createAttemptRecorder } from '../../src/engine/recordAttempts.ts';
+import { createAttemptRecorder } from '../../src/engine/webhooks/recordAttempts.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -7,8 +7,8 @@ import {
   lookAtTargets,
   parkDeliveries,
   releaseDeliveries,
-} from '../../src/storage/deliveries.ts';
-import { type AttemptRecord, recordAttempts } from '../../src/storage/deliveryAttempts.ts';
+} from '../../src/storage/webhooks/deliveries.ts';
+import { type AttemptRecord, recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import { until } from '../support/until.ts';
 import { startDeliveryScene } from './deliveryScene.ts';
 import { scene as idle, merchant, merchantPerTest } from './merchantPerTest.ts';

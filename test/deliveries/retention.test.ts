@@ -5,9 +5,9 @@ import {
   claimDeliveries,
   claimingSince,
   releaseDeliveries,
-} from '../../src/storage/deliveries.ts';
-import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
-import { purgeDeliveries } from '../../src/storage/deliveryLog.ts';
+} from '../../src/storage/webhooks/deliveries.ts';
+import { recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
+import { purgeDeliveries } from '../../src/storage/webhooks/deliveryLog.ts';
 import { eventually } from '../support/until.ts';
 import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
 import { merchant, merchantPerTest, scene } from './merchantPerTest.ts';

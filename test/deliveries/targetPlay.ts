@@ -1,4 +1,4 @@
-import type { Wanted } from '../../src/storage/deliveries.ts';
+import type { Wanted } from '../../src/storage/webhooks/deliveries.ts';
 import type { ActiveAttempt, Sendable } from '../../src/workers/targetState.ts';
 import type { createTargets } from '../../src/workers/targets.ts';
 

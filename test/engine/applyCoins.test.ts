@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WatchedBlock } from '../../src/core/chain.ts';
-import { applyBlocks, LeaseLost } from '../../src/engine/applyBlocks.ts';
-import { applyCoins } from '../../src/engine/applyCoins.ts';
-import type { FoundCoin } from '../../src/engine/findCoins.ts';
-import { pruneBlocks } from '../../src/storage/blocks.ts';
-import { type Lease, takeLease } from '../../src/storage/chains.ts';
+import { applyBlocks, LeaseLost } from '../../src/engine/chain/applyBlocks.ts';
+import { applyCoins } from '../../src/engine/chain/applyCoins.ts';
+import type { FoundCoin } from '../../src/engine/chain/findCoins.ts';
+import { pruneBlocks } from '../../src/storage/chain/blocks.ts';
+import { type Lease, takeLease } from '../../src/storage/chain/chains.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
 import { beginAnew, caip2, chainState, genesis, hashOf, makeBlocks, stepOf } from './madeBlocks.ts';
 

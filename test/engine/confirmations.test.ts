@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { formatAmount } from '../../src/core/money.ts';
-import { shownPaymentBody } from '../../src/engine/readPayment.ts';
-import { readPayments } from '../../src/storage/payments.ts';
+import { shownPaymentBody } from '../../src/engine/payments/readPayment.ts';
+import { readPayments } from '../../src/storage/payments/payments.ts';
 import { createSequence, writePayments } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
 import { createFedChain, type FedChain, type Sent } from './fedChain.ts';

@@ -4,14 +4,14 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { networksOf } from '../../src/cli/compose.ts';
 import { factoryFacts } from '../../src/cli/exportCommands.ts';
-import { operatorActing } from '../../src/engine/dashboard/acting.ts';
-import { exportRecovery } from '../../src/engine/exportRecovery.ts';
-import { deriveAddress } from '../../src/engine/paymentAddress.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
-import { insertLostAddresses, type LostAddress } from '../../src/storage/restores.ts';
+import { operatorActing } from '../../src/engine/audit/acting.ts';
+import { deriveAddress } from '../../src/engine/payments/paymentAddress.ts';
+import { exportRecovery } from '../../src/engine/settlement/exportRecovery.ts';
+import { insertLostAddresses, type LostAddress } from '../../src/storage/chain/restores.ts';
 import type { RecoveryEnvelope } from '../../src/vault/recoveryEnvelope.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
 import { startTestFlorin } from '../support/florin.ts';
+import { setWallet } from '../support/operator.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

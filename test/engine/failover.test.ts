@@ -6,15 +6,15 @@ import { expect, test } from 'vitest';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
 import { loadConfig } from '../../src/cli/config.ts';
 import { startFlorin } from '../../src/cli/florin.ts';
+import { permissions } from '../../src/core/access/rights.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { permissions } from '../../src/core/permissions.ts';
-import { createAccount, createKey } from '../../src/engine/accounts.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import { createAccount } from '../../src/engine/access/accounts.ts';
 import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { postmasterPid } from '../local/postgresScene.ts';
 import { createClient } from '../support/client.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
+import { createKey, setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 
 const xpub =

@@ -1,7 +1,7 @@
 import type { Block, Movement, WatchedBlock } from '../../src/core/chain.ts';
-import { applyBlocks } from '../../src/engine/applyBlocks.ts';
+import { applyBlocks } from '../../src/engine/chain/applyBlocks.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { takeLease } from '../../src/storage/chains.ts';
+import { takeLease } from '../../src/storage/chain/chains.ts';
 
 /** Funds that a test sends: amount, address, token (native coin if absent) and transaction. */
 export type Sent = {

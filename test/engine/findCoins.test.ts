@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
-import { findCoins } from '../../src/engine/findCoins.ts';
-import type { CoinPayment } from '../../src/storage/coins.ts';
+import { findCoins } from '../../src/engine/chain/findCoins.ts';
+import type { CoinPayment } from '../../src/storage/chain/coins.ts';
 import { rounds } from '../support/rounds.ts';
 
 const head = 200;

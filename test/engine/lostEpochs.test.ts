@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Epoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { declareRestored, detectRestore, watchLostEpoch } from '../../src/engine/restores.ts';
-import { takeEpoch } from '../../src/storage/restores.ts';
+import { declareRestored, detectRestore, watchLostEpoch } from '../../src/engine/chain/restores.ts';
+import { takeEpoch } from '../../src/storage/chain/restores.ts';
 import { writePayments } from '../api/listingScene.ts';
 import { startTestFlorin } from '../support/florin.ts';
 

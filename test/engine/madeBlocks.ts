@@ -1,6 +1,6 @@
 import type { Block, Movement, WatchedBlock } from '../../src/core/chain.ts';
-import type { BlocksStep } from '../../src/engine/applyBlocks.ts';
-import { type Lease, takeLease } from '../../src/storage/chains.ts';
+import type { BlocksStep } from '../../src/engine/chain/applyBlocks.ts';
+import { type Lease, takeLease } from '../../src/storage/chain/chains.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { QuietScene } from '../workers/quietScene.ts';
 

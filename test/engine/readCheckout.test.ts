@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type CheckoutReader, createCheckoutReader } from '../../src/engine/readCheckout.ts';
+import { type CheckoutReader, createCheckoutReader } from '../../src/engine/payments/readCheckout.ts';
 import { writePayments } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
 

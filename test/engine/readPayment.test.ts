@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPayments, readPaymentVersions } from '../../src/storage/payments.ts';
+import { readPayments, readPaymentVersions } from '../../src/storage/payments/payments.ts';
 import { startPaymentScene } from '../api/paymentCalls.ts';
 
 const { account, calls, scene } = await startPaymentScene();

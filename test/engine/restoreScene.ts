@@ -6,13 +6,14 @@ import { createDevPayer } from '../../src/chains/evm/devPayer.ts';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
 import { loadConfig } from '../../src/cli/config.ts';
 import { startFlorin, type Tuning } from '../../src/cli/florin.ts';
+import { permissions } from '../../src/core/access/rights.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { permissions } from '../../src/core/permissions.ts';
-import { createAccount, createKey } from '../../src/engine/accounts.ts';
+import { createAccount } from '../../src/engine/access/accounts.ts';
 import type { Row } from '../../src/storage/database.ts';
-import { listUnclaimed, type UnclaimedRow } from '../../src/storage/unclaimed.ts';
+import { listUnclaimed, type UnclaimedRow } from '../../src/storage/settlement/unclaimed.ts';
 import { createClient } from '../support/client.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
+import { createKey } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 
 /** Created after the backup, and again after the restore. A longer drill sets its own number. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { parseEpoch } from '../../src/core/epoch.ts';
-import { declareRestored, watchLostEpoch } from '../../src/engine/restores.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
+import { declareRestored, watchLostEpoch } from '../../src/engine/chain/restores.ts';
 import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 import { epochsOf, makeRoom, many, prepare, startIn, xpub } from './restoreScene.ts';
 

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { declareRestored } from '../../src/engine/restores.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
-import { readRestoreGate } from '../../src/storage/restores.ts';
+import { declareRestored } from '../../src/engine/chain/restores.ts';
+import { readRestoreGate } from '../../src/storage/chain/restores.ts';
 import { cloneDatabase } from '../support/databases.ts';
+import { setWallet } from '../support/operator.ts';
 import { makeRoom, many, prepare, startIn, xpub } from './restoreScene.ts';
 
 const run = promisify(execFile);

@@ -1,13 +1,17 @@
 import { expect, test, vi } from 'vitest';
 import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, parseEpoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createLookForRestore, createTakeEpoch, openDerivationIndexes } from '../../src/engine/derivationIndexes.ts';
-import { skippedIndexes, watchedAtOnce } from '../../src/engine/lostAddresses.ts';
-import { deriveAddress } from '../../src/engine/paymentAddress.ts';
-import { declareRestored, detectRestore } from '../../src/engine/restores.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
-import { readRestoreGate, takeIndex } from '../../src/storage/restores.ts';
+import { skippedIndexes, watchedAtOnce } from '../../src/engine/chain/lostAddresses.ts';
+import { declareRestored, detectRestore } from '../../src/engine/chain/restores.ts';
+import {
+  createLookForRestore,
+  createTakeEpoch,
+  openDerivationIndexes,
+} from '../../src/engine/payments/derivationIndexes.ts';
+import { deriveAddress } from '../../src/engine/payments/paymentAddress.ts';
+import { readRestoreGate, takeIndex } from '../../src/storage/chain/restores.ts';
 import { startTestFlorin } from '../support/florin.ts';
+import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
 
 const lostKeys = async () =>

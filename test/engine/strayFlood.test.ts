@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { shownPaymentBody } from '../../src/engine/readPayment.ts';
-import { readPayments, readPaymentVersions } from '../../src/storage/payments.ts';
+import { shownPaymentBody } from '../../src/engine/payments/readPayment.ts';
+import { readPayments, readPaymentVersions } from '../../src/storage/payments/payments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import { type Written, writePayments } from '../api/listingScene.ts';
 import { pagesRead } from '../support/pagesRead.ts';

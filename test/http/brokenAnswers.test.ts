@@ -3,8 +3,8 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import type { Call, Reply, Route } from '../../src/http/route.ts';
-import { type AccessLine, createRequestHandler, type ServerOptions } from '../../src/http/server.ts';
+import type { Call, Reply, Route } from '../../src/http/edge/route.ts';
+import { type AccessLine, createRequestHandler, type ServerOptions } from '../../src/http/edge/server.ts';
 import { eventually } from '../support/until.ts';
 
 let reply: Reply;

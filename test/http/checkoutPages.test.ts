@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { type Language, languages } from '../../src/checkout/languages.ts';
-import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
+import { createCheckoutPages } from '../../src/http/checkout/checkoutPages.ts';
 import { crowded, nowMs, states } from '../checkout/checkoutViews.ts';
 
 test.each(states)('a page that is %s unpacks to what it is', state => {

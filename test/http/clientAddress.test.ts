@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { createAddressMatcher, limitSubject } from '../../src/http/clientAddress.ts';
+import { createAddressMatcher, limitSubject } from '../../src/http/edge/clientAddress.ts';
 
 /** ipaddr.js reads addresses on its own, so it serves as the oracle here. */
 const prefixOf = (address: string): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHostEnvironment } from '../../src/http/hostEnvironment.ts';
+import { createHostEnvironment } from '../../src/http/edge/hostEnvironment.ts';
 
 const environmentOf = createHostEnvironment({
   production: 'https://pay.example',

@@ -4,7 +4,7 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { createListener } from '../../src/http/listener.ts';
+import { createListener } from '../../src/http/edge/listener.ts';
 import {
   echo,
   exchange,

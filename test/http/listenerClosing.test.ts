@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { createListener } from '../../src/http/listener.ts';
+import { createListener } from '../../src/http/edge/listener.ts';
 import { listen, listener, openPlain, tls } from './listenerScene.ts';
 
 /** Far beyond any test's patience: whatever waits for it fails. */

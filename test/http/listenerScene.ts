@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { createListener, type Listener } from '../../src/http/listener.ts';
-import type { ListenerLimits } from '../../src/http/listenerLimits.ts';
+import { createListener, type Listener } from '../../src/http/edge/listener.ts';
+import type { ListenerLimits } from '../../src/http/edge/listenerLimits.ts';
 import { ensureLocalCertificates } from '../../src/local/localCa.ts';
 
 let dataDir: string;

@@ -6,9 +6,9 @@ import { checkoutAssets } from '../../src/checkout/assets.ts';
 import { pickLanguage } from '../../src/checkout/languages.ts';
 import type { CheckoutView } from '../../src/core/checkoutView.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import type { Checkout, CheckoutReader } from '../../src/engine/readCheckout.ts';
-import { createCheckoutPages } from '../../src/http/checkoutPages.ts';
-import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts } from '../../src/http/liveCheckouts.ts';
+import type { Checkout, CheckoutReader } from '../../src/engine/payments/readCheckout.ts';
+import { createCheckoutPages } from '../../src/http/checkout/checkoutPages.ts';
+import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts } from '../../src/http/checkout/liveCheckouts.ts';
 import { viewIn } from '../checkout/checkoutViews.ts';
 import { eventually } from '../support/until.ts';
 

@@ -8,7 +8,7 @@ import {
   type LiveStreams,
   type Share,
   type Slot,
-} from '../../src/http/liveStreams.ts';
+} from '../../src/http/checkout/liveStreams.ts';
 import { eventually } from '../support/until.ts';
 
 const limits = { open: 3, waitingBytes: 64 * 1024 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReadiness } from '../../src/http/readiness.ts';
+import { createReadiness } from '../../src/http/edge/readiness.ts';
 
 /** A question whose answers are given by hand, and a clock that stands still. */
 const createScene = (answerTimeoutMs?: number) => {

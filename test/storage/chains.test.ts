@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { insertBlocks, orphanBlocks, pruneBlocks } from '../../src/storage/blocks.ts';
+import { insertBlocks, orphanBlocks, pruneBlocks } from '../../src/storage/chain/blocks.ts';
 import {
   type ChainRow,
   haltChain,
@@ -12,7 +12,7 @@ import {
   takeLease,
   writeCoinsCaughtUp,
   writeIdle,
-} from '../../src/storage/chains.ts';
+} from '../../src/storage/chain/chains.ts';
 import { openRows, type Rows } from './rows.ts';
 
 const caip2 = 'eip155:1';

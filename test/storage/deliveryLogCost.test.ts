@@ -9,8 +9,8 @@ import {
   listParked,
   purgeDeliveries,
   readDelivery,
-} from '../../src/storage/deliveryLog.ts';
-import { listEvents, readEvent } from '../../src/storage/eventLog.ts';
+} from '../../src/storage/webhooks/deliveryLog.ts';
+import { listEvents, readEvent } from '../../src/storage/webhooks/eventLog.ts';
 import { manyEventId, writeManyEvents } from '../support/manyEvents.ts';
 import { genericPagesRead, pagesRead } from '../support/pagesRead.ts';
 import { openRows, type Rows } from './rows.ts';

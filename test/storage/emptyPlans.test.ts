@@ -1,23 +1,28 @@
 import { beforeAll, expect, test } from 'vitest';
-import { readCallers } from '../../src/storage/accounts.ts';
-import { readCheckouts, readCheckoutVersions } from '../../src/storage/checkouts.ts';
+import { readCallers } from '../../src/storage/access/accounts.ts';
+import { oldestOpenPayment } from '../../src/storage/chain/readContracts.ts';
+import { recordedHeights } from '../../src/storage/chain/surplusSearch.ts';
+import { insertTransfers, knownAddresses, readTransfers } from '../../src/storage/chain/transfers.ts';
 import type { Queryable, Statement } from '../../src/storage/database.ts';
+import { readCheckouts, readCheckoutVersions } from '../../src/storage/payments/checkouts.ts';
+import { duePayments, wakeLater } from '../../src/storage/payments/duePayments.ts';
+import { insertPayments } from '../../src/storage/payments/insertPayments.ts';
+import {
+  lockPayments,
+  readPayments,
+  readPaymentVersions,
+  updatePayments,
+} from '../../src/storage/payments/payments.ts';
+import { insertForwards } from '../../src/storage/settlement/forwards.ts';
 import {
   claimDeliveries,
   lookAtTargets,
   parkClosed,
   parkDeliveries,
   releaseDeliveries,
-} from '../../src/storage/deliveries.ts';
-import { recordAttempts } from '../../src/storage/deliveryAttempts.ts';
-import { duePayments, wakeLater } from '../../src/storage/duePayments.ts';
-import { insertEvents } from '../../src/storage/events.ts';
-import { insertForwards } from '../../src/storage/forwards.ts';
-import { insertPayments } from '../../src/storage/insertPayments.ts';
-import { lockPayments, readPayments, readPaymentVersions, updatePayments } from '../../src/storage/payments.ts';
-import { oldestOpenPayment } from '../../src/storage/readContracts.ts';
-import { recordedHeights } from '../../src/storage/surplusSearch.ts';
-import { insertTransfers, knownAddresses, readTransfers } from '../../src/storage/transfers.ts';
+} from '../../src/storage/webhooks/deliveries.ts';
+import { recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
+import { insertEvents } from '../../src/storage/webhooks/events.ts';
 import { openRows, type Rows } from './rows.ts';
 
 let rows: Rows;

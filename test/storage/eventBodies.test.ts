@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
-import { insertEvents } from '../../src/storage/events.ts';
+import { insertEvents } from '../../src/storage/webhooks/events.ts';
 import { writePayments } from '../api/listingScene.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { orphanBlocks } from '../../src/storage/blocks.ts';
-import { readHoldings, settleForwards } from '../../src/storage/holdings.ts';
-import { ledgerFaults, readLedger } from '../../src/storage/ledger.ts';
-import { foldTotals } from '../../src/storage/totals.ts';
+import { orphanBlocks } from '../../src/storage/chain/blocks.ts';
+import { foldTotals } from '../../src/storage/payments/totals.ts';
+import { readHoldings, settleForwards } from '../../src/storage/settlement/holdings.ts';
+import { ledgerFaults, readLedger } from '../../src/storage/settlement/ledger.ts';
 import { openRows, type Rows, refusal } from './rows.ts';
 
 const caip2 = 'eip155:31337';

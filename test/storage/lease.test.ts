@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Lease, lockChain, moveChain, readChains, renewLease, takeLease } from '../../src/storage/chains.ts';
+import { type Lease, lockChain, moveChain, readChains, renewLease, takeLease } from '../../src/storage/chain/chains.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/core/ids.ts';
-import { strayedNow } from '../../src/storage/dashboard/homeFigures.ts';
-import { searchedPayments, searchPayments } from '../../src/storage/dashboard/searchPayments.ts';
 import type { Queryable } from '../../src/storage/database.ts';
+import { strayedNow } from '../../src/storage/payments/homeFigures.ts';
+import { searchedPayments, searchPayments } from '../../src/storage/payments/searchPayments.ts';
 import { genericPagesRead, pagesRead } from '../support/pagesRead.ts';
 import { openRows, type Rows } from './rows.ts';
 

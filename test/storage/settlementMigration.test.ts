@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
-import { readHoldings } from '../../src/storage/holdings.ts';
-import { ledgerFaults, readLedger } from '../../src/storage/ledger.ts';
-import { listPayments } from '../../src/storage/listPayments.ts';
-import { foldTotals } from '../../src/storage/totals.ts';
+import { listPayments } from '../../src/storage/payments/listPayments.ts';
+import { foldTotals } from '../../src/storage/payments/totals.ts';
+import { readHoldings } from '../../src/storage/settlement/holdings.ts';
+import { ledgerFaults, readLedger } from '../../src/storage/settlement/ledger.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
 const folder = new URL('../../src/storage/migrations/', import.meta.url);

@@ -23,6 +23,7 @@ const landed: Readonly<Record<string, string>> = {
   '0014_looked_at_twice.sql': '254ba3ea970243f80e0107bf1096961c4a651a49794c928b60cea89d99a85a4b',
   '0015_ledger.sql': 'e94ac1baa5bee928afa1f40c0ba2958ae3d15dd1b0a32e7e73e303e6cf2c1b58',
   '0016_treasury_confirmations.sql': '93da114193ab44292a80b12987ea5b61aad2f340643656fe30a16dd138f798d0',
+  '0017_one_door.sql': '1fab30ad3d8098030914a1d81ec131e1f7771ae168356500d8ddef5d71653630',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

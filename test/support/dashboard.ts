@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
-import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/dashboard/dashboardApi.ts';
-import { type Role, roles } from '../../src/core/dashboard/roles.ts';
+import { type Role, roles } from '../../src/core/access/rights.ts';
+import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/api/dashboardApi.ts';
 import type { Environment } from '../../src/core/environment.ts';
-import { acceptPassword, addPerson } from '../../src/engine/dashboard/people.ts';
-import { openSession } from '../../src/engine/dashboard/sessions.ts';
+import { acceptPassword, addPerson } from '../../src/engine/access/people.ts';
+import { openSession } from '../../src/engine/access/sessions.ts';
 import { atEndOfFile } from './endOfFile.ts';
 import { startTestFlorin, type TestFlorin } from './florin.ts';
 import { type Answer, send } from './send.ts';

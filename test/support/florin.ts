@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
 import { type Config, loadConfig } from '../../src/cli/config.ts';
 import { type Florin, startFlorin, type Tuning } from '../../src/cli/florin.ts';
+import { type Permission, permissions } from '../../src/core/access/rights.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { type Permission, permissions } from '../../src/core/permissions.ts';
 import type { Plan } from '../../src/core/plans.ts';
-import { type AdminContext, createAccount, createKey } from '../../src/engine/accounts.ts';
+import { type AdminContext, createAccount } from '../../src/engine/access/accounts.ts';
 import { createClient, type TestClient } from './client.ts';
 import { cloneDatabase } from './databases.ts';
 import { atEndOfFile } from './endOfFile.ts';
+import { createKey } from './operator.ts';
 
 export type TestFlorin = {
   readonly florin: Florin;

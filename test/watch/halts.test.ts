@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { pruneBlocks } from '../../src/storage/blocks.ts';
+import { pruneBlocks } from '../../src/storage/chain/blocks.ts';
 import { expectError } from '../api/paymentCalls.ts';
 import { type Ended, run } from '../cli/cliProcess.ts';
 import { until } from '../support/until.ts';

@@ -3,11 +3,11 @@ import type { Scope } from '../../src/core/environment.ts';
 import { decide } from '../../src/core/payment/decide.ts';
 import { freshHistory } from '../../src/core/payment/facts.ts';
 import { walk } from '../../src/core/payment/walk.ts';
-import { type Act, advancePayment } from '../../src/engine/advancePayment.ts';
-import { TamperedPayment } from '../../src/engine/paymentAddress.ts';
-import { noFunds } from '../../src/engine/paymentFacts.ts';
-import { planOutcome, writeOutcomes } from '../../src/engine/writeOutcomes.ts';
-import { lockPayments } from '../../src/storage/payments.ts';
+import { type Act, advancePayment } from '../../src/engine/payments/advancePayment.ts';
+import { TamperedPayment } from '../../src/engine/payments/paymentAddress.ts';
+import { noFunds } from '../../src/engine/payments/paymentFacts.ts';
+import { planOutcome, writeOutcomes } from '../../src/engine/payments/writeOutcomes.ts';
+import { lockPayments } from '../../src/storage/payments/payments.ts';
 import { sampleFacts } from '../core/payment/sample.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
 

@@ -4,12 +4,12 @@ import { HDKey } from '@scure/bip32';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import type { Network } from '../../src/core/registry/networks.ts';
-import { setWallet } from '../../src/engine/setWallet.ts';
-import { putWallet } from '../../src/engine/walletSeal.ts';
-import { receivingKeys } from '../../src/storage/baselines.ts';
-import { stopWallet } from '../../src/storage/wallets.ts';
+import { putWallet } from '../../src/engine/wallets/walletSeal.ts';
+import { receivingKeys } from '../../src/storage/chain/baselines.ts';
+import { stopWallet } from '../../src/storage/wallets/wallets.ts';
 import { createBaselineKeeper } from '../../src/workers/baselineKeeper.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
+import { setWallet } from '../support/operator.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
 import { startWatchedChain } from './watchedChain.ts';
 

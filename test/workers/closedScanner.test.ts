@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cancelPayment } from '../../src/engine/cancelPayment.ts';
+import { operatorActing } from '../../src/engine/audit/acting.ts';
+import { actOnPayment } from '../../src/engine/payments/actOnPayment.ts';
+import { perform } from '../../src/engine/perform.ts';
 import { createClosedScanner } from '../../src/workers/closedScanner.ts';
 import { createCoinScanner } from '../../src/workers/coinScanner.ts';
 import type { Written } from '../api/listingScene.ts';
@@ -107,7 +109,8 @@ test('cancel never waits for a node: what the watcher finds afterwards is late',
   const [{ accountId }] = (await quiet.read(
     `select account_id as "accountId" from payments where id = '${payment!.id}'`,
   )) as [{ accountId: string }];
-  await cancelPayment(watched.context, { accountId, environment: 'sandbox' }, payment!.id, null);
+  const acting = operatorActing({ accountId, environment: 'sandbox' });
+  await perform(watched.context, acting, null, actOnPayment(watched.context, payment!.id, { kind: 'cancel' }));
   watched.proxies[0]!.set({});
   await quiet.scene.admin.db.script(`alter table payments disable trigger payments_frozen;
     update payments set late_window_seconds = 86400 where id = '${payment!.id}';

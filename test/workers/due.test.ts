@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { duePayments } from '../../src/storage/duePayments.ts';
 import { purgeIdempotencyKeys } from '../../src/storage/idempotency.ts';
+import { duePayments } from '../../src/storage/payments/duePayments.ts';
 import { pagesRead } from '../support/pagesRead.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listDifferences } from '../../src/storage/differences.ts';
+import { listDifferences } from '../../src/storage/settlement/differences.ts';
 import { createExpiryReader } from '../../src/workers/expiryReader.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import type { Written } from '../api/listingScene.ts';

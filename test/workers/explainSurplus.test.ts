@@ -1,6 +1,6 @@
 // @module-tag thorough
 import { beforeAll, expect, test, vi } from 'vitest';
-import { readAgain } from '../../src/storage/addressChecks.ts';
+import { readAgain } from '../../src/storage/chain/addressChecks.ts';
 import { explainSurplus } from '../../src/workers/explainSurplus.ts';
 import { createRescanner } from '../../src/workers/rescanner.ts';
 import type { Written } from '../api/listingScene.ts';

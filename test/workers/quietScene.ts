@@ -1,6 +1,6 @@
 import type { Log } from '../../src/core/log.ts';
+import { createNetworkDirectory } from '../../src/engine/chain/networkDirectory.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { createNetworkDirectory } from '../../src/engine/networkDirectory.ts';
 import { type Wanted, type Written, writePayments } from '../api/listingScene.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ledgerBalances } from '../../src/core/ledger.ts';
-import { correctLedger } from '../../src/engine/correctLedger.ts';
-import { readAgain } from '../../src/storage/addressChecks.ts';
-import { listDifferences } from '../../src/storage/differences.ts';
-import { ledgerFaults, readLedger } from '../../src/storage/ledger.ts';
-import { readReconciliation } from '../../src/storage/reconciliation.ts';
+import { correctLedger } from '../../src/engine/settlement/correctLedger.ts';
+import { readAgain } from '../../src/storage/chain/addressChecks.ts';
+import { listDifferences } from '../../src/storage/settlement/differences.ts';
+import { ledgerFaults, readLedger } from '../../src/storage/settlement/ledger.ts';
+import { readReconciliation } from '../../src/storage/settlement/reconciliation.ts';
 import { createReconciler } from '../../src/workers/reconciler.ts';
 import type { Written } from '../api/listingScene.ts';
 import type { Upstream } from '../chains/faultProxy.ts';

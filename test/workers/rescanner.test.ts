@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { publishReadContracts } from '../../src/engine/publishContracts.ts';
-import { requestRescan } from '../../src/engine/requestRescan.ts';
-import { pruneBlocks } from '../../src/storage/blocks.ts';
-import { readChains } from '../../src/storage/chains.ts';
+import { publishReadContracts } from '../../src/engine/chain/publishContracts.ts';
+import { requestRescan } from '../../src/engine/chain/requestRescan.ts';
+import { pruneBlocks } from '../../src/storage/chain/blocks.ts';
+import { readChains } from '../../src/storage/chain/chains.ts';
+import { nextRescan, readRescan } from '../../src/storage/chain/rescans.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { nextRescan, readRescan } from '../../src/storage/rescans.ts';
 import { createRescanner } from '../../src/workers/rescanner.ts';
 import type { Written } from '../api/listingScene.ts';
 import type { Upstream } from '../chains/faultProxy.ts';

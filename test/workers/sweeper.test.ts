@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { duePayments } from '../../src/storage/duePayments.ts';
+import { duePayments } from '../../src/storage/payments/duePayments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
 

@@ -1,5 +1,5 @@
 import { Component, type ReactElement, type ReactNode, Suspense, useEffect } from 'react';
-import type { SignedIn } from '../../src/core/dashboard/sessionApi.ts';
+import type { SignedIn } from '../../src/core/api/sessionApi.ts';
 import { CallError } from './client.ts';
 import { ConnectionNotice } from './connectionNotice.tsx';
 import { Toasts } from './kit/announce.tsx';

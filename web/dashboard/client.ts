@@ -1,4 +1,4 @@
-import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/dashboard/dashboardApi.ts';
+import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/api/dashboardApi.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { isGatewayFault, noteAnswer, noteNoAnswer } from './connection.ts';
 import { environmentHere, here, navigate, outsideHref } from './pageLocation.ts';

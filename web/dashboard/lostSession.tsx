@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { SessionEnd, SessionState } from '../../src/core/dashboard/sessionApi.ts';
+import type { SessionEnd, SessionState } from '../../src/core/api/sessionApi.ts';
 import { wasSessionLost } from './client.ts';
 import { Notice } from './kit/page.tsx';
 

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { longestPassword, shortestPassword } from '../../src/core/dashboard/passwordRules.ts';
+import { longestPassword, shortestPassword } from '../../src/core/access/passwordRules.ts';
 import { CallError } from './client.ts';
 import { Field } from './kit/field.tsx';
 import type { Values } from './kit/form.tsx';

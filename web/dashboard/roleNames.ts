@@ -1,4 +1,4 @@
-import type { Role } from '../../src/core/dashboard/roles.ts';
+import type { Role } from '../../src/core/access/rights.ts';
 
 export const roleNames: Readonly<Record<Role, string>> = {
   owner: 'Owner',

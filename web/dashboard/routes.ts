@@ -1,5 +1,5 @@
 import { type ComponentType, lazy } from 'react';
-import type { Action } from '../../src/core/dashboard/roles.ts';
+import type { Action } from '../../src/core/access/rights.ts';
 import { untilLoaded } from './connection.ts';
 import type { IconName } from './kit/icon.tsx';
 

@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { AnswerOf, DashboardCallName } from '../../src/core/dashboard/dashboardApi.ts';
+import type { AnswerOf, DashboardCallName } from '../../src/core/api/dashboardApi.ts';
 import { CallError, type CallOptions, call } from './client.ts';
 import { useEnvironment } from './pageLocation.ts';
 import { isActive, onActiveAgain } from './userActivity.ts';

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
-import type { Action } from '../../src/core/dashboard/roles.ts';
-import type { SessionState, SignedIn } from '../../src/core/dashboard/sessionApi.ts';
+import type { Action } from '../../src/core/access/rights.ts';
+import type { SessionState, SignedIn } from '../../src/core/api/sessionApi.ts';
 import { type CallError, call, startSession } from './client.ts';
 import { outagePause } from './serverCalls.ts';
 

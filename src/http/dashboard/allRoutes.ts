@@ -1,4 +1,5 @@
 import type { Context } from '../../engine/context.ts';
+import type { CreatePayment } from '../../engine/payments/createPayment.ts';
 import { dashboardPayments } from './dashboardPayments.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 import { dashboardWebhooks } from './dashboardWebhooks.ts';
@@ -13,13 +14,16 @@ import { teamRoutes } from './teamRoutes.ts';
 import { walletRoutes } from './walletRoutes.ts';
 
 /** Every route of the dashboard API. */
-export const allDashboardRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
+export const allDashboardRoutes = (
+  context: Context,
+  createPayment: CreatePayment,
+): (DashboardRoute | PublicRoute)[] => [
   ...sessionRoutes(context),
   ...ownRoutes(context),
   ...teamRoutes(context),
   ...payableNetworkRoutes(context),
   ...homeRoutes(context),
-  ...dashboardPayments(context),
+  ...dashboardPayments(context, createPayment),
   ...settlementRoutes(context),
   ...keyRoutes(context),
   ...dashboardWebhooks(context),

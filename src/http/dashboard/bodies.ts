@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { longestPassword } from '../../core/dashboard/passwordRules.ts';
+import { longestPassword } from '../../core/access/passwordRules.ts';
 
 const closed = { additionalProperties: false } as const;
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { FlorinError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { ReplyStream } from '../route.ts';
+import type { ReplyStream } from '../edge/route.ts';
 
 /** Exports per person. A slow download blocks only the person's own next exports. */
 const mostEach = 2;

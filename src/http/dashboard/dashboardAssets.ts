@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { FlorinError } from '../../core/errors.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../edge/route.ts';
 
 const folder = new URL('../../../web/dashboard/built/', import.meta.url);
 

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
-import { mayDo } from '../../core/dashboard/roles.ts';
-import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
+import { mayDo } from '../../core/access/rights.ts';
+import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
 import type { RateLimit } from '../../core/plans.ts';
+import type { RateLimiter } from '../../engine/access/rateLimiter.ts';
+import { findSignedIn, type SignedInPerson, whyEnded } from '../../engine/access/sessions.ts';
 import type { Context } from '../../engine/context.ts';
-import { findSignedIn, type SignedInPerson, whyEnded } from '../../engine/dashboard/sessions.ts';
-import type { RateLimiter } from '../../engine/rateLimiter.ts';
-import { limitSubject } from '../clientAddress.ts';
-import type { Admission } from '../route.ts';
+import { limitSubject } from '../edge/clientAddress.ts';
+import type { Admission } from '../edge/route.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 import { tokenOf } from './sessionCookie.ts';
 

@@ -1,5 +1,5 @@
-import { permissionsPolicy } from '../permissionsPolicy.ts';
-import type { AnswerHeaders } from '../route.ts';
+import { permissionsPolicy } from '../edge/permissionsPolicy.ts';
+import type { AnswerHeaders } from '../edge/route.ts';
 
 /** Only the dashboard uses passkeys. */
 const permissions = permissionsPolicy('publickey-credentials-create', 'publickey-credentials-get');

@@ -1,22 +1,27 @@
 import { type Static, Type } from 'typebox';
-import { type MoneyApi, type PaymentObject, wrongToken } from '../../core/dashboard/moneyApi.ts';
+import { type MoneyApi, type PaymentObject, wrongToken } from '../../core/api/moneyApi.ts';
 import type { Scope } from '../../core/environment.ts';
+import { FlorinError } from '../../core/errors.ts';
 import { exceptions, paymentStatuses } from '../../core/payment/states.ts';
 import { slugs } from '../../core/registry/backings.ts';
+import { isStillAllowed } from '../../engine/access/sessions.ts';
 import type { Context } from '../../engine/context.ts';
-import { csvOfPayments, recordExport } from '../../engine/dashboard/exportPayments.ts';
-import { actOnPaymentAs, createPaymentAs, simulatePaymentAs } from '../../engine/dashboard/paymentActions.ts';
-import { readPaymentTimeline } from '../../engine/dashboard/paymentTimeline.ts';
-import { isStillAllowed } from '../../engine/dashboard/sessions.ts';
-import { canonicalAddress } from '../../engine/paymentAddress.ts';
-import { shownPaymentBody } from '../../engine/readPayment.ts';
-import { simulatedOutcomes } from '../../engine/simulatePayment.ts';
-import { searchedPayments, searchPayments } from '../../storage/dashboard/searchPayments.ts';
-import { listPayments, type PaymentSearch } from '../../storage/listPayments.ts';
-import { readPayments } from '../../storage/payments.ts';
-import { defaultPageLimit, timeRange } from '../paymentRoutes.ts';
-import type { Reply } from '../route.ts';
-import { choice, paymentRequest, storable, strict } from '../schemas.ts';
+import { actOnPayment, type MerchantAct } from '../../engine/payments/actOnPayment.ts';
+import type { CreatePayment } from '../../engine/payments/createPayment.ts';
+import { csvOfPayments, recordExport } from '../../engine/payments/exportPayments.ts';
+import { canonicalAddress } from '../../engine/payments/paymentAddress.ts';
+import { readPaymentTimeline } from '../../engine/payments/paymentTimeline.ts';
+import { noSuchPayment, paymentBody, shownPaymentBody } from '../../engine/payments/readPayment.ts';
+import { type SimulatedOutcome, simulatedOutcomes, simulatePayment } from '../../engine/payments/simulatePayment.ts';
+import { perform } from '../../engine/perform.ts';
+import { readPaymentTerms } from '../../storage/access/accounts.ts';
+import { listPayments, type PaymentSearch } from '../../storage/payments/listPayments.ts';
+import { readPayments } from '../../storage/payments/payments.ts';
+import { searchedPayments, searchPayments } from '../../storage/payments/searchPayments.ts';
+import type { Reply } from '../edge/route.ts';
+import { defaultPageLimit, timeRange } from '../v1/paymentRoutes.ts';
+import { choice, paymentRequest, storable, strict } from '../v1/schemas.ts';
+import { actingOf } from './actingOf.ts';
 import { createCsvStreams } from './csvStream.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -89,8 +94,6 @@ const list = async (context: Context, scope: Scope, query: Static<typeof listQue
   return { data, pagination: { limit, offset, total }, searched: null };
 };
 
-const byOf = ({ person, address }: Pick<DashboardCall, 'person' | 'address'>) => ({ person, address });
-
 const exporting = 'payments.export';
 
 const readRoutes = (context: Context): DashboardRoute[] => {
@@ -101,7 +104,7 @@ const readRoutes = (context: Context): DashboardRoute[] => {
     const reader = { personId: person.personId, mayRead: () => isStillAllowed(context, person, exporting) };
     const file = stream(reader, () => csvOfPayments(context, scope, filter));
     try {
-      await recordExport(context, scope, filter, byOf(call));
+      await perform(context, actingOf(call), null, recordExport(filter));
     } catch (error) {
       file.drop();
       throw error;
@@ -126,40 +129,59 @@ const readRoutes = (context: Context): DashboardRoute[] => {
   ];
 };
 
-const writeRoutes = (context: Context): DashboardRoute[] => [
+const parsed = (body: string): PaymentObject => JSON.parse(body) as PaymentObject;
+
+const act = async (
+  context: Context,
+  call: Pick<DashboardCall, 'scope' | 'person' | 'address' | 'params'>,
+  asked: MerchantAct,
+): Promise<PaymentObject> => {
+  const work = actOnPayment(context, call.params.id!, asked);
+  const { row, funds } = await perform(context, actingOf(call), null, work);
+  return parsed(paymentBody(context, row, funds));
+};
+
+const readOne = async (context: Context, scope: Scope, id: string): Promise<PaymentObject> => {
+  const [row] = await readPayments(context.db, [{ scope, id }]);
+  if (!row) throw noSuchPayment();
+  return parsed(shownPaymentBody(context, row));
+};
+
+const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardRoute[] => [
   route({
     name: 'POST /payments',
     action: 'payments.create',
     body: newPayment,
-    handle: call => createPaymentAs(context, call.scope, { ...call.body, metadata: '{}' }, byOf(call)),
+    async handle({ scope, body }) {
+      const terms = await readPaymentTerms(context.db, scope);
+      if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
+      return parsed((await createPayment(terms, { ...body, metadata: '{}' }, null)).body);
+    },
   }),
   route({
     name: 'POST /payments/:id/cancel',
     action: 'payments.cancel',
-    handle: call => actOnPaymentAs(context, call.scope, call.params.id!, { kind: 'cancel' }, byOf(call)),
+    handle: call => act(context, call, { kind: 'cancel' }),
   }),
   route({
     name: 'POST /payments/:id/resolve',
     action: 'payments.resolve',
     body: Type.Object({ expectedAmount: Type.String({ maxLength: 100 }) }, strict),
-    handle: call => {
-      const act = { kind: 'resolve', expectedAmount: call.body.expectedAmount } as const;
-      return actOnPaymentAs(context, call.scope, call.params.id!, act, byOf(call));
-    },
+    handle: call => act(context, call, { kind: 'resolve', expectedAmount: call.body.expectedAmount }),
   }),
   route({
     name: 'POST /payments/:id/simulate',
     action: 'payments.create',
     body: Type.Object({ outcome: choice(simulatedOutcomes, 'Outcome to simulate.') }, strict),
-    handle: call => {
-      const { outcome } = call.body as { outcome: (typeof simulatedOutcomes)[number] };
-      return simulatePaymentAs(context, call.scope, call.params.id!, outcome, byOf(call));
+    async handle({ scope, params, body }) {
+      await simulatePayment(context, scope, params.id!, body.outcome as SimulatedOutcome, null);
+      return readOne(context, scope, params.id!);
     },
   }),
 ];
 
 /** Payments in the dashboard: list, CSV export, details with timeline, and actions. */
-export const dashboardPayments = (context: Context): DashboardRoute[] => [
+export const dashboardPayments = (context: Context, createPayment: CreatePayment): DashboardRoute[] => [
   ...readRoutes(context),
-  ...writeRoutes(context),
+  ...writeRoutes(context, createPayment),
 ];

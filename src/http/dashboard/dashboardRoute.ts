@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
-import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../core/dashboard/dashboardApi.ts';
-import type { Action } from '../../core/dashboard/roles.ts';
-import type { SessionEnd } from '../../core/dashboard/sessionApi.ts';
+import type { Action } from '../../core/access/rights.ts';
+import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../core/api/dashboardApi.ts';
+import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
-import type { SignedInPerson, Visit } from '../../engine/dashboard/sessions.ts';
-import type { Reply } from '../route.ts';
+import type { SignedInPerson, Visit } from '../../engine/access/sessions.ts';
+import type { Reply } from '../edge/route.ts';
 
 /** Fields of every call, signed in or not. */
 type Common<Name extends DashboardCallName> = {

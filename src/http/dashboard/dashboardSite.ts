@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { type TObject, Type } from 'typebox';
-import type { DashboardCallName } from '../../core/dashboard/dashboardApi.ts';
+import type { DashboardCallName } from '../../core/api/dashboardApi.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
+import type { RateLimiter } from '../../engine/access/rateLimiter.ts';
 import type { Context } from '../../engine/context.ts';
-import type { RateLimiter } from '../../engine/rateLimiter.ts';
-import { iconPath } from '../iconRoute.ts';
-import type { Call, Reply, Route } from '../route.ts';
-import type { Incoming, ServerOptions } from '../server.ts';
+import { iconPath } from '../docs/iconRoute.ts';
+import type { Call, Reply, Route } from '../edge/route.ts';
+import type { Incoming, ServerOptions } from '../edge/server.ts';
 import { loadDashboardAssets } from './dashboardAssets.ts';
 import { createGate, type Gate } from './dashboardGate.ts';
 import { dashboardHeaders } from './dashboardHeaders.ts';

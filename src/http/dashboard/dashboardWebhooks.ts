@@ -1,28 +1,27 @@
 import Type from 'typebox';
-import type { Attempt } from '../../core/dashboard/setupApi.ts';
+import type { DeliveryOfPayment, TestResult } from '../../core/api/setupApi.ts';
+import type { Scope } from '../../core/environment.ts';
 import { invalid } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
 import { type EventType, eventTypes } from '../../core/payment/states.ts';
 import type { Context } from '../../engine/context.ts';
+import { perform } from '../../engine/perform.ts';
+import { deliveryObject, findDelivery, replayEvents, resendDelivery } from '../../engine/webhooks/deliveries.ts';
 import {
-  changeEndpointAs,
-  createEndpointAs,
-  deleteEndpointAs,
-  deliveryObject,
+  changeEndpoint,
+  createEndpoint,
   endpointObject,
-  replayEventsAs,
-  resendDeliveryAs,
-  revealSecretAs,
-  rotateSecretAs,
-  testEndpointAs,
-} from '../../engine/dashboard/webhooks.ts';
-import { findDelivery } from '../../engine/deliveries.ts';
-import { findEndpoint } from '../../engine/webhookEndpoints.ts';
-import { deliveryStatuses, listDeliveries } from '../../storage/deliveryLog.ts';
-import { listEndpoints } from '../../storage/endpoints.ts';
-import { readEvent } from '../../storage/eventLog.ts';
-import { timeRange } from '../paymentRoutes.ts';
-import { endpointPatch, endpointRequest, strict } from '../schemas.ts';
+  findEndpoint,
+  removeEndpoint,
+  revealSecret,
+  rotateSecret,
+  sendTest,
+} from '../../engine/webhooks/webhookEndpoints.ts';
+import { type DeliveryRow, deliveryStatuses, listDeliveries } from '../../storage/webhooks/deliveryLog.ts';
+import { type EndpointRow, listEndpoints } from '../../storage/webhooks/endpoints.ts';
+import { readEvent } from '../../storage/webhooks/eventLog.ts';
+import { timeRange } from '../v1/paymentRoutes.ts';
+import { endpointPatch, endpointRequest, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -41,6 +40,13 @@ const deliveryQuery = Type.Object(
 const testKind = Type.Object({ type: Type.Enum([...eventTypes]) }, strict);
 const range = Type.Object({ from: Type.String({ maxLength: 64 }), to: Type.String({ maxLength: 64 }) }, strict);
 
+const test = async (context: Context, scope: Scope, row: EndpointRow, type: EventType): Promise<TestResult> => {
+  const { eventId: _, ...result } = await sendTest(context, scope, row, type);
+  return result;
+};
+
+const shownDelivery = (row: DeliveryRow): DeliveryOfPayment => ({ ...deliveryObject(row), paymentId: row.paymentId });
+
 const managing = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /webhooks',
@@ -56,7 +62,11 @@ const managing = (context: Context): DashboardRoute[] => [
     action: 'webhooks.manage',
     stepUp: true,
     body: endpointRequest,
-    handle: call => createEndpointAs(context, actingOf(call), call.body),
+    /** The endpoint stays even if the ping fails: its receiver may be built later. */
+    async handle(call) {
+      const { row, secret } = await perform(context, actingOf(call), null, createEndpoint(context, call.body));
+      return { endpoint: endpointObject(row), secret, ping: await test(context, call.scope, row, 'webhook.test') };
+    },
   }),
   route({
     name: 'GET /webhooks/:id',
@@ -68,12 +78,16 @@ const managing = (context: Context): DashboardRoute[] => [
     action: 'webhooks.manage',
     stepUp: true,
     body: endpointPatch,
-    handle: call => changeEndpointAs(context, actingOf(call), call.params.id!, call.body),
+    handle: async call =>
+      endpointObject(await perform(context, actingOf(call), null, changeEndpoint(context, call.params.id!, call.body))),
   }),
   route({
     name: 'DELETE /webhooks/:id',
     action: 'webhooks.manage',
-    handle: call => deleteEndpointAs(context, actingOf(call), call.params.id!),
+    async handle(call) {
+      await perform(context, actingOf(call), null, removeEndpoint(call.params.id!));
+      return { done: true } as const;
+    },
   }),
 ];
 
@@ -82,14 +96,19 @@ const secrets = (context: Context): DashboardRoute[] => [
     name: 'POST /webhooks/:id/reveal',
     action: 'secrets.reveal',
     stepUp: true,
-    handle: call => revealSecretAs(context, actingOf(call), call.params.id!),
+    handle: async call => ({
+      secret: await perform(context, actingOf(call), null, revealSecret(context, call.params.id!)),
+    }),
   }),
   // Needs a step-up, because the response contains the new secret.
   route({
     name: 'POST /webhooks/:id/rotate',
     action: 'webhooks.manage',
     stepUp: true,
-    handle: call => rotateSecretAs(context, actingOf(call), call.params.id!),
+    async handle(call) {
+      const { secret } = await perform(context, actingOf(call), null, rotateSecret(context, call.params.id!));
+      return { secret };
+    },
   }),
 ];
 
@@ -98,7 +117,7 @@ const showLog = async (context: Context, call: DashboardCall<'GET /webhooks/:id/
   if (cursor !== null && !isId('delivery', cursor)) throw invalid('cursor', 'cursor must be the nextCursor of a page.');
   const { id } = await findEndpoint(context, call.scope, call.params.id!);
   const rows = await listDeliveries(context.listDb, call.scope, id, { status, before: cursor, limit: limit + 1 });
-  const data = rows.slice(0, limit).map(deliveryObject);
+  const data = rows.slice(0, limit).map(shownDelivery);
   const hasMore = rows.length > limit;
   return { data, pagination: { limit, hasMore, nextCursor: hasMore ? data.at(-1)!.id : null } };
 };
@@ -106,19 +125,7 @@ const showLog = async (context: Context, call: DashboardCall<'GET /webhooks/:id/
 const showOne = async (context: Context, { scope, params }: DashboardCall<'GET /deliveries/:id'>) => {
   const { row, log } = await findDelivery(context, scope, params.id!);
   const event = await readEvent(context.db, scope, row.eventId);
-  const attempts = log.map(
-    (each, i): Attempt => ({
-      number: Math.max(row.attempts, log.length) - i,
-      startedAt: each.at,
-      durationMs: each.durationMs,
-      statusCode: each.statusCode,
-      error: each.error,
-      url: each.request.url,
-      requestHeaders: each.request.headers,
-      responseBody: each.statusCode === null ? null : each.response,
-    }),
-  );
-  return { delivery: deliveryObject(row), attempts, body: event?.body ?? '' };
+  return { ...shownDelivery(row), log, body: event?.body ?? '' };
 };
 
 const sending = (context: Context): DashboardRoute[] => [
@@ -126,7 +133,10 @@ const sending = (context: Context): DashboardRoute[] => [
     name: 'POST /webhooks/:id/test',
     action: 'webhooks.manage',
     body: testKind,
-    handle: call => testEndpointAs(context, actingOf(call), call.params.id!, call.body.type as EventType),
+    async handle({ scope, params, body }) {
+      const row = await findEndpoint(context, scope, params.id!);
+      return test(context, scope, row, body.type as EventType);
+    },
   }),
   route({
     name: 'POST /webhooks/:id/replay',
@@ -135,7 +145,7 @@ const sending = (context: Context): DashboardRoute[] => [
     async handle(call) {
       const { fromMs, toMs } = timeRange(call.body);
       const asked = { fromMs: Math.max(fromMs!, 0), toMs: Math.max(toMs!, 0) };
-      return replayEventsAs(context, actingOf(call), call.params.id!, asked);
+      return { scheduled: await replayEvents(context, actingOf(call), call.params.id!, asked) };
     },
   }),
   route({
@@ -148,7 +158,7 @@ const sending = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /deliveries/:id/resend',
     action: 'deliveries.resend',
-    handle: call => resendDeliveryAs(context, actingOf(call), call.params.id!),
+    handle: async call => shownDelivery(await perform(context, actingOf(call), null, resendDelivery(call.params.id!))),
   }),
 ];
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
+import { readGoLive } from '../../engine/access/readGoLive.ts';
 import type { Context } from '../../engine/context.ts';
-import { readGoLive } from '../../engine/dashboard/readGoLive.ts';
-import { readHome } from '../../engine/dashboard/readHome.ts';
+import { readHome } from '../../engine/payments/readHome.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
 const defaultDays = 30;

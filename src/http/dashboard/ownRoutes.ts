@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import { qrCode } from '../../checkout/qrCode.ts';
-import type { PasskeyRow as PasskeyObject } from '../../core/dashboard/sessionApi.ts';
+import type { PasskeyRow as PasskeyObject } from '../../core/api/sessionApi.ts';
 import { markupOf } from '../../core/html.ts';
+import { changePassword, rename } from '../../engine/access/ownAccount.ts';
+import { addPasskey, beginPasskey, listOwnPasskeys, removePasskey } from '../../engine/access/passkeys.ts';
+import { beginTotp, renewRecoveryCodes, turnTotpOff, turnTotpOn } from '../../engine/access/secondFactors.ts';
+import { endOtherSessions, endOwnSession, listOwnSessions } from '../../engine/access/sessions.ts';
+import { personObject } from '../../engine/access/signedIn.ts';
 import type { Context } from '../../engine/context.ts';
-import { changePassword, rename } from '../../engine/dashboard/ownAccount.ts';
-import { addPasskey, beginPasskey, listOwnPasskeys, removePasskey } from '../../engine/dashboard/passkeys.ts';
-import { beginTotp, renewRecoveryCodes, turnTotpOff, turnTotpOn } from '../../engine/dashboard/secondFactors.ts';
-import { endOtherSessions, endOwnSession, listOwnSessions } from '../../engine/dashboard/sessions.ts';
-import { personObject } from '../../engine/dashboard/signedIn.ts';
-import type { PasskeyRow } from '../../storage/dashboard/passkeys.ts';
+import type { PasskeyRow } from '../../storage/access/passkeys.ts';
 import { body, code, name, passkeyResponse, password } from './bodies.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 

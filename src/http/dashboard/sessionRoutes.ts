@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
-import type { SessionState } from '../../core/dashboard/sessionApi.ts';
+import type { SessionState } from '../../core/api/sessionApi.ts';
 import { invalid } from '../../core/errors.ts';
-import type { Context } from '../../engine/context.ts';
-import { checkLink, joinByLink, offerPasskeyByLink } from '../../engine/dashboard/joinByLink.ts';
-import { requestPasskey } from '../../engine/dashboard/passkeys.ts';
-import { endOwnSession, endReplacedSession, sessionSeconds, type Visit } from '../../engine/dashboard/sessions.ts';
-import { describeSignedIn } from '../../engine/dashboard/signedIn.ts';
+import { checkLink, joinByLink, offerPasskeyByLink } from '../../engine/access/joinByLink.ts';
+import { requestPasskey } from '../../engine/access/passkeys.ts';
+import { endOwnSession, endReplacedSession, sessionSeconds, type Visit } from '../../engine/access/sessions.ts';
+import { describeSignedIn } from '../../engine/access/signedIn.ts';
 import {
   type NewSession,
   proveWithPasskey,
@@ -13,10 +12,11 @@ import {
   type SignInOrigin,
   signInWithPasskey,
   signInWithPassword,
-} from '../../engine/dashboard/signIn.ts';
-import { hasOwner } from '../../storage/dashboard/people.ts';
-import { limitSubject } from '../clientAddress.ts';
-import type { Reply } from '../route.ts';
+} from '../../engine/access/signIn.ts';
+import type { Context } from '../../engine/context.ts';
+import { hasOwner } from '../../storage/access/people.ts';
+import { limitSubject } from '../edge/clientAddress.ts';
+import type { Reply } from '../edge/route.ts';
 import { body, code, email, name, passkeyResponse, password, token } from './bodies.ts';
 import { type DashboardRoute, type PublicCall, type PublicRoute, publicRoute, route } from './dashboardRoute.ts';
 import { endedCookie, sessionCookie } from './sessionCookie.ts';

@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { changeSettings, revealCallbacks, showSettings } from '../../engine/access/settings.ts';
 import type { Context } from '../../engine/context.ts';
-import { changeSettings, revealCallbacks, showSettings } from '../../engine/dashboard/settings.ts';
-import { nullable, storable, strict } from '../schemas.ts';
+import { perform } from '../../engine/perform.ts';
+import { nullable, storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -40,14 +41,16 @@ export const settingsRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'PATCH /settings',
     action: 'settings.manage',
+    // They decide what counts as paid and what payers are shown.
+    stepUp: true,
     body: change,
     bodyBytes: 96 * 1024,
-    handle: call => changeSettings(context, actingOf(call), call.body),
+    handle: call => perform(context, actingOf(call), null, changeSettings(call.body)),
   }),
   route({
     name: 'POST /settings/callback-secret/reveal',
     action: 'secrets.reveal',
     stepUp: true,
-    handle: call => revealCallbacks(context, actingOf(call)),
+    handle: async call => ({ secret: await perform(context, actingOf(call), null, revealCallbacks(context)) }),
   }),
 ];

@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import type { Context } from '../../engine/context.ts';
-import { readUnswept } from '../../engine/dashboard/readUnswept.ts';
-import { paymentsInSweep } from '../../engine/dashboard/sweepBatches.ts';
-import { planSweep } from '../../engine/dashboard/sweepPlan.ts';
-import { recentSweeps, recordSweep } from '../../engine/dashboard/sweeps.ts';
-import { readDifferences, readUnclaimed } from '../../engine/dashboard/unclaimedFunds.ts';
-import { confirmTreasury } from '../../engine/dashboard/wallets.ts';
-import { storable, strict } from '../schemas.ts';
+import { perform } from '../../engine/perform.ts';
+import { readUnswept } from '../../engine/settlement/readUnswept.ts';
+import { paymentsInSweep } from '../../engine/settlement/sweepBatches.ts';
+import { planSweep } from '../../engine/settlement/sweepPlan.ts';
+import { recentSweeps, recordSweep } from '../../engine/settlement/sweeps.ts';
+import { readDifferences, readUnclaimed } from '../../engine/settlement/unclaimedFunds.ts';
+import { confirmTreasury } from '../../engine/wallets/wallets.ts';
+import { storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -41,7 +42,10 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
     action: 'wallets.manage',
     stepUp: true,
     body: Type.Object({ network: token.network, treasury }, strict),
-    handle: call => confirmTreasury(context, actingOf(call), call.body),
+    async handle(call) {
+      await confirmTreasury(context, actingOf(call), call.body);
+      return { done: true } as const;
+    },
   }),
   route({
     name: 'POST /settlement/sweeps',
@@ -54,6 +58,6 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
       },
       strict,
     ),
-    handle: ({ scope, body, person, address }) => recordSweep(context, scope, body, { person, address }),
+    handle: call => perform(context, actingOf(call), null, recordSweep(context, call.body)),
   }),
 ];

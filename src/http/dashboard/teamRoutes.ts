@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { roles } from '../../core/dashboard/roles.ts';
-import type { AuditRow, Invitation, Member } from '../../core/dashboard/teamApi.ts';
+import { roles } from '../../core/access/rights.ts';
+import type { AuditRow, Invitation, Member } from '../../core/api/teamApi.ts';
 import { invalid } from '../../core/errors.ts';
+import { changeRole, invite, removeMember, withdrawInvitation } from '../../engine/access/team.ts';
 import type { Context } from '../../engine/context.ts';
-import { changeRole, invite, removeMember, withdrawInvitation } from '../../engine/dashboard/team.ts';
-import { type AccessLink, listInvitations } from '../../storage/dashboard/accessLinks.ts';
-import { type AuditLogRow, listAuditRows } from '../../storage/dashboard/auditLog.ts';
-import { listPeople, type PersonRow } from '../../storage/dashboard/people.ts';
+import { type AccessLink, listInvitations } from '../../storage/access/accessLinks.ts';
+import { listPeople, type PersonRow } from '../../storage/access/people.ts';
+import { type AuditLogRow, listAuditRows } from '../../storage/audit/auditLog.ts';
 import { body, email } from './bodies.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Context } from '../../engine/context.ts';
+import { perform } from '../../engine/perform.ts';
 import {
   announceChanges,
   confirmWallet,
@@ -7,8 +8,8 @@ import {
   requestWallet,
   showWallets,
   stopChange,
-} from '../../engine/dashboard/wallets.ts';
-import { storable, strict } from '../schemas.ts';
+} from '../../engine/wallets/wallets.ts';
+import { storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -40,19 +41,23 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
     action: 'wallets.manage',
     stepUp: true,
     body: destination,
-    handle: call => requestWallet(context, actingOf(call), call.body),
+    handle: call => perform(context, actingOf(call), null, requestWallet(context, call.body)),
   }),
   route({
     name: 'POST /wallets/:network/verify',
     action: 'wallets.manage',
     body: seenVersion,
-    handle: call => confirmWallet(context, actingOf(call), call.params.network!, call.body.version),
+    handle: call =>
+      perform(context, actingOf(call), null, confirmWallet(context, call.params.network!, call.body.version)),
   }),
   // No step-up: stopping an unwanted change must be quick.
   route({
     name: 'POST /wallet-changes/:id/stop',
     action: 'wallets.manage',
-    handle: call => stopChange(context, actingOf(call), call.params.id!),
+    async handle(call) {
+      await perform(context, actingOf(call), null, stopChange(context, call.params.id!));
+      return { done: true } as const;
+    },
   }),
   route({
     name: 'GET /announcements',

@@ -69,7 +69,6 @@ test(
     const timeline = page.getByRole('list').filter({ hasText: 'The payment was created.' });
     await timeline.getByText('The payment was completed.').waitFor();
     await timeline.getByText('25.00 USDC arrived.').waitFor();
-    await timeline.getByText('Ada Lovelace simulated a payer on the local chain.').waitFor();
 
     await page.goBack();
     await page.getByRole('heading', { name: 'Complete a test payment (done)' }).waitFor();

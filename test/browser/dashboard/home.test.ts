@@ -1,9 +1,9 @@
 // @module-tag browser
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { auditActions } from '../../../src/core/dashboard/auditActions.ts';
-import type { PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
-import { provenSeconds } from '../../../src/core/dashboard/proofRules.ts';
+import { provenSeconds } from '../../../src/core/access/proofRules.ts';
+import type { PaymentObject } from '../../../src/core/api/moneyApi.ts';
+import { auditActions } from '../../../src/core/auditActions.ts';
 import type { DashboardClient } from '../../support/dashboard.ts';
 import { until } from '../../support/until.ts';
 import { expectAccessibleInBoth } from '../axe.ts';
@@ -128,6 +128,8 @@ test('settlement fits 768 px with its fees in a few digits', () => fits(768));
 test.each([720, 320])('settlement fits %d px with its fees in a few digits', { tags: ['thorough'] }, fits);
 
 test('the audit log has sentences, and a filter with every action', async () => {
+  const { id } = await owner.do('POST /payments', { body: volumes[4]! });
+  await owner.do('POST /payments/:id/cancel', { params: { id } });
   const { page, close } = await pages.open('/test/audit', owner);
   await settled(page);
   const values = await page
@@ -135,11 +137,8 @@ test('the audit log has sentences, and a filter with every action', async () => 
     .locator('option')
     .evaluateAll(all => all.map(each => each.value));
   expect(values.filter(Boolean).sort()).toEqual([...auditActions].sort());
-  await page.getByLabel('Action').selectOption('payment.created');
-  await page
-    .getByText(/^Owner 1 created the payment pay_\w+\.$/)
-    .first()
-    .waitFor();
+  await page.getByLabel('Action').selectOption('payment.canceled');
+  await page.getByText(`Owner 1 canceled the payment ${id}.`).waitFor();
   await page.getByLabel('Action').selectOption('account.created');
   await page.getByText(/^Command line created the account “.+”\.$/).waitFor();
   await close();

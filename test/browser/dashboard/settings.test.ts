@@ -18,6 +18,7 @@ test('settings are saved where they are right, and said to be wrong where they a
   const payments = page.getByRole('form', { name: 'Payments' });
   await payments.getByLabel('Tolerance (percent)').fill('7');
   await payments.getByRole('button', { name: 'Save' }).click();
+  await prove(page);
   await payments.locator('.field-error').waitFor();
   await payments.getByLabel('Tolerance (percent)').fill('0.5');
   expect(await payments.getByLabel(/^Automatic/).isChecked()).toBe(true);
@@ -35,7 +36,6 @@ test('settings are saved where they are right, and said to be wrong where they a
   );
 
   await page.getByRole('button', { name: 'Reveal secret' }).click();
-  await prove(page);
   await page.getByText(/^whsec_[A-Za-z0-9+/]{40,}/).waitFor();
   await watched.close();
 });
@@ -51,6 +51,7 @@ test('a viewer sees the settings and changes nothing', async () => {
 
 test('a brand is seen before it is saved, and by payers once it is', async () => {
   const admin = await pages.dashboard.as('admin');
+  await admin.prove();
   const watched = await pages.open('/test/branding', admin);
   const { page } = watched;
   const name = page.getByLabel('Display name');

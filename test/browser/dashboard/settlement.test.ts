@@ -1,7 +1,7 @@
 // @module-tag browser
 // @module-tag thorough
 import { beforeAll, expect, test } from 'vitest';
-import type { Home, SweepPlan } from '../../../src/core/dashboard/moneyApi.ts';
+import type { Home, SweepPlan } from '../../../src/core/api/moneyApi.ts';
 import type { DashboardClient } from '../../support/dashboard.ts';
 import { expectAccessibleInBoth } from '../axe.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';

@@ -1,6 +1,6 @@
-import { setWallet } from '../../../src/engine/setWallet.ts';
-import { writeDifferences } from '../../../src/storage/differences.ts';
+import { writeDifferences } from '../../../src/storage/settlement/differences.ts';
 import type { DashboardClient, TestDashboard } from '../../support/dashboard.ts';
+import { setWallet } from '../../support/operator.ts';
 import { until } from '../../support/until.ts';
 import { localChain } from '../../watch/watchScene.ts';
 

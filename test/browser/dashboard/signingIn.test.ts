@@ -1,8 +1,8 @@
 // @module-tag browser
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { operatorActor } from '../../../src/engine/dashboard/audit.ts';
-import { createSetupLink } from '../../../src/engine/dashboard/createSetupLink.ts';
+import { createSetupLink } from '../../../src/engine/access/createSetupLink.ts';
+import { operatorActor } from '../../../src/engine/audit/audit.ts';
 import { totpCode, totpStep } from '../../../src/vault/totp.ts';
 import { type DashboardClient, testPassword } from '../../support/dashboard.ts';
 import { eventually } from '../../support/until.ts';

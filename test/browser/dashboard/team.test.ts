@@ -1,6 +1,6 @@
 // @module-tag browser
 import { expect, test } from 'vitest';
-import { roles } from '../../../src/core/dashboard/roles.ts';
+import { roles } from '../../../src/core/access/rights.ts';
 import { testPassword } from '../../support/dashboard.ts';
 import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';

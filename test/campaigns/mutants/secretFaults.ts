@@ -3,14 +3,14 @@ import type { Fault } from './fault.ts';
 const seals: readonly Fault[] = [
   {
     harm: 'A payment whose address was changed in the database would be shown.',
-    file: 'src/engine/paymentAddress.ts',
+    file: 'src/engine/payments/paymentAddress.ts',
     find: 'hasValidSeal(context, row) && derivesTo',
     replace: 'hasValidSeal(context, row) || derivesTo',
     tests: ['api/tampering'],
   },
   {
     harm: 'A checkout page would show an address that was not checked.',
-    file: 'src/engine/checkoutView.ts',
+    file: 'src/engine/payments/checkoutView.ts',
     find: 'assertAuthentic(context, row);',
     replace: '',
     tests: ['api/checkoutTampering'],
@@ -24,7 +24,7 @@ const seals: readonly Fault[] = [
   },
   {
     harm: 'A payout address that was changed in the database would be used.',
-    file: 'src/engine/walletSeal.ts',
+    file: 'src/engine/wallets/walletSeal.ts',
     find: 'return vault.verifyWalletVersionMac(',
     replace: 'return version > 0 || vault.verifyWalletVersionMac(',
     tests: ['dashboard/walletTampering'],
@@ -38,7 +38,7 @@ const seals: readonly Fault[] = [
   },
   {
     harm: 'The newest rows of the audit log could be deleted unnoticed.',
-    file: 'src/engine/verifyRecords.ts',
+    file: 'src/engine/chain/verifyRecords.ts',
     find: 'if (sequence < BigInt(head.sequence))',
     replace: 'if (sequence < 0n)',
     tests: ['dashboard/audit'],
@@ -48,21 +48,21 @@ const seals: readonly Fault[] = [
 const apiKeys: readonly Fault[] = [
   {
     harm: 'Every key could do everything.',
-    file: 'src/http/authenticate.ts',
+    file: 'src/http/edge/authenticate.ts',
     find: '!caller.scopes.includes(permission)',
     replace: 'caller.scopes.length === 0',
     tests: ['api/auth'],
   },
   {
     harm: 'A revoked key would still work.',
-    file: 'src/http/authenticate.ts',
+    file: 'src/http/edge/authenticate.ts',
     find: 'if (caller.revokedAt)',
     replace: 'if (caller.revokedAt && caller.expiresAt)',
     tests: ['api/auth'],
   },
   {
     harm: 'An expired key would still work.',
-    file: 'src/http/authenticate.ts',
+    file: 'src/http/edge/authenticate.ts',
     find: 'caller.expiresAt.getTime() <= nowMs()',
     replace: 'caller.expiresAt.getTime() <= 0',
     tests: ['api/auth'],
@@ -72,14 +72,14 @@ const apiKeys: readonly Fault[] = [
 const webhooks: readonly Fault[] = [
   {
     harm: 'A webhook secret would be stored in clear text.',
-    file: 'src/engine/webhookEndpoints.ts',
+    file: 'src/engine/webhooks/webhookEndpoints.ts',
     find: 'secret: context.vault.seal(secret, endpointSecretContext(scope, id))',
     replace: 'secret: Buffer.from(secret)',
     tests: ['api/webhooks'],
   },
   {
     harm: 'A webhook secret that was replaced would sign for ever.',
-    file: 'src/storage/deliveries.ts',
+    file: 'src/storage/webhooks/deliveries.ts',
     find: 'where old.until > clock_timestamp()',
     replace: 'where true',
     tests: ['deliveries/signatures'],
@@ -131,14 +131,14 @@ const people: readonly Fault[] = [
   },
   {
     harm: 'A session that nobody uses would stay open.',
-    file: 'src/storage/dashboard/sessions.ts',
+    file: 'src/storage/access/sessions.ts',
     find: 'removed_at is null\n      and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)',
     replace: 'removed_at is null and $2 > 0',
     tests: ['dashboard/sessions'],
   },
   {
     harm: 'One proof of identity would allow critical changes for ever.',
-    file: 'src/storage/dashboard/sessions.ts',
+    file: 'src/storage/access/sessions.ts',
     find: 'case when s.proven_until > clock_timestamp() then s.proven_until end',
     replace: 's.proven_until',
     tests: ['dashboard/sessions'],
@@ -152,14 +152,14 @@ const people: readonly Fault[] = [
   },
   {
     harm: 'A recorded answer of a passkey would work again.',
-    file: 'src/storage/dashboard/passkeys.ts',
+    file: 'src/storage/access/passkeys.ts',
     find: 'delete from passkey_challenges where challenge = $1',
     replace: 'update passkey_challenges set purpose = purpose where challenge = $1',
     tests: ['dashboard/passkeys'],
   },
   {
     harm: 'Passwords could be guessed without end.',
-    file: 'src/storage/dashboard/signInFailures.ts',
+    file: 'src/storage/access/signInFailures.ts',
     find: 'where f.failures >= g.free and',
     replace: 'where f.failures >= g.free + 1000 and',
     tests: ['dashboard/lockOut'],

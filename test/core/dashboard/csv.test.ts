@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvCell, csvLine } from '../../../src/core/dashboard/csv.ts';
+import { csvCell, csvLine } from '../../../src/core/csv.ts';
 
 test('a cell is quoted only where it must be', () => {
   expect(csvCell('plain text')).toBe('plain text');

@@ -4,7 +4,7 @@ import {
   longestPassword,
   refusePassword,
   shortestPassword,
-} from '../../../src/core/dashboard/passwordRules.ts';
+} from '../../../src/core/access/passwordRules.ts';
 
 const person = { email: 'ada@shop.example', name: ' Ada Augusta Lovelace ' };
 const refusal = (password: string): string | null => refusePassword(password, person);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Action, actionRoles, actionsOf, mayDo, type Role, roles } from '../../../src/core/dashboard/roles.ts';
+import { type Action, actions, actionsOf, mayDo, type Role, rights, roles } from '../../../src/core/access/rights.ts';
 
 /** The table of roles the other way round: what each of them may not do. */
 const forbidden: Readonly<Record<Role, readonly Action[]>> = {
@@ -24,8 +24,6 @@ const forbidden: Readonly<Record<Role, readonly Action[]>> = {
   ],
 }; // biome-ignore format: lists
 
-const actions = Object.keys(actionRoles) as Action[];
-
 test.each(roles)('the role %s may do everything but what is listed', role => {
   expect(actions.filter(action => !mayDo(role, action))).toEqual(forbidden[role]);
   expect(actionsOf(role)).toEqual(actions.filter(action => !forbidden[role].includes(action)));
@@ -33,5 +31,5 @@ test.each(roles)('the role %s may do everything but what is listed', role => {
 
 test('every role is one of the table, and only those', () => {
   expect(roles).toEqual(Object.keys(forbidden));
-  for (const action of actions) for (const role of actionRoles[action]) expect(roles).toContain(role);
+  for (const action of actions) for (const role of rights[action].roles) expect(roles).toContain(role);
 });

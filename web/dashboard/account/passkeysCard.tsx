@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
-import type { PasskeyRow } from '../../../src/core/dashboard/sessionApi.ts';
+import type { PasskeyRow } from '../../../src/core/api/sessionApi.ts';
 import { call } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';

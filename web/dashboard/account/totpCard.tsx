@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
 import { call } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';

@@ -1,6 +1,6 @@
-import { type AuditAction, auditActions } from '../../../src/core/dashboard/auditActions.ts';
-import type { Role } from '../../../src/core/dashboard/roles.ts';
-import type { AuditRow } from '../../../src/core/dashboard/teamApi.ts';
+import type { Role } from '../../../src/core/access/rights.ts';
+import type { AuditRow } from '../../../src/core/api/teamApi.ts';
+import { type AuditAction, auditActions } from '../../../src/core/auditActions.ts';
 import { networkName } from '../kit/networkName.ts';
 import { roleNames } from '../roleNames.ts';
 

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { Home } from '../../../src/core/dashboard/moneyApi.ts';
+import type { Home } from '../../../src/core/api/moneyApi.ts';
 import { Button } from '../kit/button.tsx';
 import { BarChart } from '../kit/chart.tsx';
 import { currencyTone } from '../kit/currencyTone.ts';

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Home } from '../../../src/core/dashboard/moneyApi.ts';
-import { countedDeliveries } from '../../../src/core/dashboard/webhookHealth.ts';
+import type { Home } from '../../../src/core/api/moneyApi.ts';
+import { countedDeliveries } from '../../../src/core/webhookHealth.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { networkName } from '../kit/networkName.ts';
 import { Card } from '../kit/page.tsx';

@@ -1,11 +1,12 @@
 import { type ReactElement, useState } from 'react';
-import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
-import { type Permission, permissions } from '../../../src/core/permissions.ts';
+import { grantable, type Permission } from '../../../src/core/access/rights.ts';
+import type { ApiKey } from '../../../src/core/api/setupApi.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Checkbox, Choices, Field, Select, TextArea } from '../kit/field.tsx';
 import { Form, FormError, Submit, type Values } from '../kit/form.tsx';
 import { useAct } from '../serverCalls.ts';
+import { useSession } from '../session.tsx';
 import { KeyOnce } from './keyOnce.tsx';
 import { permissionText } from './permissionText.ts';
 
@@ -36,6 +37,7 @@ const KeyForm = ({
   onClose: () => void;
 }): ReactElement => {
   const create = useAct('POST /keys', { refresh: ['GET /keys'] });
+  const { role } = useSession().person;
   const [expiry, setExpiry] = useState('');
   const submit = async (values: Values): Promise<void> => {
     const scopes = values.all('scopes') as Permission[];
@@ -53,12 +55,12 @@ const KeyForm = ({
     <Form onSubmit={submit} label="New key">
       <Field label="Name" name="name" hint="For example the server that uses it." maxLength={100} required />
       <Choices legend="Permissions">
-        {permissions.map(each => (
+        {grantable(role).map(each => (
           <Checkbox
             key={each}
             name="scopes"
             value={each}
-            defaultChecked={each.startsWith('payments:')}
+            defaultChecked={each === 'payments:read' || each === 'payments:write'}
             label={
               <>
                 {permissionText[each].label} <code className="muted">{each}</code>

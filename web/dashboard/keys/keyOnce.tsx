@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
-import type { Permission } from '../../../src/core/permissions.ts';
+import type { Permission } from '../../../src/core/access/rights.ts';
+import type { ApiKey } from '../../../src/core/api/setupApi.ts';
 import { Button } from '../kit/button.tsx';
 import { CodeBlock } from '../kit/codeBlock.tsx';
 import { Buttons } from '../kit/dialog.tsx';

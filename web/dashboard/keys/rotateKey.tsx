@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
+import type { ApiKey } from '../../../src/core/api/setupApi.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { RadioChoices, type RadioOption } from '../kit/field.tsx';

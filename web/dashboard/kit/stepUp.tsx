@@ -1,6 +1,6 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react';
-import { provenSeconds } from '../../../src/core/dashboard/proofRules.ts';
-import type { Person } from '../../../src/core/dashboard/sessionApi.ts';
+import { provenSeconds } from '../../../src/core/access/proofRules.ts';
+import type { Person } from '../../../src/core/api/sessionApi.ts';
 import { answerProofWith, call } from '../client.ts';
 import { proveByPasskey } from '../passkeys.ts';
 import { Button } from './button.tsx';

@@ -1,4 +1,4 @@
-import type { UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import type { UnsweptRow } from '../../../src/core/api/moneyApi.ts';
 
 /** An estimate is not exact, so it is shown with four digits only. */
 const fourDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { PayableNetwork, PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
+import type { PayableNetwork, PaymentObject } from '../../../src/core/api/moneyApi.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';

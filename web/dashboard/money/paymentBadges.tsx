@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { wrongToken } from '../../../src/core/dashboard/moneyApi.ts';
+import { wrongToken } from '../../../src/core/api/moneyApi.ts';
 import { exceptions, type PaymentException } from '../../../src/core/payment/states.ts';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import type { ShownPayment } from './shownPayment.ts';

@@ -1,6 +1,6 @@
 import { type ReactElement, useId, useState } from 'react';
-import type { QueryOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import type { PayableNetwork } from '../../../src/core/dashboard/moneyApi.ts';
+import type { QueryOf } from '../../../src/core/api/dashboardApi.ts';
+import type { PayableNetwork } from '../../../src/core/api/moneyApi.ts';
 import { paymentStatuses } from '../../../src/core/payment/states.ts';
 import { Button } from '../kit/button.tsx';
 import { Field, Select } from '../kit/field.tsx';

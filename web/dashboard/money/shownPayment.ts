@@ -1,4 +1,4 @@
-import type { PaymentObject } from '../../../src/core/dashboard/moneyApi.ts';
+import type { PaymentObject } from '../../../src/core/api/moneyApi.ts';
 import type { PaymentException, PaymentStatus } from '../../../src/core/payment/states.ts';
 
 /** The fields of the API's payment object that the dashboard uses. */

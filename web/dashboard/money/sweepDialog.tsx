@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
-import type { SweepPlan, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import type { SweepPlan, UnsweptRow } from '../../../src/core/api/moneyApi.ts';
 import { CallError } from '../client.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';

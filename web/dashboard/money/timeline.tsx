@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { TimelineEntry } from '../../../src/core/dashboard/moneyApi.ts';
+import type { TimelineEntry } from '../../../src/core/api/moneyApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Icon, type IconName } from '../kit/icon.tsx';

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import type { AuditRow } from '../../../src/core/dashboard/teamApi.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
+import type { AuditRow } from '../../../src/core/api/teamApi.ts';
 import { auditChoices, auditText } from '../audit/auditText.ts';
 import { type CallError, call } from '../client.ts';
 import { Badge } from '../kit/badge.tsx';

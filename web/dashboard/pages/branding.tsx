@@ -1,5 +1,5 @@
 import { type ReactElement, useId, useState } from 'react';
-import type { Branding as BrandingValues, Settings } from '../../../src/core/dashboard/setupApi.ts';
+import type { Branding as BrandingValues, Settings } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Buttons } from '../kit/dialog.tsx';

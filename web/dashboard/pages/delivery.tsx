@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Attempt, Delivery as DeliveryRow } from '../../../src/core/dashboard/setupApi.ts';
+import type { Attempt, DeliveryOfPayment } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import { BodyView } from '../kit/bodyView.tsx';
@@ -15,39 +15,42 @@ import { useMay } from '../session.tsx';
 
 const everyMs = 2_000;
 
-const headerText = (headers: Attempt['requestHeaders']): string =>
+const headerText = (headers: Attempt['request']['headers']): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
 const isGood = (code: number | null): boolean => code !== null && code >= 200 && code < 300;
 
-const AttemptItem = ({ attempt, isLatest }: { attempt: Attempt; isLatest: boolean }): ReactElement => (
-  <li>
-    <details className="attempt" open={isLatest}>
-      <summary>
-        <strong>Attempt {attempt.number}</strong>
-        <Badge tone={isGood(attempt.statusCode) ? 'good' : 'bad'}>{attempt.statusCode ?? 'No answer'}</Badge>
-        <span className="muted">
-          <Time at={attempt.startedAt} />, {durationText(attempt.durationMs)}
-        </span>
-      </summary>
-      <div className="stack">
-        {attempt.error && <p>{attempt.error}</p>}
-        <h3>Request headers</h3>
-        <CodeBlock code={headerText(attempt.requestHeaders)} label={`Headers of attempt ${attempt.number}`} />
-        <h3>Response</h3>
-        {attempt.responseBody === null ? (
-          <p className="muted">There was no response.</p>
-        ) : (
-          <BodyView text={attempt.responseBody} label={`Response to attempt ${attempt.number}`} />
-        )}
-      </div>
-    </details>
-  </li>
-);
+const AttemptItem = (props: { attempt: Attempt; number: number; isLatest: boolean }): ReactElement => {
+  const { attempt, number, isLatest } = props;
+  return (
+    <li>
+      <details className="attempt" open={isLatest}>
+        <summary>
+          <strong>Attempt {number}</strong>
+          <Badge tone={isGood(attempt.statusCode) ? 'good' : 'bad'}>{attempt.statusCode ?? 'No answer'}</Badge>
+          <span className="muted">
+            <Time at={attempt.at} />, {durationText(attempt.durationMs)}
+          </span>
+        </summary>
+        <div className="stack">
+          {attempt.error && <p>{attempt.error}</p>}
+          <h3>Request headers</h3>
+          <CodeBlock code={headerText(attempt.request.headers)} label={`Headers of attempt ${number}`} />
+          <h3>Response</h3>
+          {attempt.statusCode === null ? (
+            <p className="muted">There was no response.</p>
+          ) : (
+            <BodyView text={attempt.response} label={`Response to attempt ${number}`} />
+          )}
+        </div>
+      </details>
+    </li>
+  );
+};
 
-const DeliveryFacts = ({ delivery }: { delivery: DeliveryRow }): ReactElement => (
+const DeliveryFacts = ({ delivery }: { delivery: DeliveryOfPayment }): ReactElement => (
   <Facts
     facts={[
       ['Status', <StatusBadge key="status" status={delivery.status} />],
@@ -102,34 +105,34 @@ const Delivery = ({ params }: { params: Readonly<Record<string, string>> }): Rea
   const answer = useAnswer(
     'GET /deliveries/:id',
     { params: { id } },
-    { everyMs: known => (known?.delivery.status === 'scheduled' ? everyMs : false) },
+    { everyMs: known => (known?.status === 'scheduled' ? everyMs : false) },
   );
   const mayResend = useMay('deliveries.resend');
   return (
     <Page
       title="Delivery"
-      lead={answer.data && <code>{answer.data.delivery.eventType}</code>}
+      lead={answer.data && <code>{answer.data.type}</code>}
       actions={mayResend && <Resend id={id} />}
     >
       <Answer of={answer} lines={10}>
-        {({ delivery, attempts, body }) => (
+        {({ log, body, ...delivery }) => (
           <>
             <Card>
               <DeliveryFacts delivery={delivery} />
             </Card>
             <Card
               title="Attempts"
-              lead={
-                delivery.attempts > attempts.length && `Showing the latest ${attempts.length} of ${delivery.attempts}.`
-              }
+              lead={delivery.attempts > log.length && `Showing the latest ${log.length} of ${delivery.attempts}.`}
             >
-              {attempts.length === 0 ? (
+              {log.length === 0 ? (
                 <Empty title="No attempts yet">The first attempt starts in a moment.</Empty>
               ) : (
                 <ol className="ruled">
-                  {attempts.map((attempt, index) => (
-                    <AttemptItem key={attempt.number} attempt={attempt} isLatest={index === 0} />
-                  ))}
+                  {log.map((attempt, index) => {
+                    // Attempts count up from 1, and the newest comes first.
+                    const number = Math.max(delivery.attempts, log.length) - index;
+                    return <AttemptItem key={number} attempt={attempt} number={number} isLatest={index === 0} />;
+                  })}
                 </ol>
               )}
             </Card>

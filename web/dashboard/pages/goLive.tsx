@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { GoLive as GoLiveAnswer } from '../../../src/core/dashboard/moneyApi.ts';
+import type { GoLive as GoLiveAnswer } from '../../../src/core/api/moneyApi.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Card, Notice, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';

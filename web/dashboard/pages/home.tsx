@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Home as HomeAnswer } from '../../../src/core/dashboard/moneyApi.ts';
+import type { Home as HomeAnswer } from '../../../src/core/api/moneyApi.ts';
 import { Conversion, countText, sumOf, Volumes } from '../home/charts.tsx';
 import { Networks, Webhooks } from '../home/health.tsx';
 import { ButtonLink } from '../kit/button.tsx';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
 import { type CallError, call } from '../client.ts';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';

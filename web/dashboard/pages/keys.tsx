@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
-import type { ApiKey } from '../../../src/core/dashboard/setupApi.ts';
-import { permissions } from '../../../src/core/permissions.ts';
+import { permissions } from '../../../src/core/access/rights.ts';
+import type { ApiKey } from '../../../src/core/api/setupApi.ts';
 import { CreateKey } from '../keys/createKey.tsx';
 import { permissionText } from '../keys/permissionText.ts';
 import { RotateKey } from '../keys/rotateKey.tsx';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { groupedAmount, Money } from '../kit/money.tsx';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Settings as SettingsAnswer } from '../../../src/core/dashboard/setupApi.ts';
+import type { Settings as SettingsAnswer } from '../../../src/core/api/setupApi.ts';
 import { Card, Facts, Page } from '../kit/page.tsx';
 import { Answer } from '../kit/states.tsx';
 import { useEnvironment } from '../pageLocation.ts';

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { FundsDifference, SweepRow, UnclaimedFunds, UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import type { FundsDifference, SweepRow, UnclaimedFunds, UnsweptRow } from '../../../src/core/api/moneyApi.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Copyable } from '../kit/copyButton.tsx';

@@ -1,6 +1,6 @@
 import { browserSupportsWebAuthnAutofill, WebAuthnAbortService } from '@simplewebauthn/browser';
 import { type ReactElement, useEffect, useState } from 'react';
-import type { SignedIn } from '../../../src/core/dashboard/sessionApi.ts';
+import type { SignedIn } from '../../../src/core/api/sessionApi.ts';
 import { call } from '../client.ts';
 import { Button } from '../kit/button.tsx';
 import { Field } from '../kit/field.tsx';

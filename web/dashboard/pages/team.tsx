@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { Invitation, Member } from '../../../src/core/dashboard/teamApi.ts';
+import type { Invitation, Member } from '../../../src/core/api/teamApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';

@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import type { Wallet } from '../../../src/core/dashboard/setupApi.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
+import type { Wallet } from '../../../src/core/api/setupApi.ts';
 import { Button } from '../kit/button.tsx';
 import { networkName } from '../kit/networkName.ts';
 import { Card, Page } from '../kit/page.tsx';

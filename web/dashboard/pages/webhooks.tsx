@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
-import type { Home } from '../../../src/core/dashboard/moneyApi.ts';
-import type { Endpoint } from '../../../src/core/dashboard/setupApi.ts';
+import type { Home } from '../../../src/core/api/moneyApi.ts';
+import type { Endpoint } from '../../../src/core/api/setupApi.ts';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Card, Page } from '../kit/page.tsx';

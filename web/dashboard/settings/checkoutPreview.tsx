@@ -1,6 +1,6 @@
 import { type ReactElement, useEffect, useRef } from 'react';
 import { type Shades, shadesOf } from '../../../src/core/accent.ts';
-import type { Branding } from '../../../src/core/dashboard/setupApi.ts';
+import type { Branding } from '../../../src/core/api/setupApi.ts';
 
 /** The shades of a checkout without a brand colour. */
 const plainShades: Readonly<Record<'light' | 'dark', Shades>> = {

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { BodyOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import type { Settings } from '../../../src/core/dashboard/setupApi.ts';
+import type { BodyOf } from '../../../src/core/api/dashboardApi.ts';
+import type { Settings } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Buttons } from '../kit/dialog.tsx';
 import { Field, RadioChoices, type RadioOption, TextArea } from '../kit/field.tsx';

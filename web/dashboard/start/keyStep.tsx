@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import { permissions } from '../../../src/core/permissions.ts';
+import { grantable } from '../../../src/core/access/rights.ts';
 import { Button } from '../kit/button.tsx';
 import { CodeBlock } from '../kit/codeBlock.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
@@ -20,14 +20,14 @@ const curlFor = (url: string, key: string): string =>
   ].join(' \\\n  ');
 
 export const KeyStep = (): ReactElement => {
-  const { urls } = useSession();
+  const { urls, person } = useSession();
   const [key, setKey] = useState<string | null>(null);
   const keys = useAnswer('GET /keys');
   const create = useAct('POST /keys', { refresh: ['GET /keys'] });
   const hasKey = (keys.data?.data ?? []).some(({ status }) => status === 'active');
   const make = (): void =>
     create.mutate(
-      { body: { name: 'First sandbox key', scopes: [...permissions] } },
+      { body: { name: 'First sandbox key', scopes: grantable(person.role) } },
       { onSuccess: made => setKey(made.key) },
     );
   return (

@@ -1,4 +1,4 @@
-import type { Action } from '../../../src/core/dashboard/roles.ts';
+import type { Action } from '../../../src/core/access/rights.ts';
 
 /** The rows of the role table in plain words. */
 export const actionText: Readonly<Record<Action, string>> = {

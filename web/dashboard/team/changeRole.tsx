@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Role } from '../../../src/core/dashboard/roles.ts';
-import type { Member } from '../../../src/core/dashboard/teamApi.ts';
+import type { Role } from '../../../src/core/access/rights.ts';
+import type { Member } from '../../../src/core/api/teamApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';

@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
-import type { Role } from '../../../src/core/dashboard/roles.ts';
+import type { Role } from '../../../src/core/access/rights.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field } from '../kit/field.tsx';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { type Role, roles } from '../../../src/core/dashboard/roles.ts';
+import { type Role, roles } from '../../../src/core/access/rights.ts';
 import { RadioChoices } from '../kit/field.tsx';
 import { roleNames } from '../roleNames.ts';
 import { useMay } from '../session.tsx';

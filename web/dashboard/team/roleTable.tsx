@@ -1,11 +1,9 @@
 import type { ReactElement } from 'react';
-import { type Action, actionRoles, mayDo, roles } from '../../../src/core/dashboard/roles.ts';
+import { actions, mayDo, roles } from '../../../src/core/access/rights.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Card } from '../kit/page.tsx';
 import { roleNames } from '../roleNames.ts';
 import { actionText } from './actionText.ts';
-
-const actions = Object.keys(actionRoles) as Action[];
 
 /** The server enforces the same table. On narrow screens, each action lists the roles that may do it. */
 export const RoleTable = (): ReactElement => (

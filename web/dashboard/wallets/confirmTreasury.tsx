@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { UnsweptRow } from '../../../src/core/dashboard/moneyApi.ts';
+import type { UnsweptRow } from '../../../src/core/api/moneyApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Copyable } from '../kit/copyButton.tsx';

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
-import type { WalletChange } from '../../../src/core/dashboard/setupApi.ts';
+import type { WalletChange } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';

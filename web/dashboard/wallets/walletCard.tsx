@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { Wallet } from '../../../src/core/dashboard/setupApi.ts';
+import type { Wallet } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';

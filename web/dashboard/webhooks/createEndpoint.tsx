@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { AnswerOf } from '../../../src/core/dashboard/dashboardApi.ts';
+import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
 import { Button, ButtonLink } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field } from '../kit/field.tsx';

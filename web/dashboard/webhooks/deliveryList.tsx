@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { Delivery } from '../../../src/core/dashboard/setupApi.ts';
+import type { DeliveryOfPayment as Delivery } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
@@ -30,7 +30,7 @@ const Resend = ({ delivery }: { delivery: Delivery }): ReactElement => {
     <Button
       isSmall
       isBusy={resend.isPending}
-      aria-label={`Resend ${delivery.eventType} ${delivery.eventId}`}
+      aria-label={`Resend ${delivery.type} ${delivery.eventId}`}
       onClick={() =>
         resend.mutate(
           { params: { id: delivery.id } },
@@ -47,7 +47,7 @@ const Resend = ({ delivery }: { delivery: Delivery }): ReactElement => {
 };
 
 const columnsFor = (mayResend: boolean): Column<Delivery>[] => [
-  { head: 'Event', cell: ({ id, eventType }) => <Link to={`/deliveries/${id}`}>{eventType}</Link> },
+  { head: 'Event', cell: ({ id, type }) => <Link to={`/deliveries/${id}`}>{type}</Link> },
   {
     head: 'Payment',
     cell: ({ paymentId }) =>

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { Endpoint } from '../../../src/core/dashboard/setupApi.ts';
+import type { Endpoint } from '../../../src/core/api/setupApi.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';

@@ -1,4 +1,4 @@
-import { countedDeliveries, type WebhookHealth } from '../../../src/core/dashboard/webhookHealth.ts';
+import { countedDeliveries, type WebhookHealth } from '../../../src/core/webhookHealth.ts';
 
 const format = new Intl.NumberFormat('en-US');
 

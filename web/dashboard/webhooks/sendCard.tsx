@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { TestResult } from '../../../src/core/dashboard/setupApi.ts';
+import type { TestResult } from '../../../src/core/api/setupApi.ts';
 import { Buttons } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { TestResult } from '../../../src/core/dashboard/setupApi.ts';
+import type { TestResult } from '../../../src/core/api/setupApi.ts';
 import { Notice } from '../kit/page.tsx';
 import { durationText } from '../kit/time.tsx';
 

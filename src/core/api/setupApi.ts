@@ -1,0 +1,152 @@
+import type { Permission } from '../access/rights.ts';
+
+/** Keys, webhooks, wallets, settings. The environment is a query parameter of each. */
+
+export type ApiKey = {
+  id: string;
+  name: string;
+  hint: string;
+  scopes: Permission[];
+  ipAllow: string[] | null;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  successorId: string | null;
+  lastUsedAt: string | null;
+  status: 'active' | 'rotating' | 'expired' | 'revoked';
+};
+
+export type Endpoint = {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  disabledReason: string | null;
+  createdAt: string;
+};
+export type Delivery = {
+  id: string;
+  eventId: string;
+  type: string;
+  /** Null for a payment's callbackUrl. */
+  endpointId: string | null;
+  url: string;
+  status: 'scheduled' | 'succeeded' | 'parked';
+  attempts: number;
+  nextAttemptAt: string | null;
+  parkedReason: string | null;
+  createdAt: string;
+  finishedAt: string | null;
+};
+/** With what only the dashboard shows. */
+export type DeliveryOfPayment = Delivery & { paymentId: string | null };
+export type Attempt = {
+  at: string;
+  request: { url: string; headers: Record<string, string> };
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number;
+  /** The first 16 KiB. */
+  response: string;
+};
+
+export type Wallet = {
+  network: string;
+  kind: 'forwarder' | 'xpub';
+  destination: string;
+  version: number;
+  createdAt: string;
+  verifiedAt: string | null;
+  /**
+   * The first five receiving addresses of an extended public key, for comparison with the merchant's own wallet. Empty
+   * for a treasury: each payment gets its own forwarder, so there is only the treasury to compare.
+   */
+  sampleAddresses: string[];
+  pending: WalletChange | null;
+};
+export type WalletChange = {
+  id: string;
+  network: string;
+  kind: 'forwarder' | 'xpub';
+  destination: string;
+  requestedAt: string;
+  requestedBy: string;
+  takesEffectAt: string;
+};
+
+export type Branding = {
+  displayName: string | null;
+  /** #rrggbb. The checkout shows the nearest readable shade, in light and in dark mode. */
+  accentColor: string | null;
+  /** A data: URL of at most 64 KiB (PNG, JPEG or WebP; never SVG). */
+  logo: string | null;
+};
+export type Settings = {
+  accountName: string;
+  plan: string;
+  limits: { perMinute: number; burst: number };
+  tolerancePercent: string;
+  /** Null: by currency. Late tokens are accepted, late native coin waits for a decision. */
+  latePolicy: 'accept' | 'manual' | null;
+  lateWindowDays: number;
+  checkoutOrigins: string[];
+  supportContact: string | null;
+  branding: Branding;
+};
+
+type Done = { done: true };
+
+export type SetupApi = {
+  'GET /keys': { answer: { data: ApiKey[] } };
+  'POST /keys': {
+    body: { name: string; scopes: Permission[]; ipAllow?: string[] | null; expiresAt?: string | null };
+    answer: ApiKey & { key: string };
+  };
+  'POST /keys/:id/rotate': { body: { overlap: '0' | '1h' | '24h' | '7d' }; answer: ApiKey & { key: string } };
+  'POST /keys/:id/revoke': { answer: ApiKey };
+  'GET /webhooks': { answer: { data: Endpoint[] } };
+  'POST /webhooks': {
+    body: { url: string; events: string[]; description?: string | null };
+    /** `ping` is the result of the test event that is sent at once. */
+    answer: { endpoint: Endpoint; secret: string; ping: TestResult };
+  };
+  'GET /webhooks/:id': { answer: Endpoint };
+  'PATCH /webhooks/:id': {
+    body: { url?: string; events?: string[]; description?: string | null; status?: 'enabled' | 'disabled' };
+    answer: Endpoint;
+  };
+  'DELETE /webhooks/:id': { answer: Done };
+  'POST /webhooks/:id/reveal': { answer: { secret: string } };
+  'POST /webhooks/:id/rotate': { answer: { secret: string } };
+  'POST /webhooks/:id/test': { body: { type: string }; answer: TestResult };
+  'POST /webhooks/:id/replay': { body: { from: string; to: string }; answer: { scheduled: number } };
+  'GET /webhooks/:id/deliveries': {
+    /** `cursor` is the `nextCursor` of the previous page. */
+    query: { status?: 'scheduled' | 'succeeded' | 'parked'; limit?: number; cursor?: string };
+    answer: { data: DeliveryOfPayment[]; pagination: { limit: number; hasMore: boolean; nextCursor: string | null } };
+  };
+  /** `body` is the request body of every attempt. `log` lists the latest 50, newest first. */
+  'GET /deliveries/:id': { answer: DeliveryOfPayment & { log: Attempt[]; body: string } };
+  'POST /deliveries/:id/resend': { answer: DeliveryOfPayment };
+  'GET /wallets': { answer: { data: (Wallet | { network: string; kind: null; pending: WalletChange | null })[] } };
+  /** Checks the destination and derives addresses. Writes nothing. */
+  'POST /wallets/preview': {
+    body: { network: string; treasury?: string; xpub?: string };
+    answer: { kind: 'forwarder' | 'xpub'; destination: string; sampleAddresses: string[]; waitsHours: number };
+  };
+  /** The first wallet of a network takes effect at once; a change waits. */
+  'POST /wallets': {
+    body: { network: string; treasury?: string; xpub?: string };
+    answer: { wallet: Wallet | null; pending: WalletChange | null };
+  };
+  /** The person has found the addresses, or the treasury, in their own wallet. `version` is the version they saw. */
+  'POST /wallets/:network/verify': { body: { version: number }; answer: Wallet };
+  'POST /wallet-changes/:id/stop': { answer: Done };
+  /** Changes in both environments. Every page shows them. */
+  'GET /announcements': { answer: { walletChanges: (WalletChange & { environment: 'sandbox' | 'production' })[] } };
+  'GET /settings': { answer: Settings };
+  'PATCH /settings': { body: Partial<Omit<Settings, 'plan' | 'limits'>>; answer: Settings };
+  'POST /settings/callback-secret/reveal': { answer: { secret: string } };
+};
+export type TestResult = { delivered: boolean; statusCode: number | null; durationMs: number; error: string | null };

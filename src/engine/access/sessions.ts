@@ -1,0 +1,145 @@
+import { provenSeconds } from '../../core/access/proofRules.ts';
+import { type Action, mayDo, type Role } from '../../core/access/rights.ts';
+import type { SessionEnd } from '../../core/api/sessionApi.ts';
+import { FlorinError } from '../../core/errors.ts';
+import {
+  endSession,
+  endSessions,
+  findSession,
+  insertSession,
+  listSessions,
+  proveSession,
+  readSessionRole,
+  type SessionRow,
+  touchSession,
+  trimSessions,
+  whySessionEnded,
+} from '../../storage/access/sessions.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { generateToken, hashToken } from '../../vault/tokens.ts';
+import { entryBy, recordAudit } from '../audit/audit.ts';
+import type { Context } from '../context.ts';
+
+/** The signed-in person. Role and session are read again for each request, so that a removed right is gone at once. */
+export type SignedInPerson = {
+  readonly personId: string;
+  readonly accountId: string;
+  readonly role: Role;
+  readonly name: string;
+  readonly email: string;
+  readonly sessionId: string;
+  /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
+  readonly provenUntil: Date | null;
+};
+
+/** The origin of a request, as shown in the list of sessions and in the audit log. */
+export type Visit = { readonly address: string; readonly device: string };
+
+const idleSeconds = 1_800;
+export const sessionSeconds = 12 * 3600;
+/** A session's last use is written at most this often. */
+const staleSeconds = 60;
+
+/** The list of sessions shows all of them, so that none can hide. */
+const maxSessions = 50;
+
+/** Opens a session with a new token, whatever token the browser had. */
+export const openSession = async (
+  context: Pick<Context, 'ids' | 'clock'>,
+  tx: Queryable,
+  person: { readonly accountId: string; readonly id: string },
+  visit: Visit,
+): Promise<{ token: string; sessionId: string }> => {
+  const { token, hash } = generateToken();
+  const { id } = context.ids.next('session', context.clock.nowMs());
+  await insertSession(tx, {
+    accountId: person.accountId,
+    personId: person.id,
+    id,
+    tokenHash: hash,
+    livesSeconds: sessionSeconds,
+    address: visit.address.slice(0, 64),
+    device: visit.device.slice(0, 200),
+  });
+  await trimSessions(tx, person.accountId, person.id, maxSessions);
+  return { token, sessionId: id };
+};
+
+/** `isUse` is false for automatic requests of a page, which must not keep an unused session alive. */
+export const findSignedIn = async (
+  context: Pick<Context, 'db'>,
+  token: string,
+  { isUse }: { isUse: boolean },
+): Promise<SignedInPerson | null> => {
+  const hash = hashToken(token);
+  const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
+  if (!owner) return null;
+  if (isUse && owner.isStale) await touchSession(context.db, owner);
+  const { sessionId, personId, accountId, role, name, email, provenUntil } = owner;
+  return { sessionId, personId, accountId, role, name, email, provenUntil };
+};
+
+/** Why this token opens nothing any more. */
+export const whyEnded = async (context: Pick<Context, 'db'>, token: string): Promise<SessionEnd> => {
+  const hash = hashToken(token);
+  return hash === null ? 'unknown' : whySessionEnded(context.db, hash);
+};
+
+/** False as soon as the session has ended, the person was removed, or their role does not allow it any more. */
+export const isStillAllowed = async (
+  context: Pick<Context, 'db'>,
+  person: SignedInPerson,
+  action: Action,
+): Promise<boolean> => {
+  const role = await readSessionRole(context.db, person);
+  return role !== null && mayDo(role, action);
+};
+
+const noSuchSession = (): FlorinError => new FlorinError('not_found', 'You have no session with this id.');
+
+/** Sensitive actions need no new proof for the next minutes. The caller must have verified the proof. */
+export const markProven = async (tx: Queryable, person: SignedInPerson): Promise<Date> => {
+  const until = await proveSession(tx, person, provenSeconds);
+  if (!until) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
+  return until;
+};
+
+export const listOwnSessions = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<SessionRow[]> =>
+  listSessions(context.db, person.accountId, person.personId, idleSeconds);
+
+export const endOwnSession = (
+  context: Pick<Context, 'db' | 'vault'>,
+  person: SignedInPerson,
+  id: string,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    const isThis = id === person.sessionId;
+    const reason = isThis ? 'signed_out' : 'ended';
+    if (!(await endSession(tx, person.accountId, person.personId, id, reason))) throw noSuchSession();
+    const action = isThis ? 'session.signed_out' : 'session.ended';
+    await recordAudit(context, tx, entryBy({ person, address }, null, { action, subject: id, detail: {} }));
+  });
+
+/** Ends the browser's previous session. Otherwise it would live on, and nobody could end it. */
+export const endReplacedSession = (
+  context: Pick<Context, 'db' | 'vault'>,
+  person: SignedInPerson,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    if (!(await endSession(tx, person.accountId, person.personId, person.sessionId, 'signed_out'))) return;
+    const done = { action: 'session.replaced' as const, subject: person.sessionId, detail: {} };
+    await recordAudit(context, tx, entryBy({ person, address }, null, done));
+  });
+
+export const endOtherSessions = (
+  context: Pick<Context, 'db' | 'vault'>,
+  person: SignedInPerson,
+  address: string,
+): Promise<void> =>
+  context.db.transaction(async tx => {
+    const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId, 'ended');
+    const done = { action: 'session.others_ended' as const, subject: person.personId, detail: { sessions: ended } };
+    await recordAudit(context, tx, entryBy({ person, address }, null, done));
+  });

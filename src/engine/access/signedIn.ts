@@ -1,0 +1,39 @@
+import { actionsOf } from '../../core/access/rights.ts';
+import type { Person, SignedIn } from '../../core/api/sessionApi.ts';
+import { FlorinError } from '../../core/errors.ts';
+import { readAccount } from '../../storage/access/accounts.ts';
+import { hasSecuredPerson, type PersonRow, readPerson } from '../../storage/access/people.ts';
+import type { Context } from '../context.ts';
+import type { SignedInPerson } from './sessions.ts';
+
+export const personObject = (row: PersonRow): Person => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  hasPassword: row.passwordHash !== null,
+  hasTotp: row.totpSecret !== null,
+  passkeys: row.passkeys,
+  recoveryCodesLeft: row.recoveryCodesLeft,
+});
+
+/** The signed-in user, as the app needs it. */
+export const describeSignedIn = async (context: Context, session: SignedInPerson): Promise<SignedIn> => {
+  const { accountId, personId, provenUntil } = session;
+  const [person, account, isSecured] = await Promise.all([
+    readPerson(context.db, accountId, personId),
+    readAccount(context.db, accountId),
+    hasSecuredPerson(context.db, accountId),
+  ]);
+  if (!person || !account) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
+  const { sandbox, production } = context.environments;
+  return {
+    state: 'signed-in',
+    person: personObject(person),
+    account: { id: account.id, name: account.name, plan: account.plan },
+    actions: actionsOf(person.role),
+    provenUntil: provenUntil?.toISOString() ?? null,
+    urls: { sandbox: sandbox.publicUrl, production: production.publicUrl },
+    needsSecondFactor: !isSecured,
+  };
+};

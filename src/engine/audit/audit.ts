@@ -1,0 +1,83 @@
+import type { AuditAction } from '../../core/auditActions.ts';
+import type { Environment } from '../../core/environment.ts';
+import { type AuditLogRow, insertAuditRow, lockAuditHead } from '../../storage/audit/auditLog.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { AuditSeal } from '../../vault/vault.ts';
+import type { Context } from '../context.ts';
+
+/** A key of the API, a person in the dashboard, the operator at the command line, or Florin itself. */
+export type Actor = {
+  readonly kind: 'key' | 'person' | 'operator' | 'system';
+  readonly id: string | null;
+  readonly name: string;
+};
+
+export type AuditEntry = {
+  readonly accountId: string;
+  readonly environment: Environment | null;
+  readonly actor: Actor;
+  readonly action: AuditAction;
+  /** What it was done to: an id or a network. */
+  readonly subject: string | null;
+  /** Must contain no secret. */
+  readonly detail: Record<string, unknown>;
+  /** The client's address, if there is a client. */
+  readonly address: string | null;
+};
+
+export const systemActor: Actor = { kind: 'system', id: null, name: 'Florin' };
+export const operatorActor: Actor = { kind: 'operator', id: null, name: 'Command line' };
+
+/** Named by its id alone: the name of a key may change. */
+export const keyActor = (keyId: string): Actor => ({ kind: 'key', id: keyId, name: keyId });
+
+export const personActor = (person: { readonly personId: string; readonly name: string }): Actor => ({
+  kind: 'person',
+  id: person.personId,
+  name: person.name,
+});
+
+/** The person who acts, and their address. */
+export type By = {
+  readonly person: { readonly accountId: string; readonly personId: string; readonly name: string };
+  readonly address: string;
+};
+
+/** An entry for an action of a person, in one environment or in the account as a whole. */
+export const entryBy = (
+  { person, address }: By,
+  environment: Environment | null,
+  done: Pick<AuditEntry, 'action' | 'subject' | 'detail'>,
+): AuditEntry => ({ accountId: person.accountId, environment, actor: personActor(person), address, ...done });
+
+export const auditSealOf = ({ sequence, at, ...row }: Omit<AuditLogRow, 'hash'>): AuditSeal => ({
+  ...row,
+  sequence: BigInt(sequence),
+  atMs: at.getTime(),
+});
+
+/** The previous hash of the first row. */
+export const chainStart = Buffer.alloc(32);
+
+/**
+ * Adds a row to the account's log, in the transaction of the action. It locks the log until the transaction ends, so
+ * call it last if possible.
+ */
+export const recordAudit = async (context: Pick<Context, 'vault'>, tx: Queryable, entry: AuditEntry): Promise<void> => {
+  const head = await lockAuditHead(tx, entry.accountId, chainStart);
+  const row = {
+    accountId: entry.accountId,
+    sequence: String(BigInt(head.sequence) + 1n),
+    at: head.now,
+    environment: entry.environment,
+    actorKind: entry.actor.kind,
+    actorId: entry.actor.id,
+    actorName: entry.actor.name,
+    action: entry.action,
+    subject: entry.subject,
+    detail: JSON.stringify(entry.detail),
+    address: entry.address,
+    previousHash: head.hash,
+  };
+  await insertAuditRow(tx, { ...row, hash: context.vault.auditHash(auditSealOf(row)) });
+};

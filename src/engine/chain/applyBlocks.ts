@@ -1,0 +1,126 @@
+import type { ChainStep } from '../../chains/driver.ts';
+import { linkFault } from '../../chains/linkage.ts';
+import type { Movement, WatchedBlock } from '../../core/chain.ts';
+import type { PaymentKey } from '../../core/paymentKey.ts';
+import { insertBlocks, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
+import { type ChainRow, clearRollback, type Lease, lockChain, moveChain } from '../../storage/chain/chains.ts';
+import { addressesFoundSince } from '../../storage/chain/coins.ts';
+import { paymentsInBlocks } from '../../storage/chain/transfers.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { dueAtHeight } from '../../storage/payments/duePayments.ts';
+import { insertForwards } from '../../storage/settlement/forwards.ts';
+import type { ChangedForwards } from '../../storage/settlement/holdings.ts';
+import type { Context } from '../context.ts';
+import { advanceWithin } from '../payments/advanceWithin.ts';
+import { settleSweeps } from '../settlement/settleSweeps.ts';
+import { writeMovements } from './writeMovements.ts';
+
+/** Another process reads the chain now. Nothing was written. */
+export class LeaseLost extends Error {}
+
+/** Payments per frontier. */
+const maxReached = 100;
+
+export type BlocksStep = Extract<ChainStep, { kind: 'blocks' }>;
+
+/** Marks the blocks above the fork as orphaned. Returns the payments whose funds are gone with them. */
+const rollBack = async (tx: Queryable, chain: ChainRow, { rollbackTo }: BlocksStep): Promise<PaymentKey[]> => {
+  if (rollbackTo === null) return [];
+  const kept = await storedBlock(tx, chain.caip2, rollbackTo.number);
+  if (kept?.hash !== rollbackTo.hash) throw new Error('a rollback leads to a block that is not stored');
+  if (rollbackTo.number < (chain.finalizedNumber ?? -1)) throw new Error('a rollback leads below a finalized block');
+  return orphanBlocks(tx, chain.caip2, rollbackTo.number);
+};
+
+const assertLinked = (chain: ChainRow, { rollbackTo, blocks }: BlocksStep): void => {
+  const { latestNumber, latestHash } = chain;
+  const cursor = latestNumber === null || latestHash === null ? null : { number: latestNumber, hash: latestHash };
+  const parent = rollbackTo ?? cursor;
+  const [first, ...others] = blocks;
+  if (first === undefined) throw new Error('a step without blocks');
+  const fault = parent === null ? linkFault(first, others) : linkFault(parent, blocks);
+  if (fault !== null) throw new Error(fault);
+};
+
+export const heightsWithForwards = (blocks: readonly WatchedBlock[]): number[] =>
+  blocks.flatMap(({ number, forwards }) => (forwards.length > 0 ? [number] : []));
+
+const uniquePayments = (keys: readonly PaymentKey[]): PaymentKey[] => [
+  ...new Map(keys.map(key => [`${key.accountId} ${key.environment} ${key.id}`, key])).values(),
+];
+
+/**
+ * Leaves out native coin that may already be recorded by balance: a node may have left out its transaction when the
+ * block was first read.
+ */
+export const unrecordedMovements = async (
+  tx: Queryable,
+  caip2: string,
+  { number, movements }: Pick<WatchedBlock, 'number' | 'movements'>,
+): Promise<readonly Movement[]> => {
+  const coins = movements.filter(({ contract }) => contract === null).map(({ to }) => to);
+  const counted = await addressesFoundSince(tx, caip2, coins, number);
+  return movements.filter(({ contract, to }) => contract !== null || !counted.has(to));
+};
+
+/** After a reorg, some of the new blocks may have been read before. */
+const withUnrecorded = async (tx: Queryable, caip2: string, { rollbackTo, blocks }: BlocksStep) => {
+  if (rollbackTo === null) return blocks;
+  const counting: WatchedBlock[] = [];
+  for (const block of blocks) counting.push({ ...block, movements: await unrecordedMovements(tx, caip2, block) });
+  return counting;
+};
+
+/** Heights at which forwards were added or removed. */
+const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
+  rollbackTo !== null ? { from: rollbackTo.number + 1 } : { at: heightsWithForwards(blocks) };
+
+/**
+ * Applies a step in one transaction: blocks, transfers, the touched payments, their events, the cursor. Funds that a
+ * reorg moved to another block of the same step never count as gone.
+ */
+export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): Promise<void> =>
+  context.db.transaction(async tx => {
+    const chain = await lockChain(tx, lease);
+    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    assertLinked(chain, step);
+    const { caip2 } = chain;
+    const { tags } = step;
+    const gone = await rollBack(tx, chain, step);
+    await insertBlocks(tx, caip2, step.blocks);
+    const blocks = await withUnrecorded(tx, caip2, step);
+    const withPosition = <T>(of: (block: WatchedBlock) => readonly T[]) =>
+      blocks.flatMap(block => of(block).map(item => ({ ...item, blockHash: block.hash, blockNumber: block.number })));
+    await writeMovements(
+      context,
+      tx,
+      caip2,
+      withPosition(block => block.movements),
+    );
+    await insertForwards(
+      tx,
+      caip2,
+      withPosition(block => block.forwards),
+    );
+    await moveChain(tx, lease, blocks.at(-1)!, tags);
+    const touched = [...gone, ...(await paymentsInBlocks(tx, caip2, blocks))];
+    // Payments that this block makes final are decided with it, up to what one transaction can take.
+    const reached = await dueAtHeight(tx, caip2, maxReached);
+    await advanceWithin(context, tx, uniquePayments([...touched, ...reached]));
+    await settleSweeps(context, tx, caip2, changedForwards(step), touched);
+  });
+
+/** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
+export const rollBackAsDecided = (context: Context, lease: Lease, to: number): Promise<void> =>
+  context.db.transaction(async tx => {
+    const chain = await lockChain(tx, lease);
+    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const kept = await storedBlock(tx, chain.caip2, to);
+    if (!kept) throw new Error('a rollback leads to a block that is not stored');
+    const gone = await orphanBlocks(tx, chain.caip2, to);
+    const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
+    await moveChain(tx, lease, kept, { safe, finalized, agreed });
+    await clearRollback(tx, chain.caip2);
+    await advanceWithin(context, tx, gone);
+    await settleSweeps(context, tx, chain.caip2, { from: to + 1 }, gone);
+  });

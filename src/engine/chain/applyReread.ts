@@ -1,0 +1,84 @@
+import type { Movement, WatchedBlock } from '../../core/chain.ts';
+import { insertBlocks } from '../../storage/chain/blocks.ts';
+import { type Lease, lockChain } from '../../storage/chain/chains.ts';
+import { keyCreationTimes, paymentsInBlocks, verifyTransfers } from '../../storage/chain/transfers.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { insertForwards, verifyForwards } from '../../storage/settlement/forwards.ts';
+import type { Context } from '../context.ts';
+import { advanceWithin } from '../payments/advanceWithin.ts';
+import { settleSweeps } from '../settlement/settleSweeps.ts';
+import { heightsWithForwards, LeaseLost, unrecordedMovements } from './applyBlocks.ts';
+import { isOurs } from './ourBlocks.ts';
+import { writeMovements } from './writeMovements.ts';
+
+/** Clocks of block producers differ. */
+const clockSlackMs = 60_000;
+
+/**
+ * Leaves out transfers to an address of an extended public key that are older than its payment. When these blocks were
+ * first read, the address belonged to no payment.
+ */
+const withoutOlder = async (
+  tx: Queryable,
+  { timestamp }: WatchedBlock,
+  movements: readonly Movement[],
+): Promise<readonly Movement[]> => {
+  const created = await keyCreationTimes(
+    tx,
+    movements.map(({ to }) => to),
+  );
+  return movements.filter(({ to }) => timestamp * 1000 >= (created.get(to)?.getTime() ?? 0) - clockSlackMs);
+};
+
+/** Writes one block as it was read again. Returns how many transfers were not on record. */
+const writeBlock = async (context: Context, tx: Queryable, caip2: string, block: WatchedBlock): Promise<number> => {
+  const position = { blockHash: block.hash, blockNumber: block.number };
+  await insertBlocks(tx, caip2, [block]);
+  const movements = await withoutOlder(tx, block, block.movements);
+  const countable = await unrecordedMovements(tx, caip2, { number: block.number, movements });
+  const found = await writeMovements(
+    context,
+    tx,
+    caip2,
+    countable.map(movement => ({ ...movement, ...position })),
+  );
+  await insertForwards(
+    tx,
+    caip2,
+    block.forwards.map(forward => ({ ...forward, ...position })),
+  );
+  const verifiedKeys = (items: readonly { readonly key: string; readonly verified: boolean }[]): string[] =>
+    items.filter(({ verified }) => verified).map(({ key }) => key);
+  await verifyForwards(tx, caip2, verifiedKeys(block.forwards));
+  await verifyTransfers(tx, caip2, verifiedKeys(block.movements));
+  return found;
+};
+
+/**
+ * Writes what blocks contain that were read again: verifies recorded transfers and inserts those that a node left out
+ * before. What is on record stays. Blocks of another branch are left out. `also` runs in the same transaction.
+ */
+export const applyReread = (
+  context: Context,
+  lease: Lease,
+  blocks: readonly WatchedBlock[],
+  also: (tx: Queryable, found: number) => Promise<void> = async () => {},
+): Promise<number> =>
+  context.db.transaction(async tx => {
+    const chain = await lockChain(tx, lease);
+    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const written: WatchedBlock[] = [];
+    let found = 0;
+    for (const block of blocks) {
+      if (block.movements.length + block.forwards.length === 0 || !(await isOurs(tx, chain, block))) continue;
+      found += await writeBlock(context, tx, chain.caip2, block);
+      written.push(block);
+    }
+    if (written.length > 0) {
+      const touched = await paymentsInBlocks(tx, chain.caip2, written);
+      await advanceWithin(context, tx, touched);
+      await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched);
+    }
+    await also(tx, found);
+    return found;
+  });

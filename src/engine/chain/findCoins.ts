@@ -1,0 +1,136 @@
+import type { Block, Movement } from '../../core/chain.ts';
+import type { CoinPayment } from '../../storage/chain/coins.ts';
+
+/** Native coin balances at a block; null if too few nodes have that block's state. */
+export type CoinBalances = (
+  block: Pick<Block, 'number' | 'hash'>,
+  holders: readonly string[],
+) => Promise<ReadonlyMap<string, bigint> | null>;
+
+export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number; readonly block: Block };
+
+/** The most blocks in which coin of one payment is found in one turn. */
+const maxBlocks = 120;
+/** Clocks of block producers differ. */
+const clockSlackMs = 60_000;
+
+/** What an address should hold at a height according to the records. */
+export const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
+  changes.reduce((sum, change) => (change.blockNumber <= number ? sum + BigInt(change.amount) : sum), 0n);
+
+type Gap = { readonly block: Block; readonly amount: bigint };
+type Options = {
+  readonly balances: CoinBalances;
+  /** The canonical block at a height; null if the nodes cannot tell now. */
+  readonly blockAt: (number: number) => Promise<Block | null>;
+  /** The lowest height that is searched: no payment is older. Nodes may have dropped the blocks below. */
+  readonly from: () => Promise<number>;
+};
+/** Coin whose block cannot be found now. */
+export type UnsearchedCoin = { readonly payment: CoinPayment; readonly amount: bigint };
+export type CoinSearch = { readonly found: readonly FoundCoin[]; readonly unsearched: readonly UnsearchedCoin[] };
+
+/** How much more the address holds at a block than recorded. `gone`: the state of that block is no longer available. */
+const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | 'none' | 'gone'> => {
+  const balance = (await balances(block, [payment.address]))?.get(payment.address);
+  if (balance === undefined) return 'gone';
+  const amount = balance - recordedAt(payment, block.number);
+  return amount > 0n ? { block, amount } : 'none';
+};
+
+const isOlder = (block: Block, { createdAt }: CoinPayment): boolean =>
+  block.timestamp * 1000 < createdAt.getTime() - clockSlackMs;
+
+/**
+ * The height from which a payment is searched, in doubling steps down from the head: nodes may have dropped old blocks,
+ * which a young payment does not need. `isKnown`: the block below is older than the payment, or was never read.
+ */
+const startOf = async (
+  payment: CoinPayment,
+  head: Block,
+  { blockAt, from }: Options,
+): Promise<{ readonly start: number; readonly isKnown: boolean }> => {
+  const first = await from();
+  for (let step = 1; head.number - step > first; step *= 2) {
+    const block = await blockAt(head.number - step);
+    if (block === null) return { start: head.number - step + 1, isKnown: false };
+    if (isOlder(block, payment)) return { start: block.number + 1, isKnown: true };
+  }
+  return { start: first, isKnown: true };
+};
+
+/**
+ * The lowest block since the creation of the payment at which the address holds more than recorded, and how much more.
+ * It is found by halving, so that the number of requests is bounded. Later blocks may add more. If states are gone, the
+ * result is a later block, never an earlier one, so it becomes final later. `unknown`: a block cannot be told, and guessing
+ * would call coin late that came in time. `left`: the head's state is gone too, so the node has left this branch.
+ */
+const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Promise<Gap | 'unknown' | 'left'> => {
+  const { start, isKnown } = await startOf(payment, atHead.block, options);
+  let found = atHead;
+  let isAnyGone = false;
+  let low = start;
+  while (low < found.block.number) {
+    const middle = Math.floor((low + found.block.number) / 2);
+    const block = await options.blockAt(middle);
+    if (block === null) return 'unknown';
+    // The payment did not exist before, so there is no state to ask for.
+    const gap = isOlder(block, payment) ? 'none' : await gapAt(payment, block, options);
+    if (gap === 'gone') isAnyGone = true;
+    if (typeof gap === 'object') found = gap;
+    else low = middle + 1;
+  }
+  if (isAnyGone && (await gapAt(payment, atHead.block, options)) === 'gone') return 'left';
+  return found.block.number === start && !isKnown ? 'unknown' : found;
+};
+
+/**
+ * Native coin sent by a contract appears in no log and no transaction, only in the balance. The missing sum is what an
+ * address holds and has forwarded, minus what is recorded. Null if no node reports the balances at the head.
+ */
+export const findCoins = async (
+  payments: readonly CoinPayment[],
+  head: Block,
+  options: Options,
+): Promise<CoinSearch | null> => {
+  if (payments.length === 0) return { found: [], unsearched: [] };
+  const balances = await options.balances(
+    head,
+    payments.map(({ address }) => address),
+  );
+  if (balances === null) return null;
+  const found: FoundCoin[] = [];
+  const unsearched: UnsearchedCoin[] = [];
+  for (const payment of payments) {
+    const { address } = payment;
+    // All missing sums are found now, block by block: a quiet chain may not give another chance. Each block is found
+    // once, unless the node keeps changing its answers.
+    const changes = [...payment.changes];
+    for (let blocks = 0; blocks <= maxBlocks; blocks++) {
+      const more = balances.get(address)! - recordedAt({ ...payment, changes }, head.number);
+      if (more <= 0n) break;
+      const gap = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
+      if (gap === 'left') return null;
+      if (gap === 'unknown') {
+        unsearched.push({ payment, amount: more });
+        break;
+      }
+      const { block, amount } = gap;
+      changes.push({ blockNumber: block.number, amount: amount.toString() });
+      found.push({
+        // Includes the amount: another sum found later in the same block is another movement.
+        key: `${block.hash}:delta:${address}:${amount}`,
+        txHash: null,
+        from: null,
+        to: address,
+        contract: null,
+        amount,
+        verified: true,
+        blockHash: block.hash,
+        blockNumber: block.number,
+        block,
+      });
+    }
+  }
+  return { found, unsearched };
+};

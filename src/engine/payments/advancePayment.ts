@@ -1,0 +1,108 @@
+import type { Scope } from '../../core/environment.ts';
+import { decide } from '../../core/payment/decide.ts';
+import { unreadHoldMs } from '../../core/payment/deriveState.ts';
+import type { Actions, Facts } from '../../core/payment/facts.ts';
+import type { PaymentKey } from '../../core/paymentKey.ts';
+import { type ChainMoment, type Moment, readMoment } from '../../storage/chain/chains.ts';
+import { readTransfers, type StoredTransfer } from '../../storage/chain/transfers.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { lockPayments, type PaymentRow } from '../../storage/payments/payments.ts';
+import type { Context } from '../context.ts';
+import { assertAuthentic } from './paymentAddress.ts';
+import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
+import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
+
+/**
+ * Strays reported in one transaction, or one per payment if that is more: each has an event with the whole payment in
+ * it, and anybody can send thousands. The sweeper reports the rest.
+ */
+const straysAtOnce = 200;
+
+/** Adds a fact to the payment, or throws to refuse. */
+export type Act = (facts: Facts, nowMs: number, row: PaymentRow) => Partial<Actions>;
+
+/**
+ * Native coin sent by a contract is found by balance, later than all other transfers. Once balances cannot be read for as
+ * long as expiry may wait for them, the blocks decide, and the payment is flagged.
+ */
+const coinsReadUpTo = (chain: ChainMoment | undefined): Date | null => {
+  const { caughtUpAt = null, coinsCaughtUpAt = null } = chain ?? {};
+  const isStuck = caughtUpAt !== null && caughtUpAt.getTime() - (coinsCaughtUpAt?.getTime() ?? 0) >= unreadHoldMs;
+  return isStuck ? caughtUpAt : coinsCaughtUpAt;
+};
+
+const planFor = (
+  context: Context,
+  row: PaymentRow,
+  transfers: readonly StoredTransfer[],
+  moment: Moment,
+  options: { act: Act | undefined; strays: number },
+): Plan => {
+  // Events are rendered from this row and never change.
+  assertAuthentic(context, row);
+  const nowMs = moment.now.getTime();
+  const chain = moment.chains.get(row.caip2);
+  const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
+  const caughtUpAt = (row.contract === null ? coinsReadUpTo(chain) : chain?.caughtUpAt) ?? null;
+  const found = factsOf(row, funds, caughtUpAt, options.strays);
+  const { act } = options;
+  const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs, row) } } : found;
+  return planOutcome(context, { before: row, funds, facts, outcome: decide(facts, nowMs), nowMs });
+};
+
+export type AdvancedPayment = { readonly row: PaymentRow; readonly funds: Funds };
+
+export type Advanced = {
+  /** The payments as they are now. Payments that were not found, or were locked and skipped, are in neither list. */
+  readonly payments: readonly AdvancedPayment[];
+  /** How many of them were written. */
+  readonly written: number;
+  /** Payments that could not be decided. Nothing was written for them. */
+  readonly failed: readonly { readonly key: PaymentKey; readonly error: unknown }[];
+};
+
+/**
+ * Locks payments, lets `act` refuse or add a fact, decides each, and writes state, totals, events and deliveries in the
+ * caller's transaction. Chain events, the clock and merchant actions all pass through here.
+ */
+export const advancePayments = async (
+  context: Context,
+  tx: Queryable,
+  keys: readonly PaymentKey[],
+  options: { whenLocked: 'wait' | 'skip'; act?: Act | undefined },
+): Promise<Advanced> => {
+  const rows = await lockPayments(tx, keys, options.whenLocked);
+  if (rows.length === 0) return { payments: [], written: 0, failed: [] };
+  // Read after the rows are locked: a transaction that writes transfers holds the row until it commits.
+  const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
+  const transfers = await readTransfers(tx, rows, strays + 1);
+  const moment = await readMoment(tx);
+  const plans: Plan[] = [];
+  const failed: { key: PaymentKey; error: unknown }[] = [];
+  for (const row of rows) {
+    try {
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { act: options.act, strays }));
+    } catch (error) {
+      failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
+    }
+  }
+  await writeOutcomes(tx, plans);
+  return {
+    payments: plans.map(({ after, funds }) => ({ row: after, funds })),
+    written: plans.filter(plan => plan.writes.length > 0).length,
+    failed,
+  };
+};
+
+/** Advances one payment and waits for its lock. Null if it does not exist. */
+export const advancePayment = async (
+  context: Context,
+  tx: Queryable,
+  scope: Scope,
+  id: string,
+  act?: Act,
+): Promise<{ row: PaymentRow; funds: Funds } | null> => {
+  const { payments, failed } = await advancePayments(context, tx, [{ ...scope, id }], { whenLocked: 'wait', act });
+  if (failed[0]) throw failed[0].error;
+  return payments[0] ?? null;
+};

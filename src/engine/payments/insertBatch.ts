@@ -1,0 +1,78 @@
+import { FlorinError } from '../../core/errors.ts';
+import { isContention, isRowFault } from '../../storage/database.ts';
+import { type InsertedPayment, insertPayments, type NewPayment } from '../../storage/payments/insertPayments.ts';
+import { createBatcher } from '../batch.ts';
+import type { Context } from '../context.ts';
+
+/** Rows per batch. More would only delay the first of them. */
+const maxRows = 128;
+const contentionTries = 5;
+
+/** Batches of several processes lock keys in the same order, so that they wait instead of deadlocking. */
+const lockOrder = (row: NewPayment): string =>
+  `${row.accountId} ${row.environment} ${row.idempotency?.key ?? ''} ${row.externalId ?? ''}`;
+
+const inLockOrder = (rows: readonly NewPayment[]): NewPayment[] =>
+  rows
+    .map(row => ({ row, order: lockOrder(row) }))
+    .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+    .map(({ row }) => row);
+
+type Outcomes = Map<string, InsertedPayment | Error>;
+
+const insertAll = async (context: Context, rows: NewPayment[]): Promise<Map<string, InsertedPayment>> => {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await insertPayments(context.db, rows);
+    } catch (error) {
+      if (!isContention(error) || tried === contentionTries) throw error;
+    }
+  }
+};
+
+/** Finds a row that the database refuses by halving, which costs the others a few statements instead of one each. */
+const insertHalving = async (context: Context, rows: NewPayment[], outcomes: Outcomes): Promise<void> => {
+  try {
+    for (const [id, outcome] of await insertAll(context, rows)) outcomes.set(id, outcome);
+  } catch (error) {
+    if (!isRowFault(error)) throw error;
+    if (rows.length === 1) {
+      outcomes.set(rows[0]!.id, error as Error);
+      return;
+    }
+    const middle = Math.ceil(rows.length / 2);
+    await insertHalving(context, rows.slice(0, middle), outcomes);
+    await insertHalving(context, rows.slice(middle), outcomes);
+  }
+};
+
+/** The first row of each externalId, and the rest: two in one statement would conflict. */
+const splitRepeats = (rows: readonly NewPayment[]): [NewPayment[], NewPayment[]] => {
+  const seen = new Set<string>();
+  const first: NewPayment[] = [];
+  const repeats: NewPayment[] = [];
+  for (const row of rows) {
+    const tag = `${row.accountId} ${row.environment} ${row.externalId}`;
+    const isRepeat = row.externalId !== null && seen.has(tag);
+    (isRepeat ? repeats : first).push(row);
+    seen.add(tag);
+  }
+  return [first, repeats];
+};
+
+const insertBatch = async (context: Context, rows: NewPayment[]): Promise<(InsertedPayment | Error)[]> => {
+  const outcomes: Outcomes = new Map();
+  const [first, repeats] = splitRepeats(inLockOrder(rows));
+  await insertHalving(context, first, outcomes);
+  for (const row of repeats) await insertHalving(context, [row], outcomes);
+  return rows.map(row => outcomes.get(row.id)!);
+};
+
+/** Inserts payments of concurrent requests together. Rejects with the database's error for a refused row. */
+export const createInsert = (context: Context): ((row: NewPayment) => Promise<InsertedPayment>) =>
+  createBatcher<NewPayment, InsertedPayment>({
+    maxItems: maxRows,
+    maxWaiting: 5_000,
+    overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),
+    run: rows => insertBatch(context, rows),
+  });

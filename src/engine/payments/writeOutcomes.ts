@@ -1,0 +1,194 @@
+import type { Outcome, Step } from '../../core/payment/decide.ts';
+import type { Facts } from '../../core/payment/facts.ts';
+import { isLegalEdge } from '../../core/payment/states.ts';
+import { markTransfers, type TransferMark } from '../../storage/chain/transfers.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { moveTotals } from '../../storage/payments/moveTotals.ts';
+import { type PaymentChange, type PaymentRow, updatePayments } from '../../storage/payments/payments.ts';
+import { insertEvents, type NewEvent } from '../../storage/webhooks/events.ts';
+import type { Context } from '../context.ts';
+import { movedHolding, movedVolume } from './movedFunds.ts';
+import { type Funds, isUnreportedStray, strayKey } from './paymentFacts.ts';
+import { type PaymentView, renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
+
+type Planned = { change: PaymentChange; event: NewEvent | null };
+
+/** A locked payment, the row it becomes, and the writes that lead there, in order. */
+export type Plan = {
+  before: PaymentRow;
+  after: PaymentRow;
+  funds: Funds;
+  writes: readonly Planned[];
+  marks: readonly TransferMark[];
+};
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+const sameTime = (a: Date | null, b: Date | null): boolean => a?.getTime() === b?.getTime();
+
+const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
+  a.amountReceived === b.amountReceived &&
+  a.amountConfirmed === b.amountConfirmed &&
+  a.amountAccepted === b.amountAccepted &&
+  a.wakeFrontier === b.wakeFrontier &&
+  a.wakeNumber === b.wakeNumber &&
+  a.coveredNumber === b.coveredNumber &&
+  a.untold === b.untold &&
+  a.awaitsRead === b.awaitsRead &&
+  a.expiredUnread === b.expiredUnread &&
+  sameTime(a.acceptedAt, b.acceptedAt) &&
+  sameTime(a.canceledAt, b.canceledAt) &&
+  sameTime(a.timeEndedAt, b.timeEndedAt) &&
+  sameTime(a.wakeAt, b.wakeAt);
+
+const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, nowMs: number): NewEvent => {
+  const { id } = context.ids.next('event', nowMs);
+  const { previous, sequence, event: type, status, exception } = step;
+  const { environment } = row;
+  const data = renderPayment({ ...view, status, exception }, context.environments[environment]);
+  return {
+    id,
+    payment: row,
+    sequence,
+    type,
+    status,
+    exception,
+    previousStatus: previous.status,
+    previousException: previous.exception,
+    createdAt: new Date(nowMs),
+    callbackUrl: row.callbackUrl,
+    body: renderEvent({ id, type, atMs: nowMs, environment, sequence, data, previous }),
+  };
+};
+
+/** Marks of transfers that changed. */
+const marksOf = ({ transfers }: Funds, { settled, steps }: Outcome): TransferMark[] => {
+  if (transfers.length === 0) return [];
+  const settledKeys = new Set(settled);
+  const reportedKeys = new Set(steps.map(step => step.stray));
+  return transfers.flatMap(transfer => {
+    const settled = !transfer.stray && settledKeys.has(transfer.key);
+    const told = transfer.told || (transfer.stray && reportedKeys.has(strayKey(transfer)));
+    if (settled === transfer.settled && told === transfer.told) return [];
+    return [{ caip2: transfer.caip2, key: transfer.key, settled, told }];
+  });
+};
+
+const leavesUnreported = ({ transfers }: Funds, marks: readonly TransferMark[]): boolean =>
+  transfers.filter(isUnreportedStray).length > marks.filter(({ told }) => told).length;
+
+const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome, untold: boolean): PaymentChange => ({
+  status: before.status,
+  exception: before.exception,
+  sequence: before.sequence,
+  amountReceived: outcome.amountReceived,
+  amountConfirmed: outcome.amountConfirmed,
+  accepted: facts.actions.accepted && {
+    amount: facts.actions.accepted.amount,
+    at: new Date(facts.actions.accepted.at),
+  },
+  completedAt: dateOf(outcome.completedAt),
+  canceledAt: dateOf(outcome.canceledAt),
+  timeEndedAt: dateOf(facts.actions.timeEndedAt),
+  detected: before.detected || outcome.steps.some(step => step.event === 'payment.detected'),
+  strayed: before.strayed || outcome.steps.some(step => step.stray !== null),
+  untold,
+  coveredNumber: outcome.coveredNumber,
+  wakeAt: dateOf(outcome.wakeAt),
+  awaitsRead: outcome.awaitsRead,
+  expiredUnread: outcome.expiredUnread,
+  wakeBlock: outcome.wakeBlock,
+});
+
+const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
+  ...before,
+  amountReceived: change.amountReceived.toString(),
+  amountConfirmed: change.amountConfirmed.toString(),
+  amountAccepted: change.accepted?.amount.toString() ?? null,
+  acceptedAt: change.accepted?.at ?? null,
+  completedAt: change.completedAt,
+  canceledAt: change.canceledAt,
+  timeEndedAt: change.timeEndedAt,
+  detected: change.detected,
+  strayed: change.strayed,
+  untold: change.untold,
+  coveredNumber: change.coveredNumber,
+  wakeAt: change.wakeAt,
+  awaitsRead: change.awaitsRead,
+  expiredUnread: change.expiredUnread,
+  wakeFrontier: change.wakeBlock?.frontier ?? null,
+  wakeNumber: change.wakeBlock?.number ?? null,
+});
+
+type Decided = {
+  readonly before: PaymentRow;
+  readonly funds: Funds;
+  readonly facts: Facts;
+  readonly outcome: Outcome;
+  readonly nowMs: number;
+};
+
+/** The writes of an outcome: one per step with its event, or one without an event if only figures changed. */
+export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
+  const marks = marksOf(funds, outcome);
+  const change = changeOf(before, facts, outcome, leavesUnreported(funds, marks));
+  let after = rowAfter(before, change);
+  if (outcome.steps.length === 0) {
+    const writes = isSame(before, after) && marks.length === 0 ? [] : [{ change, event: null }];
+    return { before, after, funds, writes, marks };
+  }
+  // The views of the steps differ only in their state.
+  const view = viewOfRow(context, after, funds);
+  const writes = outcome.steps.map(step => {
+    const { previous, status, exception, sequence } = step;
+    if (previous.status !== status && !isLegalEdge(previous.status, status)) {
+      throw new Error(`illegal edge ${previous.status} to ${status}`);
+    }
+    after = { ...after, status, exception, sequence };
+    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, view, step, nowMs) };
+  });
+  return { before, after, funds, writes, marks };
+};
+
+/** The changes that the database must see: those that make an edge, and the last. The others only add events. */
+const edgesOf = ({ before, writes }: Plan): readonly PaymentChange[] => {
+  let { status } = before;
+  return writes.flatMap(({ change }, at) => {
+    const next = writes[at + 1]?.change.status;
+    if (next !== undefined && (next === change.status || change.status === status)) return [];
+    status = change.status;
+    return [change];
+  });
+};
+
+/**
+ * Writes the plans of many payments together: state, events, deliveries and totals. The database checks each edge, so
+ * the first edges of all payments are written first, then the second ones, and so on.
+ */
+export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Promise<void> => {
+  await markTransfers(
+    tx,
+    plans.flatMap(plan => plan.marks),
+  );
+  const edges = plans.map(edgesOf);
+  const rounds = edges.reduce((most, changes) => Math.max(most, changes.length), 0);
+  for (let round = 0; round < rounds; round++) {
+    await updatePayments(
+      tx,
+      plans.flatMap(({ before: key }, at) => {
+        const change = edges[at]![round];
+        return change ? [{ key, change }] : [];
+      }),
+    );
+  }
+  const events = plans.flatMap(({ writes }) => writes.flatMap(({ event }) => event ?? []));
+  await moveTotals(tx, {
+    states: events.map(event => ({
+      payment: event.payment,
+      from: { status: event.previousStatus, exception: event.previousException },
+      to: { status: event.status, exception: event.exception },
+    })),
+    volumes: plans.flatMap(movedVolume),
+    holdings: plans.flatMap(movedHolding),
+  });
+  if (events.length > 0) await insertEvents(tx, events);
+};

@@ -1,0 +1,237 @@
+import type { Wallet, WalletChange } from '../../core/api/setupApi.ts';
+import type { Environment, Scope } from '../../core/environment.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
+import type { Queryable } from '../../storage/database.ts';
+import {
+  insertConfirmation,
+  latestWalletOf,
+  listWallets,
+  lockWallets,
+  pendingWallets,
+  type ShownWallet,
+  stopWallet,
+  verifyWallet,
+} from '../../storage/wallets/wallets.ts';
+import { type Acting, recordAction } from '../audit/acting.ts';
+import type { Context } from '../context.ts';
+import { perform, type Work } from '../perform.ts';
+import { contractCode, couldNotAsk, hashOfCode, networkName } from './contractTreasury.ts';
+import { type Destination, type GivenDestination, readDestination, sampleAddresses } from './treasury.ts';
+import { isSealed, putWallet } from './walletSeal.ts';
+
+/** How long a change of wallet waits. The sandbox has no real money, so tests do not wait. */
+export const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
+
+export type WalletRequest = { network: string; treasury?: string; xpub?: string };
+export type Unset = { network: string; kind: null; pending: WalletChange | null };
+
+const changeId = ({ network, version }: ShownWallet): string => `${network}-${version}`;
+
+const changeOf = (row: ShownWallet): WalletChange => ({
+  id: changeId(row),
+  network: row.network,
+  kind: row.kind,
+  destination: row.destination,
+  requestedAt: row.createdAt.toISOString(),
+  requestedBy: row.requestedBy ?? 'Florin',
+  takesEffectAt: row.takesEffectAt!.toISOString(),
+});
+
+/**
+ * A broken seal means that somebody wrote to the database. A pending change is still shown, so that people can stop it.
+ */
+const assertSealed = (context: Pick<Context, 'vault' | 'log'>, scope: Scope, row: ShownWallet): void => {
+  if (isSealed(context.vault, scope, row)) return;
+  const { accountId, environment } = scope;
+  const { network, version } = row;
+  context.log.error({ accountId, environment, network, version }, 'a wallet does not match its seal');
+  if (!row.pending) throw new Error('the wallet does not match its seal');
+};
+
+const walletOf = (row: ShownWallet, pending: ShownWallet | undefined): Wallet => ({
+  network: row.network,
+  kind: row.kind,
+  destination: row.destination,
+  version: row.version,
+  createdAt: (row.takesEffectAt ?? row.createdAt).toISOString(),
+  verifiedAt: row.verifiedAt?.toISOString() ?? null,
+  sampleAddresses: sampleAddresses(row),
+  pending: pending ? changeOf(pending) : null,
+});
+
+const readWallets = async (
+  context: Pick<Context, 'vault' | 'log'>,
+  db: Queryable,
+  scope: Scope,
+): Promise<ShownWallet[]> => {
+  const rows = await listWallets(db, scope);
+  for (const row of rows) assertSealed(context, scope, row);
+  return rows;
+};
+
+const pickWallet = (rows: readonly ShownWallet[], network: string) => {
+  const mine = rows.filter(row => row.network === network);
+  return { inForce: mine.find(row => !row.pending), waiting: mine.find(row => row.pending) };
+};
+
+/** One entry per network of the registry, set or not. */
+export const showWallets = async (context: Context, scope: Scope): Promise<(Wallet | Unset)[]> => {
+  const rows = await readWallets(context, context.db, scope);
+  return context.networks
+    .all()
+    .filter(({ environment }) => environment === scope.environment)
+    .map(({ slug }) => {
+      const { inForce, waiting } = pickWallet(rows, slug);
+      return inForce
+        ? walletOf(inForce, waiting)
+        : { network: slug, kind: null, pending: waiting ? changeOf(waiting) : null };
+    });
+};
+
+const givenOf = ({ treasury, xpub }: WalletRequest): GivenDestination => {
+  if (treasury !== undefined && xpub === undefined) return { treasury };
+  if (xpub !== undefined && treasury === undefined) return { xpub };
+  throw invalid('treasury', 'Enter either a treasury address or an extended public key.');
+};
+
+const destinationOf = async (
+  context: Context,
+  db: Queryable,
+  scope: Scope,
+  request: WalletRequest,
+): Promise<Destination> => {
+  if (!context.networks.configured(scope.environment, request.network)) {
+    throw invalid('network', 'No network has this name.');
+  }
+  return readDestination(db, scope, context.networks.all(), givenOf(request));
+};
+
+/** What would be set, and how long it would wait. Writes nothing. */
+export const previewWallet = async (
+  context: Context,
+  scope: Scope,
+  request: WalletRequest,
+): Promise<Destination & { sampleAddresses: string[]; waitsHours: number }> => {
+  const wallet = await destinationOf(context, context.db, scope, request);
+  const { inForce } = pickWallet(await readWallets(context, context.db, scope), request.network);
+  const waitsHours = inForce ? changeWaitHours[scope.environment] : 0;
+  return { ...wallet, sampleAddresses: sampleAddresses(wallet), waitsHours };
+};
+
+const refuseSecondChange = (waiting: ShownWallet | undefined): void => {
+  if (!waiting) return;
+  throw new FlorinError(
+    'conflict',
+    `A change to ${waiting.destination} takes effect at ${waiting.takesEffectAt!.toISOString()}. Stop it first.`,
+  );
+};
+
+/** The first wallet of a network takes effect at once, because no payments went elsewhere before. A change waits. */
+export const requestWallet =
+  (context: Context, request: WalletRequest): Work<{ wallet: Wallet | null; pending: WalletChange | null }> =>
+  async (tx, { scope, actor }) => {
+    const { network } = request;
+    const wallet = await destinationOf(context, tx, scope, request);
+    await lockWallets(tx, scope, network);
+    const before = pickWallet(await readWallets(context, tx, scope), network);
+    refuseSecondChange(before.waiting);
+    if (before.inForce?.kind === wallet.kind && before.inForce.destination === wallet.destination) {
+      throw new FlorinError('conflict', `New payments on ${network} already go to this wallet.`);
+    }
+    const waitSeconds = before.inForce ? changeWaitHours[scope.environment] * 3_600 : 0;
+    const put = { network, ...wallet, waitSeconds, requestedBy: actor.name };
+    const { version, takesEffectAt } = await putWallet(context, tx, scope, put);
+    const detail = {
+      ...wallet,
+      version,
+      ...(before.inForce && { before: before.inForce.destination }),
+      ...(takesEffectAt && { takesEffectAt: takesEffectAt.toISOString() }),
+    };
+    const { inForce, waiting } = pickWallet(await readWallets(context, tx, scope), network);
+    return {
+      value: { wallet: inForce ? walletOf(inForce, waiting) : null, pending: waiting ? changeOf(waiting) : null },
+      deed: { action: takesEffectAt ? 'wallet.change_requested' : 'wallet.set', subject: network, detail },
+    };
+  };
+
+/** The person has found the addresses in their own wallet. Applies only to the version they saw. */
+export const confirmWallet =
+  (context: Context, network: string, version: number): Work<Wallet> =>
+  async (tx, { scope, actor }) => {
+    await lockWallets(tx, scope, network);
+    const { inForce, waiting } = pickWallet(await readWallets(context, tx, scope), network);
+    if (!inForce) throw new FlorinError('not_found', 'No wallet is set for this network.');
+    if (inForce.version !== version) {
+      throw new FlorinError('conflict', 'The wallet has changed. Check its addresses first.');
+    }
+    const isNew = await verifyWallet(tx, scope, { network, version, verifiedBy: actor.name });
+    const after = pickWallet(await listWallets(tx, scope), network);
+    const detail = { version, destination: inForce.destination };
+    return {
+      value: walletOf(after.inForce!, waiting),
+      deed: isNew ? { action: 'wallet.verified', subject: network, detail } : null,
+    };
+  };
+
+/**
+ * The contract at a treasury belongs to the merchant on this network, with the code that it has now. Also of a treasury
+ * that was replaced since, because the money of its payments can go only there.
+ */
+export const confirmTreasury = async (
+  context: Context,
+  acting: Acting,
+  { network, treasury }: { readonly network: string; readonly treasury: string },
+): Promise<void> => {
+  const caip2 = context.networks.configured(acting.scope.environment, network)?.caip2;
+  // No transaction stays open while a node is asked.
+  const code = caip2 === undefined ? null : await contractCode(context, caip2, treasury);
+  await perform(context, acting, null, async (tx, { scope, actor }) => {
+    await lockWallets(tx, scope, network);
+    const wallet = await latestWalletOf(tx, scope, { network, destination: treasury });
+    if (!wallet) throw new FlorinError('not_found', 'This treasury never was your payout address on this network.');
+    assertSealed(context, scope, wallet);
+    if (code === null) throw new FlorinError('service_unavailable', couldNotAsk(network).reason);
+    if (code === '')
+      throw new FlorinError('conflict', `The treasury is not a contract on ${networkName(network)} now.`);
+    const confirmed = { network, treasury, codeHash: hashOfCode(code) };
+    const isNew = await insertConfirmation(tx, scope, { ...confirmed, by: actor.name });
+    const { version } = wallet;
+    if (isNew) await verifyWallet(tx, scope, { network, version, verifiedBy: actor.name });
+    const detail = { version, destination: treasury, codeHash: confirmed.codeHash };
+    return { value: null, deed: isNew ? { action: 'wallet.verified', subject: network, detail } : null };
+  });
+};
+
+/** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
+export const stopChange =
+  (context: Context, id: string): Work<null> =>
+  async (tx, acting) => {
+    const { scope, actor } = acting;
+    const [, network, digits] = /^([a-z0-9-]{1,40})-([1-9][0-9]{0,8})$/.exec(id) ?? [];
+    if (network === undefined) throw noSuchChange();
+    await lockWallets(tx, scope, network);
+    const version = Number(digits);
+    const waiting = (await listWallets(tx, scope)).find(row => row.pending && changeId(row) === id);
+    if (!waiting) throw noSuchChange();
+    const detail = { version, destination: waiting.destination, requestedBy: waiting.requestedBy };
+    await recordAction(context, tx, acting, { action: 'wallet.change_stopped', subject: network, detail });
+    // Last, after all locks are held: the change may have taken effect while this waited for the audit log.
+    if (!(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
+    return { value: null, deed: null };
+  };
+
+const noSuchChange = (): FlorinError =>
+  new FlorinError('not_found', 'No pending change has this id. It has taken effect or was stopped.');
+
+/** All pending changes of both environments, for everybody in the account. */
+export const announceChanges = async (
+  context: Context,
+  accountId: string,
+): Promise<(WalletChange & { environment: Environment })[]> => {
+  const rows = await pendingWallets(context.db, accountId);
+  return rows.map(row => {
+    const { environment } = row;
+    assertSealed(context, { accountId, environment }, row);
+    return { ...changeOf(row), environment };
+  });
+};

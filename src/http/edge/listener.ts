@@ -1,0 +1,105 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import type { Log } from '../../core/log.ts';
+import { defaultListenerLimits, type ListenerLimits } from './listenerLimits.ts';
+import { listenOnAll } from './listenOnAll.ts';
+import { createPlainServer } from './plainServer.ts';
+import { createSecureServer } from './secureServer.ts';
+
+export type ListenerOptions = {
+  readonly tls: { readonly key: string; readonly cert: string };
+  readonly handler: RequestListener;
+  readonly limits?: Partial<ListenerLimits>;
+  /** Selects the plain HTTP requests to serve. Default: none. */
+  readonly servePlain?: (request: IncomingMessage) => boolean;
+  readonly requestId: () => string;
+  readonly log: Log;
+};
+
+export type Listener = {
+  readonly httpsServer: HttpsServer;
+  /** Returns the bound port, which is the same on every host. 0 picks a port that is free on all hosts. */
+  listen(port: number, hosts: readonly string[]): Promise<number>;
+  /** Stops accepting, waits for running requests, and closes the remaining connections at the deadline. */
+  close(): Promise<void>;
+};
+
+const tlsHandshakeByte = 0x16;
+
+/**
+ * One port that serves HTTPS and also answers plain HTTP, normally with an error. The first byte of a connection tells
+ * which one it is. The whole socket is then passed on, so TLS uses the native handle instead of a JavaScript stream.
+ */
+export const createListener = (options: ListenerOptions): Listener => {
+  const { log, servePlain = () => false } = options;
+  const limits = { ...defaultListenerLimits, ...options.limits };
+  const secure = createSecureServer({ ...options, limits });
+  const plain = createPlainServer({ ...options, limits, servePlain });
+  // These servers never listen themselves. This event starts their timeouts and connection lists.
+  for (const { server } of [secure, plain]) server.emit('listening');
+
+  const sockets = new Set<Socket>();
+  const silentSockets = new Set<Socket>();
+  // Keyed by address and port, because the TLS server does not tell which connection a session belongs to.
+  const handshakes = new Map<string, Socket>();
+  secure.server.on('secureConnection', session => handshakes.delete(endsOf(session)));
+  const accept = (socket: Socket): void => {
+    if (sockets.size >= limits.connections) return void socket.destroy();
+    sockets.add(socket);
+    silentSockets.add(socket);
+    const ends = endsOf(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      silentSockets.delete(socket);
+      if (handshakes.get(ends) === socket) handshakes.delete(ends);
+    });
+    peek(socket, limits.peekTimeoutMs, firstByte => {
+      silentSockets.delete(socket);
+      const isTls = firstByte === tlsHandshakeByte;
+      if (isTls) handshakes.set(ends, socket);
+      (isTls ? secure : plain).server.emit('connection', socket);
+    });
+  };
+
+  const tcpServers: TcpServer[] = [];
+  return {
+    httpsServer: secure.server,
+    listen: async (port, hosts) => {
+      const createServer = () => createTcpServer({ allowHalfOpen: true, noDelay: true }, accept);
+      const bound = await listenOnAll({ createServer, port, hosts, log });
+      tcpServers.push(...bound.servers);
+      return bound.port;
+    },
+    close: async () => {
+      const closed = tcpServers.map(server => new Promise(resolve => server.close(resolve)));
+      const deadline = setTimeout(() => {
+        log.warn({ connections: sockets.size }, 'connections were closed at the shutdown deadline');
+        for (const socket of sockets) socket.destroy();
+      }, limits.closeTimeoutMs);
+      for (const socket of [...silentSockets, ...handshakes.values()]) socket.destroy();
+      secure.finish();
+      plain.finish();
+      // Stops their timeouts. The error that they never listened goes to the callback and is ignored.
+      for (const { server } of [secure, plain]) server.close(() => {});
+      await Promise.all(closed);
+      clearTimeout(deadline);
+    },
+  };
+};
+
+const endsOf = (socket: Socket): string => `${socket.localAddress} ${socket.remoteAddress} ${socket.remotePort}`;
+
+const peek = (socket: Socket, timeoutMs: number, handOver: (firstByte: number) => void): void => {
+  const timer = setTimeout(() => socket.destroy(), timeoutMs);
+  // Stays after the handover. An error also closes the socket, and the close event is enough.
+  socket.on('error', () => {});
+  socket.once('close', () => clearTimeout(timer));
+  socket.once('readable', () => {
+    clearTimeout(timer);
+    const bytes: Buffer | null = socket.read();
+    if (bytes === null) return void socket.destroy();
+    socket.unshift(bytes);
+    handOver(bytes[0]!);
+  });
+};

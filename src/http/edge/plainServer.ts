@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { FlorinError, invalid } from '../../core/errors.ts';
+import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
+import { refuseRequest, refuseSocket } from './refusal.ts';
+import { complain } from './secureServer.ts';
+
+export type PlainServer = {
+  readonly server: Server;
+  /** Waits for running requests and closes every other connection, also new ones. */
+  finish(): void;
+};
+
+type PlainServerOptions = {
+  readonly limits: ListenerLimits;
+  readonly requestId: () => string;
+  readonly handler: RequestListener;
+  /** True if a trusted proxy terminated TLS for the request. */
+  readonly servePlain: (request: IncomingMessage) => boolean;
+};
+
+const httpsRequired = (): FlorinError =>
+  new FlorinError('https_required', 'Use HTTPS. The request was not executed. If it contained a key, replace the key.');
+
+/** Rejects requests without TLS before reading their bodies, except those that `servePlain` allows. */
+export const createPlainServer = ({ limits, requestId, handler, servePlain }: PlainServerOptions): PlainServer => {
+  const server = createServer(httpOptions(limits));
+  const { track, isServing, finish } = trackServed(server);
+
+  const refuse = (request: IncomingMessage, response: ServerResponse, error = httpsRequired()): void =>
+    refuseRequest(request, response, error, requestId());
+  const serve: RequestListener = (request, response) => {
+    const complaint = complain(request);
+    if (complaint !== null) return refuse(request, response, invalid(undefined, complaint));
+    track(request, response);
+    handler(request, response);
+  };
+  server.on('request', (request, response) => (servePlain(request) ? serve : refuse)(request, response));
+  server.on('checkContinue', (request, response) => {
+    if (!servePlain(request)) return refuse(request, response);
+    response.writeContinue();
+    serve(request, response);
+  });
+  server.on('checkExpectation', (request, response) => refuse(request, response));
+  server.on('connect', (_request, socket) => refuseSocket(socket, httpsRequired(), requestId()));
+
+  const refused = new WeakSet<object>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // After a parse error, each further chunk raises this event again. Returning discards the chunk.
+    if (refused.has(socket)) return;
+    if (error.code === 'ECONNRESET' || !socket.writable || isServing(socket)) return void socket.destroy();
+    refused.add(socket);
+    refuseSocket(socket, invalid(undefined, 'This is neither TLS nor a well-formed HTTP request.'), requestId());
+  });
+  return { server, finish };
+};
+
+const trackServed = (server: Server) => {
+  const sockets = new Set<Duplex>();
+  const running = new Set<ServerResponse>();
+  let finishing = false;
+  const isServing = (socket: Duplex): boolean => [...running].some(response => response.req.socket === socket);
+
+  server.on('connection', socket => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return {
+    isServing,
+    track: (request: IncomingMessage, response: ServerResponse): void => {
+      running.add(response);
+      if (finishing) response.shouldKeepAlive = false;
+      response.once('close', () => {
+        running.delete(response);
+        if (finishing && !isServing(request.socket)) request.socket.destroySoon();
+      });
+    },
+    finish: (): void => {
+      finishing = true;
+      for (const socket of sockets) if (!isServing(socket)) socket.destroy();
+      // Sends `Connection: close` with the response.
+      for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
+    },
+  };
+};

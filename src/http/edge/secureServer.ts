@@ -1,0 +1,131 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { invalid } from '../../core/errors.ts';
+import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
+import { refuseRequest, refuseSocket } from './refusal.ts';
+
+export type SecureServer = {
+  readonly server: Server;
+  /** Waits for running requests and closes every other connection, also new ones. */
+  finish(): void;
+};
+
+type SecureServerOptions = {
+  readonly tls: { readonly key: string; readonly cert: string };
+  readonly handler: RequestListener;
+  readonly limits: ListenerLimits;
+  readonly requestId: () => string;
+};
+
+type Connection = { readonly running: Set<ServerResponse>; condemned: boolean };
+
+/** The HTTPS server. It rejects malformed requests itself, with the same error format as the API. */
+export const createSecureServer = ({ tls, handler, limits, requestId }: SecureServerOptions): SecureServer => {
+  const server = configureServer(tls, limits);
+  const connections = new Map<Duplex, Connection>();
+  let finishing = false;
+
+  server.on('secureConnection', socket => {
+    if (finishing) return socket.destroySoon();
+    connections.set(socket, { running: new Set(), condemned: false });
+    socket.once('close', () => connections.delete(socket));
+  });
+
+  const track = (request: IncomingMessage, response: ServerResponse): void => {
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    connection.running.add(response);
+    if (finishing) response.shouldKeepAlive = false;
+    response.on('close', () => {
+      connection.running.delete(response);
+      const isLast = connection.running.size === 0;
+      if (isLast && (finishing || connection.condemned)) request.socket.destroySoon();
+    });
+  };
+
+  server.on('request', (request, response) => {
+    track(request, response);
+    const complaint = complain(request);
+    if (complaint === null) handler(request, response);
+    else refuseRequest(request, response, invalid(undefined, complaint), requestId());
+  });
+  server.on('checkExpectation', (request, response) => {
+    track(request, response);
+    const error = invalid(undefined, 'The only supported expectation is 100-continue.');
+    refuseRequest(request, response, error, requestId());
+  });
+
+  /** The error must not be written into the response to an earlier request, or be mistaken for it. */
+  const giveUpOn = (socket: Duplex, message: string): void => {
+    const connection = connections.get(socket);
+    // After a parse error, each further chunk raises this event again. Returning discards the chunk.
+    if (connection?.condemned) return;
+    if (connection === undefined || !socket.writable) return void socket.destroy();
+    connection.condemned = true;
+    const running = [...connection.running];
+    if (running.some(response => response.req.complete)) return;
+    // A response that has started, usually an error, is still sent.
+    if (running.some(response => response.headersSent)) (socket as TLSSocket).destroySoon();
+    else refuseSocket(socket, invalid(undefined, message), requestId());
+  };
+  server.on('connect', (_request, socket) => giveUpOn(socket, 'CONNECT is not supported.'));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Browsers open connections in advance. They would take an error here as the response to their first request.
+    const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as TLSSocket).bytesRead === 0;
+    if (isUnused || error.code === 'ECONNRESET') socket.destroy();
+    else giveUpOn(socket, complaintByCode[error.code ?? ''] ?? 'The request is not well-formed HTTP.');
+  });
+
+  return {
+    server,
+    finish: () => {
+      finishing = true;
+      for (const [socket, { running }] of connections) {
+        if (running.size === 0) (socket as TLSSocket).destroySoon();
+        // Sends `Connection: close` with the response.
+        for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
+      }
+    },
+  };
+};
+
+const configureServer = (tls: SecureServerOptions['tls'], limits: ListenerLimits): Server =>
+  createServer({
+    key: tls.key,
+    cert: tls.cert,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: limits.handshakeTimeoutMs,
+    ...httpOptions(limits),
+  });
+
+const complaintByCode: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+};
+
+/** Counts in the raw headers: the parsed headers keep only one Host, and `headersDistinct` is expensive. */
+const countHosts = ({ rawHeaders }: IncomingMessage): number => {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+};
+
+/** Returns the reason to reject a request, whatever its route; null if it is valid. */
+export const complain = (request: IncomingMessage): string | null => {
+  const hosts = countHosts(request);
+  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0'))
+    return 'A request must have exactly one Host header.';
+  if (request.headers.upgrade !== undefined) return 'Upgrade is not supported.';
+  if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1)
+    return 'Only HTTP/1.1 and HTTP/1.0 are supported.';
+  // The parser decodes only the last coding, so any other body would be misread.
+  const coding = request.headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return 'The only supported transfer coding is chunked.';
+  return null;
+};

@@ -1,0 +1,170 @@
+import type { Scope } from '../../core/environment.ts';
+import { FlorinError, invalid } from '../../core/errors.ts';
+import { firstIdAt, type IdKind, isId, lastIdAt } from '../../core/ids.ts';
+import type { Context } from '../../engine/context.ts';
+import { idempotentlyHeld } from '../../engine/idempotency.ts';
+import { perform } from '../../engine/perform.ts';
+import { deliveryObject, findDelivery, replayEvents, resendDelivery } from '../../engine/webhooks/deliveries.ts';
+import { findEndpoint } from '../../engine/webhooks/webhookEndpoints.ts';
+import { type DeliveryRow, deliveriesOfEvent, listDeliveries, listParked } from '../../storage/webhooks/deliveryLog.ts';
+import { type EventRow, listEvents, readEvent } from '../../storage/webhooks/eventLog.ts';
+import { idempotencyOf } from '../edge/idempotencyKey.ts';
+import { actingOf, type Route, scopeOf } from '../edge/route.ts';
+import * as schemas from './deliverySchemas.ts';
+import { defaultPageLimit, timeRange } from './paymentRoutes.ts';
+import { nothing } from './schemas.ts';
+
+const printDelivery = (row: DeliveryRow): string => JSON.stringify(deliveryObject(row));
+
+const cursorOf = (kind: IdKind, cursor: string | undefined): string | null => {
+  if (cursor === undefined) return null;
+  if (!isId(kind, cursor)) throw invalid('cursor', 'cursor must be the nextCursor of a page.');
+  return cursor;
+};
+
+/** `rows` has one more row than the page if there is a next page. */
+const renderFeed = <R extends { id: string }>(
+  rows: readonly R[],
+  limit: number,
+  render: (row: R) => string,
+): string => {
+  const shown = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  const pagination = { limit, hasMore, nextCursor: hasMore ? shown.at(-1)!.id : null };
+  return `{"data":[${shown.map(render).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
+};
+
+const lastMs = 2 ** 48 - 1;
+
+const findEvent = async (context: Context, scope: Scope, id: string): Promise<EventRow> => {
+  const row = isId('event', id) ? await readEvent(context.db, scope, id) : null;
+  if (!row) throw new FlorinError('not_found', 'No event has this id.');
+  return row;
+};
+
+const eventRoutes = (context: Context): Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/events',
+    summary: 'List events, newest first',
+    tag: 'Webhooks',
+    access: 'payments.read',
+    query: schemas.eventQuery,
+    answer: schemas.feedOf(schemas.event),
+    handle: async call => {
+      const query = call.query as schemas.EventQuery;
+      const { limit = defaultPageLimit, type = null, paymentId = null } = query;
+      const { fromMs = 0, toMs = lastMs } = timeRange(query);
+      const range = { firstId: firstIdAt('event', Math.max(fromMs, 0)), lastId: lastIdAt('event', Math.max(toMs, 0)) };
+      const page = { before: cursorOf('event', query.cursor), limit: limit + 1 };
+      const rows = await listEvents(context.listDb, scopeOf(call), { type, paymentId, ...range }, page);
+      return { body: renderFeed(rows, limit, row => row.body) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/events/:id',
+    summary: 'Retrieve an event, with the exact bytes that are delivered',
+    tag: 'Webhooks',
+    access: 'payments.read',
+    answer: schemas.event,
+    handle: async call => ({ body: (await findEvent(context, scopeOf(call), call.params.id!)).body }),
+  },
+  {
+    method: 'GET',
+    path: '/v1/events/:id/deliveries',
+    summary: 'List the deliveries of an event, to endpoints and to callbackUrl',
+    tag: 'Webhooks',
+    access: 'deliveries.read',
+    query: schemas.feedQuery,
+    answer: schemas.feedOf(schemas.delivery),
+    handle: async call => {
+      const { limit = defaultPageLimit, cursor } = call.query as schemas.FeedQuery;
+      const before = cursorOf('delivery', cursor);
+      const { id } = await findEvent(context, scopeOf(call), call.params.id!);
+      const rows = await deliveriesOfEvent(context.db, scopeOf(call), id, { before, limit: limit + 1 });
+      return { body: renderFeed(rows, limit, printDelivery) };
+    },
+  },
+];
+
+const logRoutes = (context: Context): Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/webhooks/:id/deliveries',
+    summary: 'List deliveries to an endpoint, newest first',
+    tag: 'Webhooks',
+    access: 'deliveries.read',
+    query: schemas.deliveryQuery,
+    answer: schemas.feedOf(schemas.delivery),
+    handle: async call => {
+      const { limit = defaultPageLimit, status = null, cursor } = call.query as schemas.DeliveryQuery;
+      const before = cursorOf('delivery', cursor);
+      const { id } = await findEndpoint(context, scopeOf(call), call.params.id!);
+      const rows = await listDeliveries(context.listDb, scopeOf(call), id, { status, before, limit: limit + 1 });
+      return { body: renderFeed(rows, limit, printDelivery) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/deliveries',
+    summary: 'List deliveries that were given up, newest first',
+    tag: 'Webhooks',
+    access: 'deliveries.read',
+    query: schemas.parkedQuery,
+    answer: schemas.feedOf(schemas.delivery),
+    handle: async call => {
+      const { limit = defaultPageLimit, cursor } = call.query as schemas.ParkedQuery;
+      const page = { before: cursorOf('delivery', cursor), limit: limit + 1 };
+      const rows = await listParked(context.listDb, scopeOf(call), page);
+      return { body: renderFeed(rows, limit, printDelivery) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/deliveries/:id',
+    summary: 'Retrieve a delivery with its attempts',
+    tag: 'Webhooks',
+    access: 'deliveries.read',
+    answer: schemas.shownDelivery,
+    async handle(call) {
+      const { row, log } = await findDelivery(context, scopeOf(call), call.params.id!);
+      return { body: JSON.stringify({ ...deliveryObject(row), log }) };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/deliveries/:id/resend',
+    summary: 'Resend a delivery now',
+    tag: 'Webhooks',
+    access: 'deliveries.resend',
+    body: nothing,
+    bodyOptional: true,
+    answer: schemas.delivery,
+    handle: call =>
+      perform(
+        context,
+        actingOf(call),
+        { key: idempotencyOf(call, call.request.url), print: row => ({ body: printDelivery(row) }) },
+        resendDelivery(call.params.id!),
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/v1/webhooks/:id/replay',
+    summary: 'Replay the events of a time range to an endpoint',
+    tag: 'Webhooks',
+    access: 'deliveries.resend',
+    body: schemas.replayRequest,
+    answer: schemas.replayed,
+    handle: call => {
+      const { fromMs, toMs } = timeRange(call.body!.value as schemas.ReplayRequestBody);
+      const range = { fromMs: Math.max(fromMs!, 0), toMs: Math.max(toMs!, 0) };
+      return idempotentlyHeld(context, scopeOf(call), idempotencyOf(call, call.request.url), async () => ({
+        body: JSON.stringify({ scheduled: await replayEvents(context, actingOf(call), call.params.id!, range) }),
+      }));
+    },
+  },
+];
+
+export const deliveryRoutes = (context: Context): Route[] => [...eventRoutes(context), ...logRoutes(context)];

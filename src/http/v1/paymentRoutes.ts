@@ -1,0 +1,152 @@
+import Type, { type Static } from 'typebox';
+import type { Scope } from '../../core/environment.ts';
+import { invalid } from '../../core/errors.ts';
+import type { Context } from '../../engine/context.ts';
+import { actOnPayment, type MerchantAct } from '../../engine/payments/actOnPayment.ts';
+import type { CreatePayment } from '../../engine/payments/createPayment.ts';
+import { canonicalAddress } from '../../engine/payments/paymentAddress.ts';
+import { paymentBody, shownPaymentBody } from '../../engine/payments/readPayment.ts';
+import { perform } from '../../engine/perform.ts';
+import { listPayments, type PaymentFilter } from '../../storage/payments/listPayments.ts';
+import { metadataSource } from '../edge/body.ts';
+import { idempotencyOf } from '../edge/idempotencyKey.ts';
+import type { Reply } from '../edge/route.ts';
+import { actingOf, type Call, callerOf, type Route, scopeOf } from '../edge/route.ts';
+import { parseTime } from '../edge/time.ts';
+import * as schemas from './schemas.ts';
+
+/** Both ends are inclusive. */
+export const timeRange = (query: { from?: string; to?: string }): { fromMs?: number; toMs?: number } => {
+  const range = {
+    ...(query.from === undefined ? {} : { fromMs: parseTime('from', query.from) }),
+    ...(query.to === undefined ? {} : { toMs: parseTime('to', query.to) }),
+  };
+  if (range.fromMs !== undefined && range.toMs !== undefined && range.fromMs > range.toMs) {
+    throw invalid('from', 'from must not be later than to.');
+  }
+  return range;
+};
+
+const filterOf = (query: schemas.PaymentQuery): PaymentFilter => {
+  const { status, network, currency, address, externalId } = query;
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(network === undefined ? {} : { network }),
+    ...(currency === undefined ? {} : { currency: /^\w*$/.test(currency) ? currency.toUpperCase() : currency }),
+    ...(address === undefined ? {} : { address: canonicalAddress(address) }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...timeRange(query),
+  };
+};
+
+export const renderPage = (items: string[], total: number, limit: number, offset: number): string =>
+  `{"data":[${items.join(',')}],"pagination":${JSON.stringify({
+    total,
+    limit,
+    offset,
+    hasMore: offset + items.length < total,
+  })}}`;
+
+export const defaultPageLimit = 20;
+
+const resolveRequest = Type.Object(
+  {
+    action: schemas.choice(['accept'], 'accept: the amount received counts as full payment.'),
+    expectedAmount: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          'The amountReceived that you saw. If it is another by now, the answer is 409 and nothing is accepted.',
+        examples: ['12.50'],
+      }),
+    ),
+  },
+  schemas.strict,
+);
+
+const act = (context: Context, call: Call, asked: MerchantAct): Promise<Reply> =>
+  perform(
+    context,
+    actingOf(call),
+    {
+      key: idempotencyOf(call, call.request.url),
+      print: ({ row, funds }) => ({ body: paymentBody(context, row, funds) }),
+    },
+    actOnPayment(context, call.params.id!, asked),
+  );
+
+export const paymentRoutes = (
+  context: Context,
+  createPayment: CreatePayment,
+  readPayment: (scope: Scope, id: string) => Promise<Buffer>,
+): Route[] => [
+  {
+    method: 'POST',
+    path: '/v1/payments',
+    summary: 'Create a payment request',
+    tag: 'Payments',
+    access: 'payments.create',
+    body: schemas.paymentRequest,
+    answer: schemas.payment,
+    handle: call => {
+      const { metadata: _, ...request } = call.body!.value as schemas.PaymentRequestBody;
+      const metadata = metadataSource(call.body!.text);
+      return createPayment(callerOf(call), { ...request, metadata }, idempotencyOf(call, '/v1/payments'));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/payments/:id',
+    summary: 'Retrieve a payment',
+    tag: 'Payments',
+    access: 'payments.read',
+    answer: schemas.payment,
+    handle: async call => ({ body: await readPayment(scopeOf(call), call.params.id!) }),
+  },
+  {
+    method: 'GET',
+    path: '/v1/payments',
+    summary: 'List payments with filters, newest first',
+    tag: 'Payments',
+    access: 'payments.read',
+    query: schemas.paymentQuery,
+    answer: schemas.listOf(schemas.payment),
+    handle: async call => {
+      const query = call.query as schemas.PaymentQuery;
+      const { limit = defaultPageLimit, offset = 0 } = query;
+      const { rows, total } = await listPayments(context.listDb, scopeOf(call), filterOf(query), { limit, offset });
+      return {
+        body: renderPage(
+          rows.map(row => shownPaymentBody(context, row)),
+          total,
+          limit,
+          offset,
+        ),
+      };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/payments/:id/cancel',
+    summary: 'Cancel a pending payment that has received nothing',
+    tag: 'Payments',
+    access: 'payments.cancel',
+    body: schemas.nothing,
+    bodyOptional: true,
+    answer: schemas.payment,
+    handle: call => act(context, call, { kind: 'cancel' }),
+  },
+  {
+    method: 'POST',
+    path: '/v1/payments/:id/resolve',
+    summary: 'Accept the amount received as full payment',
+    tag: 'Payments',
+    access: 'payments.resolve',
+    body: resolveRequest,
+    answer: schemas.payment,
+    handle: call => {
+      const { expectedAmount } = call.body!.value as Static<typeof resolveRequest>;
+      return act(context, call, { kind: 'resolve', ...(expectedAmount === undefined ? {} : { expectedAmount }) });
+    },
+  },
+];

@@ -1,0 +1,131 @@
+import type { Context } from '../../engine/context.ts';
+import { perform } from '../../engine/perform.ts';
+import {
+  changeEndpoint,
+  createEndpoint,
+  type EndpointWithSecret,
+  endpointObject,
+  findEndpoint,
+  removeEndpoint,
+  rotateSecret,
+  testEndpoint,
+} from '../../engine/webhooks/webhookEndpoints.ts';
+import { type EndpointRow, listEndpoints } from '../../storage/webhooks/endpoints.ts';
+import { idempotencyOf } from '../edge/idempotencyKey.ts';
+import { actingOf, type Route, scopeOf } from '../edge/route.ts';
+import { defaultPageLimit, renderPage } from './paymentRoutes.ts';
+import * as schemas from './schemas.ts';
+
+const printEndpoint = (row: EndpointRow): string => JSON.stringify(endpointObject(row));
+
+/** The secret is in the responses to create and rotate only. */
+const printWithSecret = ({ row, secret }: EndpointWithSecret) => {
+  const { createdAt, ...rest } = endpointObject(row);
+  return { body: JSON.stringify({ ...rest, secret, createdAt }), secret: true };
+};
+
+const managingRoutes = (context: Context): Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/webhooks',
+    summary: 'List webhook endpoints, newest first',
+    tag: 'Webhooks',
+    access: 'webhooks.read',
+    query: schemas.pageQuery,
+    answer: schemas.listOf(schemas.endpoint),
+    handle: async call => {
+      const { limit = defaultPageLimit, offset = 0 } = call.query as schemas.PageQuery;
+      const { rows, total } = await listEndpoints(context.db, scopeOf(call), { limit, offset });
+      return {
+        body: renderPage(rows.map(printEndpoint), total, limit, offset),
+      };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/webhooks',
+    summary: 'Create a webhook endpoint; the response contains its secret',
+    tag: 'Webhooks',
+    access: 'webhooks.manage',
+    body: schemas.endpointRequest,
+    answer: schemas.endpoint,
+    handle: call =>
+      perform(
+        context,
+        actingOf(call),
+        { key: idempotencyOf(call, '/v1/webhooks'), print: printWithSecret },
+        createEndpoint(context, call.body!.value as schemas.EndpointRequestBody),
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/v1/webhooks/:id',
+    summary: 'Retrieve a webhook endpoint',
+    tag: 'Webhooks',
+    access: 'webhooks.read',
+    answer: schemas.endpoint,
+    handle: async call => ({ body: printEndpoint(await findEndpoint(context, scopeOf(call), call.params.id!)) }),
+  },
+  {
+    method: 'PATCH',
+    path: '/v1/webhooks/:id',
+    summary: 'Change a webhook endpoint',
+    tag: 'Webhooks',
+    access: 'webhooks.manage',
+    body: schemas.endpointPatch,
+    answer: schemas.endpoint,
+    handle: async call => {
+      const change = call.body!.value as schemas.EndpointPatchBody;
+      const work = changeEndpoint(context, call.params.id!, change);
+      return { body: printEndpoint(await perform(context, actingOf(call), null, work)) };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/webhooks/:id',
+    summary: 'Delete a webhook endpoint',
+    tag: 'Webhooks',
+    access: 'webhooks.manage',
+    answer: schemas.deleted,
+    async handle(call) {
+      const { id } = await perform(context, actingOf(call), null, removeEndpoint(call.params.id!));
+      return { body: JSON.stringify({ id, deleted: true }) };
+    },
+  },
+];
+
+const actingRoutes = (context: Context): Route[] => [
+  {
+    method: 'POST',
+    path: '/v1/webhooks/:id/test',
+    summary: 'Send a signed test event now',
+    tag: 'Webhooks',
+    access: 'webhooks.manage',
+    body: schemas.testRequest,
+    bodyOptional: true,
+    answer: schemas.testResult,
+    handle: call => {
+      const { type = 'webhook.test' } = (call.body?.value ?? {}) as schemas.TestRequestBody;
+      return testEndpoint(context, scopeOf(call), call.params.id!, type, idempotencyOf(call, call.request.url));
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/webhooks/:id/rotate',
+    summary: 'Rotate the secret of an endpoint; for 24 hours, the old secret also signs',
+    tag: 'Webhooks',
+    access: 'webhooks.manage',
+    body: schemas.nothing,
+    bodyOptional: true,
+    answer: schemas.endpoint,
+    handle: call =>
+      perform(
+        context,
+        actingOf(call),
+        { key: idempotencyOf(call, call.request.url), print: printWithSecret },
+        rotateSecret(context, call.params.id!),
+      ),
+  },
+];
+
+export const webhookRoutes = (context: Context): Route[] => [...managingRoutes(context), ...actingRoutes(context)];

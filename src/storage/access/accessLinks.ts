@@ -1,0 +1,95 @@
+import type { Role } from '../../core/access/rights.ts';
+import type { Queryable } from '../database.ts';
+
+export type AccessLink = {
+  accountId: string;
+  id: string;
+  kind: 'setup' | 'invitation';
+  role: Role;
+  email: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+};
+
+const columns = `account_id as "accountId", id, kind, role, email, created_at as "createdAt", expires_at as "expiresAt"`;
+
+const insertStatement = {
+  name: 'link-insert',
+  text: `insert into access_links (account_id, id, token_hash, kind, role, email, created_by, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + make_interval(secs => $8)) returning ${columns}`,
+};
+export const insertAccessLink = async (
+  tx: Queryable,
+  link: Omit<AccessLink, 'createdAt' | 'expiresAt'> & {
+    tokenHash: Buffer;
+    createdBy: string | null;
+    livesSeconds: number;
+  },
+): Promise<AccessLink> => {
+  const { accountId, id, tokenHash, kind, role, email, createdBy, livesSeconds } = link;
+  const values = [accountId, id, tokenHash, kind, role, email, createdBy, livesSeconds];
+  return (await tx.query<AccessLink>(insertStatement, values))[0]!;
+};
+
+const isOpen = `used_at is null and expires_at > clock_timestamp()`;
+
+const findStatement = {
+  name: 'link-find',
+  text: `select ${columns} from access_links where token_hash = $1 and kind = $2 and ${isOpen}`,
+};
+/** Null if the link was used, has expired or never existed. */
+export const findAccessLink = async (
+  db: Queryable,
+  tokenHash: Buffer,
+  kind: AccessLink['kind'],
+): Promise<AccessLink | null> => (await db.query<AccessLink>(findStatement, [tokenHash, kind]))[0] ?? null;
+
+const useStatement = {
+  name: 'link-use',
+  text: `update access_links set used_at = clock_timestamp() where token_hash = $1 and kind = $2 and ${isOpen}
+    returning ${columns}`,
+};
+/** Uses the link up. Of two concurrent calls, one gets null. */
+export const spendAccessLink = async (
+  tx: Queryable,
+  tokenHash: Buffer,
+  kind: AccessLink['kind'],
+): Promise<AccessLink | null> => (await tx.query<AccessLink>(useStatement, [tokenHash, kind]))[0] ?? null;
+
+const listStatement = {
+  name: 'link-list-invitations',
+  text: `select ${columns} from access_links where account_id = $1 and kind = 'invitation' and ${isOpen} order by id limit 1000`,
+};
+export const listInvitations = (db: Queryable, accountId: string): Promise<AccessLink[]> =>
+  db.query<AccessLink>(listStatement, [accountId]);
+
+const withdrawStatement = {
+  name: 'link-withdraw',
+  text: `delete from access_links where account_id = $1 and kind = 'invitation' and ${isOpen}
+    and (id = $2 or email = $3 or created_by = $4) returning ${columns}`,
+};
+/** By id, or all for an e-mail address, or all that a person created. */
+export const withdrawInvitations = (
+  tx: Queryable,
+  accountId: string,
+  by: { id?: string; email?: string; createdBy?: string },
+): Promise<AccessLink[]> =>
+  tx.query<AccessLink>(withdrawStatement, [accountId, by.id ?? null, by.email ?? null, by.createdBy ?? null]);
+
+const dropStatement = {
+  name: 'link-drop-setup',
+  text: `delete from access_links where account_id = $1 and kind = 'setup' and expires_at < clock_timestamp()`,
+};
+/** Every start without an owner makes a setup link, so expired ones would pile up. */
+export const dropOldSetupLinks = async (tx: Queryable, accountId: string): Promise<void> => {
+  await tx.query(dropStatement, [accountId]);
+};
+
+const lockStatement = {
+  name: 'team-lock',
+  text: `select pg_advisory_xact_lock(hashtextextended('florin team ' || $1, 0))`,
+};
+/** Serialises changes of the owners of an account. An advisory lock, because the first change has no row to lock. */
+export const lockTeam = async (tx: Queryable, accountId: string): Promise<void> => {
+  await tx.query(lockStatement, [accountId]);
+};

@@ -1,0 +1,120 @@
+import type { Permission } from '../../core/access/rights.ts';
+import type { Environment, Scope } from '../../core/environment.ts';
+import type { Plan } from '../../core/plans.ts';
+import type { Queryable, Row } from '../database.ts';
+import { type WalletRow, walletsInForce } from '../wallets/wallets.ts';
+
+export type AccountRow = {
+  id: string;
+  name: string;
+  plan: Plan;
+  rateLimit: number | null;
+  burst: number | null;
+  createdAt: Date;
+};
+
+const insertAccountStatement = {
+  name: 'account-insert',
+  text: `insert into accounts (id, name, plan, rate_limit, burst, created_at) values ($1, $2, $3, $4, $5, $6)`,
+};
+export const insertAccount = async (db: Queryable, account: AccountRow): Promise<void> => {
+  const { id, name, plan, rateLimit, burst, createdAt } = account;
+  await db.query(insertAccountStatement, [id, name, plan, rateLimit, burst, createdAt]);
+};
+
+const accountColumns = `id, name, plan, rate_limit as "rateLimit", burst, created_at as "createdAt"`;
+
+const listAccountsStatement = {
+  name: 'account-list',
+  text: `select ${accountColumns} from accounts order by id limit 1000`,
+};
+export const listAccounts = (db: Queryable): Promise<AccountRow[]> => db.query<AccountRow>(listAccountsStatement);
+
+const firstAccountStatement = {
+  name: 'account-first',
+  text: `select ${accountColumns} from accounts order by id limit 1`,
+};
+export const firstAccount = async (db: Queryable): Promise<AccountRow | null> =>
+  (await db.query<AccountRow>(firstAccountStatement))[0] ?? null;
+
+const readAccountStatement = { name: 'account-read', text: `select ${accountColumns} from accounts where id = $1` };
+export const readAccount = async (db: Queryable, id: string): Promise<AccountRow | null> =>
+  (await db.query<AccountRow>(readAccountStatement, [id]))[0] ?? null;
+
+const insertSettingsStatement = {
+  name: 'account-settings-insert',
+  text: `insert into account_settings (account_id, environment, callback_secret) values ($1, $2, $3)`,
+};
+export const insertSettings = async (
+  db: Queryable,
+  accountId: string,
+  environment: Environment,
+  callbackSecret: Buffer,
+): Promise<void> => {
+  await db.query(insertSettingsStatement, [accountId, environment, callbackSecret]);
+};
+
+const readCallbackSecretStatement = {
+  name: 'account-callback-secret',
+  text: `select callback_secret as "callbackSecret" from account_settings where account_id = $1 and environment = $2`,
+};
+export const readCallbackSecret = async (
+  db: Queryable,
+  accountId: string,
+  environment: Environment,
+): Promise<Buffer | null> =>
+  (await db.query<{ callbackSecret: Buffer }>(readCallbackSecretStatement, [accountId, environment]))[0]
+    ?.callbackSecret ?? null;
+
+/** Everything a request needs to know about its caller, read in one statement and cached for half a second. */
+export type Caller = Row & {
+  keyId: string;
+  accountId: string;
+  environment: Environment;
+  /** Names the rate limit bucket: all keys of an account share one per environment. */
+  countedUnder: string;
+  plan: Plan;
+  rateLimit: number | null;
+  burst: number | null;
+  scopes: Permission[];
+  ipAllow: string[] | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  toleranceBps: number;
+  /** Null: by currency. */
+  latePolicy: 'accept' | 'manual' | null;
+  lateWindowSeconds: number;
+  wallets: WalletRow[];
+};
+
+/** What a new payment copies from its account: the terms to freeze, and the wallets. */
+export type PaymentTerms = Pick<
+  Caller,
+  'accountId' | 'environment' | 'toleranceBps' | 'latePolicy' | 'lateWindowSeconds' | 'wallets'
+>;
+
+/** For the alias s of account_settings, with the wallet in force for each network. */
+const termsColumns = `s.account_id as "accountId", s.environment, s.tolerance_bps as "toleranceBps",
+      s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds",
+      ${walletsInForce('s.account_id', 's.environment')} as wallets`;
+
+const readTermsStatement = {
+  name: 'account-payment-terms',
+  text: `select ${termsColumns} from account_settings s where s.account_id = $1 and s.environment = $2`,
+};
+export const readPaymentTerms = async (db: Queryable, scope: Scope): Promise<PaymentTerms | null> =>
+  (await db.query<Row & PaymentTerms>(readTermsStatement, [scope.accountId, scope.environment]))[0] ?? null;
+
+const readCallersStatement = {
+  name: 'callers-read',
+  text: `select encode(k.hash, 'hex') as hash, k.id as "keyId", s.account_id || '/' || s.environment as "countedUnder",
+      a.plan, a.rate_limit as "rateLimit", a.burst, k.scopes, k.ip_allow::text[] as "ipAllow",
+      k.expires_at as "expiresAt", k.revoked_at as "revokedAt", ${termsColumns}
+    from api_keys k
+    join accounts a on a.id = k.account_id
+    join account_settings s on s.account_id = k.account_id and s.environment = k.environment
+    where k.hash = any($1)`,
+};
+/** Hashes are hexadecimal text, the form in which callers are cached. */
+export const readCallers = (db: Queryable, hashes: readonly string[]): Promise<(Caller & { hash: string })[]> =>
+  db.query<Caller & { hash: string }>(readCallersStatement, [hashes.map(hash => Buffer.from(hash, 'hex'))]);

@@ -1,0 +1,99 @@
+import type { Permission } from '../../core/access/rights.ts';
+import type { Environment, Scope } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
+
+export type KeyRow = Row & {
+  id: string;
+  accountId: string;
+  environment: Environment;
+  name: string;
+  hint: string;
+  scopes: Permission[];
+  ipAllow: string[] | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  successorId: string | null;
+};
+
+const keyColumns = `id, account_id as "accountId", environment, name, hint, scopes, ip_allow::text[] as "ipAllow",
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", successor_id as "successorId"`;
+
+const insertKeyStatement = {
+  name: 'key-insert',
+  text: `insert into api_keys (account_id, environment, id, name, hash, hint, scopes, ip_allow, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, (select array_agg(network(block::inet)) from unnest($8::text[]) block), $9, $10) returning ${keyColumns}`,
+};
+export const insertKey = async (
+  db: Queryable,
+  key: Omit<KeyRow, 'revokedAt' | 'successorId'> & { hash: Buffer },
+): Promise<KeyRow> => {
+  const { accountId, environment, id, name, hash, hint, scopes, ipAllow, createdAt, expiresAt } = key;
+  const values = [accountId, environment, id, name, hash, hint, scopes, ipAllow, createdAt, expiresAt];
+  return (await db.query<KeyRow>(insertKeyStatement, values))[0]!;
+};
+
+const listKeysStatement = {
+  name: 'key-list',
+  text: `select ${keyColumns} from api_keys where account_id = $1 order by id limit 1000`,
+};
+export const listKeys = (db: Queryable, accountId: string): Promise<KeyRow[]> =>
+  db.query<KeyRow>(listKeysStatement, [accountId]);
+
+const shownLimit = 500;
+const listShownStatement = {
+  name: 'key-list-shown',
+  text: `select k.*, u.last_used_at as "lastUsedAt" from (
+      select ${keyColumns} from api_keys where account_id = $1 and environment = $2 order by id desc limit ${shownLimit}) k
+    left join key_uses u on u.account_id = $1 and u.environment = $2 and u.key_id = k.id order by k.id desc`,
+};
+/** Keys of one environment, newest first, with the last use of each. */
+export const listShownKeys = (db: Queryable, scope: Scope): Promise<(KeyRow & { lastUsedAt: Date | null })[]> =>
+  db.query(listShownStatement, [scope.accountId, scope.environment]);
+
+const countLiveStatement = {
+  name: 'key-count-live',
+  text: `select count(*)::int as total from api_keys where account_id = $1 and environment = $2 and revoked_at is null
+    and (expires_at is null or expires_at > clock_timestamp())`,
+};
+export const countLiveKeys = async (tx: Queryable, scope: Scope): Promise<number> =>
+  (await tx.query<{ total: number }>(countLiveStatement, [scope.accountId, scope.environment]))[0]!.total;
+
+const lockKeyStatement = { name: 'key-lock', text: `select ${keyColumns} from api_keys where id = $1 for update` };
+export const lockKey = async (db: Queryable, id: string): Promise<KeyRow | null> =>
+  (await db.query<KeyRow>(lockKeyStatement, [id]))[0] ?? null;
+
+const readKeyStatement = { name: 'key-read', text: `select ${keyColumns} from api_keys where id = $1` };
+export const readKey = async (db: Queryable, id: string): Promise<KeyRow | null> =>
+  (await db.query<KeyRow>(readKeyStatement, [id]))[0] ?? null;
+
+const revokeKeyStatement = {
+  name: 'key-revoke',
+  text: `update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = $1 returning ${keyColumns}`,
+};
+export const revokeKey = async (db: Queryable, id: string): Promise<KeyRow | null> =>
+  (await db.query<KeyRow>(revokeKeyStatement, [id]))[0] ?? null;
+
+const succeedKeyStatement = {
+  name: 'key-succeed',
+  text: `update api_keys set successor_id = $2,
+      expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $3)),
+      revoked_at = case when $3 = 0 then clock_timestamp() end
+    where id = $1`,
+};
+/**
+ * The old key stays valid for the overlap, or until its own expiry if that is earlier; without an overlap it is
+ * revoked.
+ */
+export const succeedKey = async (
+  db: Queryable,
+  id: string,
+  successorId: string,
+  overlapSeconds: number,
+): Promise<void> => {
+  await db.query(succeedKeyStatement, [id, successorId, overlapSeconds]);
+};
+
+const anyKeyStatement = { name: 'key-any', text: 'select exists (select from api_keys) as found' };
+export const hasAnyKey = async (db: Queryable): Promise<boolean> =>
+  (await db.query<{ found: boolean }>(anyKeyStatement))[0]!.found;

@@ -1,0 +1,168 @@
+import type { Role } from '../../core/access/rights.ts';
+import type { SessionEnd } from '../../core/api/sessionApi.ts';
+import type { Queryable } from '../database.ts';
+
+export type SessionRow = {
+  id: string;
+  createdAt: Date;
+  lastSeenAt: Date;
+  address: string;
+  device: string;
+};
+
+const insertStatement = {
+  name: 'session-insert',
+  text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
+    insert into sessions (account_id, person_id, id, token_hash, expires_at, address, device)
+    values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5), $6, $7)`,
+};
+export const insertSession = async (
+  tx: Queryable,
+  session: {
+    accountId: string;
+    personId: string;
+    id: string;
+    tokenHash: Buffer;
+    livesSeconds: number;
+    address: string;
+    device: string;
+  },
+): Promise<void> => {
+  const { accountId, personId, id, tokenHash, livesSeconds, address, device } = session;
+  await tx.query(insertStatement, [accountId, personId, id, tokenHash, livesSeconds, address, device]);
+};
+
+/** Why a session is deleted. That time ended it is known from its own row. */
+export type EndReason = Exclude<SessionEnd, 'expired' | 'idle' | 'unknown'>;
+
+/** Deletes sessions and keeps the reason for the browser that has the token. `reason` is a parameter. */
+const endingText = (where: string, reason: string): string => `with gone as (
+      delete from sessions where account_id = $1 and person_id = $2 and ${where} returning token_hash
+    )
+    insert into ended_sessions (token_hash, reason) select token_hash, ${reason}::text from gone returning token_hash`;
+
+const trimStatement = {
+  name: 'session-trim',
+  text: endingText(
+    `id in (select id from sessions where account_id = $1 and person_id = $2
+      order by last_seen_at desc, id desc offset $3)`,
+    `'too_many'`,
+  ),
+};
+/** Keeps the `most` sessions that were used last and ends the others. */
+export const trimSessions = async (tx: Queryable, accountId: string, personId: string, most: number): Promise<void> => {
+  await tx.query(trimStatement, [accountId, personId, most]);
+};
+
+/** The person behind a session. `provenUntil` is null once it has passed by the database's clock. */
+export type SessionOwner = {
+  sessionId: string;
+  personId: string;
+  accountId: string;
+  role: Role;
+  name: string;
+  email: string;
+  provenUntil: Date | null;
+  isStale: boolean;
+};
+
+const findStatement = {
+  name: 'session-find',
+  text: `select s.id as "sessionId", p.id as "personId", p.account_id as "accountId", p.role, p.name, p.email,
+      case when s.proven_until > clock_timestamp() then s.proven_until end as "provenUntil",
+      s.last_seen_at < clock_timestamp() - make_interval(secs => $3) as "isStale"
+    from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id
+    where s.token_hash = $1 and s.expires_at > clock_timestamp() and p.removed_at is null
+      and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)`,
+};
+/** Null if the session ended, was idle for too long or never existed. */
+export const findSession = async (
+  db: Queryable,
+  tokenHash: Buffer,
+  times: { idleSeconds: number; staleSeconds: number },
+): Promise<SessionOwner | null> =>
+  (await db.query<SessionOwner>(findStatement, [tokenHash, times.idleSeconds, times.staleSeconds]))[0] ?? null;
+
+const roleStatement = {
+  name: 'session-role',
+  text: `select p.role from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id
+    where s.account_id = $1 and s.person_id = $2 and s.id = $3
+      and s.expires_at > clock_timestamp() and p.removed_at is null`,
+};
+/** The role behind a session that has not ended, however long it was idle: for work that outlives its request. */
+export const readSessionRole = async (
+  db: Queryable,
+  session: { accountId: string; personId: string; sessionId: string },
+): Promise<Role | null> => {
+  const values = [session.accountId, session.personId, session.sessionId];
+  return (await db.query<{ role: Role }>(roleStatement, values))[0]?.role ?? null;
+};
+
+const touchStatement = {
+  name: 'session-touch',
+  text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
+    update sessions set last_seen_at = clock_timestamp() where account_id = $1 and person_id = $2 and id = $3`,
+};
+export const touchSession = async (db: Queryable, owner: SessionOwner): Promise<void> => {
+  await db.query(touchStatement, [owner.accountId, owner.personId, owner.sessionId]);
+};
+
+const proveStatement = {
+  name: 'session-prove',
+  text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $4)
+    where account_id = $1 and person_id = $2 and id = $3 returning proven_until as "provenUntil"`,
+};
+/** Null if the session has ended. */
+export const proveSession = async (
+  tx: Queryable,
+  session: { accountId: string; personId: string; sessionId: string },
+  seconds: number,
+): Promise<Date | null> => {
+  const values = [session.accountId, session.personId, session.sessionId, seconds];
+  return (await tx.query<{ provenUntil: Date }>(proveStatement, values))[0]?.provenUntil ?? null;
+};
+
+const listStatement = {
+  name: 'session-list',
+  text: `select id, created_at as "createdAt", last_seen_at as "lastSeenAt", address, device from sessions
+    where account_id = $1 and person_id = $2 and expires_at > clock_timestamp()
+      and last_seen_at > clock_timestamp() - make_interval(secs => $3) order by last_seen_at desc, id limit 100`,
+};
+export const listSessions = (
+  db: Queryable,
+  accountId: string,
+  personId: string,
+  idleSeconds: number,
+): Promise<SessionRow[]> => db.query<SessionRow>(listStatement, [accountId, personId, idleSeconds]);
+
+const endStatement = { name: 'session-end', text: endingText('id = $3', '$4') };
+export const endSession = async (
+  tx: Queryable,
+  accountId: string,
+  personId: string,
+  id: string,
+  reason: EndReason,
+): Promise<boolean> => (await tx.query(endStatement, [accountId, personId, id, reason])).length > 0;
+
+const endAllStatement = { name: 'session-end-all', text: endingText('($3::text is null or id <> $3)', '$4') };
+/** All of the person's, but for one where one is named; answers how many there were. */
+export const endSessions = async (
+  tx: Queryable,
+  accountId: string,
+  personId: string,
+  keptId: string | null,
+  reason: EndReason,
+): Promise<number> => (await tx.query(endAllStatement, [accountId, personId, keptId, reason])).length;
+
+const whyStatement = {
+  name: 'session-why-ended',
+  text: `select coalesce(
+      (select reason from ended_sessions where token_hash = $1),
+      (select case when p.removed_at is not null then 'removed' when s.expires_at <= clock_timestamp() then 'expired'
+          else 'idle' end
+        from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id where s.token_hash = $1),
+      'unknown') as reason`,
+};
+/** Of a token that finds no session any more. */
+export const whySessionEnded = async (db: Queryable, tokenHash: Buffer): Promise<SessionEnd> =>
+  (await db.query<{ reason: SessionEnd }>(whyStatement, [tokenHash]))[0]!.reason;

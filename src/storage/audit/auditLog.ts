@@ -1,0 +1,123 @@
+import type { Environment } from '../../core/environment.ts';
+import type { Queryable } from '../database.ts';
+
+export type AuditLogRow = {
+  accountId: string;
+  sequence: string;
+  at: Date;
+  environment: Environment | null;
+  actorKind: 'key' | 'person' | 'operator' | 'system';
+  actorId: string | null;
+  actorName: string;
+  action: string;
+  subject: string | null;
+  /** JSON as it is stored, to the byte. */
+  detail: string;
+  address: string | null;
+  previousHash: Buffer;
+  hash: Buffer;
+};
+
+export type AuditHead = { sequence: string; hash: Buffer; now: Date };
+
+const lockHeadStatement = {
+  name: 'audit-head-lock',
+  text: `insert into audit_heads (account_id, sequence, hash) values ($1, 0, $2)
+    on conflict (account_id) do update set account_id = excluded.account_id
+    returning sequence, hash, date_trunc('milliseconds', clock_timestamp()) as now`,
+};
+/** Locks the end of the account's chain until the transaction ends. `start` is the hash before the first row. */
+export const lockAuditHead = async (tx: Queryable, accountId: string, start: Buffer): Promise<AuditHead> =>
+  (await tx.query<AuditHead>(lockHeadStatement, [accountId, start]))[0]!;
+
+const insertStatement = {
+  name: 'audit-insert',
+  text: `with head as (update audit_heads set sequence = $2, hash = $13 where account_id = $1)
+    insert into audit_log (account_id, sequence, at, environment, actor_kind, actor_id, actor_name, action, subject, detail,
+      address, previous_hash, hash)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+};
+export const insertAuditRow = async (tx: Queryable, row: AuditLogRow): Promise<void> => {
+  await tx.query(insertStatement, [
+    row.accountId,
+    row.sequence,
+    row.at,
+    row.environment,
+    row.actorKind,
+    row.actorId,
+    row.actorName,
+    row.action,
+    row.subject,
+    row.detail,
+    row.address,
+    row.previousHash,
+    row.hash,
+  ]);
+};
+
+const columns = `account_id as "accountId", sequence, at, environment, actor_kind as "actorKind", actor_id as "actorId",
+  actor_name as "actorName", action, subject, detail::text as detail, address, previous_hash as "previousHash", hash`;
+
+const listStatement = {
+  name: 'audit-list',
+  text: `select ${columns} from audit_log
+    where account_id = $1 and ($2::text is null or action = $2) and ($3::text is null or actor_id = $3)
+      and sequence < $4 order by sequence desc limit $5`,
+};
+/** Newest first, below the sequence `before`. */
+export const listAuditRows = (
+  db: Queryable,
+  accountId: string,
+  filter: { action: string | null; actor: string | null; before: string; limit: number },
+): Promise<AuditLogRow[]> =>
+  db.query<AuditLogRow>(listStatement, [accountId, filter.action, filter.actor, filter.before, filter.limit]);
+
+const subjectStatement = {
+  name: 'audit-by-subject',
+  text: `select ${columns} from audit_log where account_id = $1 and subject = $2 order by sequence desc limit $3`,
+};
+/** Rows about one subject, newest first. */
+export const listAuditOfSubject = (
+  db: Queryable,
+  accountId: string,
+  subject: string,
+  limit: number,
+): Promise<AuditLogRow[]> => db.query<AuditLogRow>(subjectStatement, [accountId, subject, limit]);
+
+const chainStatement = {
+  name: 'audit-chain',
+  text: `select ${columns} from audit_log where account_id = $1 and sequence > $2 order by sequence limit $3`,
+};
+/** Oldest first, for verification. */
+export const readAuditChain = (
+  db: Queryable,
+  accountId: string,
+  after: string,
+  limit: number,
+): Promise<AuditLogRow[]> => db.query<AuditLogRow>(chainStatement, [accountId, after, limit]);
+
+const hashesStatement = {
+  name: 'audit-hashes',
+  text: `select l.account_id as "accountId", l.hash from audit_log l
+    join unnest($1::text[], $2::bigint[]) as asked(account_id, sequence)
+      on asked.account_id = l.account_id and asked.sequence = l.sequence`,
+};
+/** The hash of one row per account. */
+export const readAuditHashes = (
+  db: Queryable,
+  asked: readonly { accountId: string; sequence: string }[],
+): Promise<{ accountId: string; hash: Buffer }[]> =>
+  db.query<{ accountId: string; hash: Buffer }>(hashesStatement, [
+    asked.map(each => each.accountId),
+    asked.map(each => each.sequence),
+  ]);
+
+const headsStatement = {
+  name: 'audit-heads',
+  text: `select a.id as "accountId", coalesce(h.sequence, 0) as sequence, h.hash
+    from accounts a left join audit_heads h on h.account_id = a.id where a.id > $1 order by a.id limit $2`,
+};
+export type AuditEnd = { accountId: string; sequence: string; hash: Buffer | null };
+/** The end of every account's chain, with sequence 0 for an account without rows, page by page. */
+export const readAuditHeads = (db: Queryable, after: string, limit: number): Promise<AuditEnd[]> =>
+  db.query<AuditEnd>(headsStatement, [after, limit]);

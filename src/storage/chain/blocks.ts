@@ -1,0 +1,78 @@
+import type { Block, WatchedBlock } from '../../core/chain.ts';
+import type { PaymentKey } from '../../core/paymentKey.ts';
+import type { Queryable, Row } from '../database.ts';
+
+const storedBlockStatement = {
+  name: 'block-at',
+  text: `select number::float8 as number, hash, parent_hash as "parentHash",
+      extract(epoch from timestamp)::float8 as timestamp
+    from blocks where caip2 = $1 and number = $2 and canonical`,
+};
+/** The canonical block at a height; null when it is not stored. */
+export const storedBlock = async (db: Queryable, caip2: string, number: number): Promise<Block | null> =>
+  (await db.query<Row & Block>(storedBlockStatement, [caip2, number]))[0] ?? null;
+
+const keptNearStatement = {
+  name: 'blocks-kept-near',
+  text: `select number::float8 as number from (
+      (select number from blocks where caip2 = $1 and canonical and number <= $2 order by number desc limit 2)
+      union all
+      (select number from blocks where caip2 = $1 and canonical and number > $2 order by number limit 1)
+    ) near order by number`,
+};
+/** Heights of stored canonical blocks around a height: up to two at or below it, and one above. */
+export const keptBlocksNear = async (db: Queryable, caip2: string, number: number): Promise<number[]> =>
+  (await db.query<Row & { number: number }>(keptNearStatement, [caip2, number])).map(row => row.number);
+
+const insertBlocksStatement = {
+  name: 'blocks-insert',
+  text: `insert into blocks as old (caip2, hash, number, parent_hash, timestamp, canonical, empty)
+    select $1, b.hash, b.number, b.parent_hash, to_timestamp(b.timestamp), true, b.empty
+    from unnest($2::text[], $3::bigint[], $4::text[], $5::float8[], $6::boolean[])
+      as b(hash, number, parent_hash, timestamp, empty)
+    on conflict (caip2, hash) do update set canonical = true, empty = old.empty and excluded.empty`,
+};
+/** Makes these blocks canonical. A block that a reorg orphaned before becomes canonical again, with its transfers. */
+export const insertBlocks = async (tx: Queryable, caip2: string, blocks: readonly WatchedBlock[]): Promise<void> => {
+  await tx.query(insertBlocksStatement, [
+    caip2,
+    blocks.map(block => block.hash),
+    blocks.map(block => block.number),
+    blocks.map(block => block.parentHash),
+    blocks.map(block => block.timestamp),
+    blocks.map(block => block.movements.length + block.forwards.length === 0),
+  ]);
+};
+
+const orphanBlocksStatement = {
+  name: 'blocks-orphan',
+  text: `with gone as (
+      update blocks set canonical = false where caip2 = $1 and number > $2 and canonical returning hash
+    )
+    select distinct t.account_id as "accountId", t.environment, t.payment_id as id
+    from gone g join transfers t on t.caip2 = $1 and t.block_number > $2 and t.block_hash = g.hash`,
+};
+const supersedeStatement = {
+  name: 'transfers-supersede',
+  text: `update transfers set superseded = true
+    where caip2 = $1 and block_number > $2 and tx_hash is null and not canonical and not superseded`,
+};
+/** Orphans the blocks above a height with everything in them. Returns the payments that had transfers there. */
+export const orphanBlocks = async (tx: Queryable, caip2: string, above: number): Promise<PaymentKey[]> => {
+  const touched = await tx.query<PaymentKey>(orphanBlocksStatement, [caip2, above]);
+  await tx.query(supersedeStatement, [caip2, above]);
+  return touched;
+};
+
+const pruneBlocksStatement = {
+  name: 'blocks-prune',
+  text: `delete from blocks b using (
+      select o.caip2, o.hash from chains c cross join lateral (
+        select caip2, hash from blocks e where e.caip2 = c.caip2 and e.empty and e.number < c.latest_number - $1
+        order by e.number limit $2
+      ) o
+    ) old where b.caip2 = old.caip2 and b.hash = old.hash returning 1 as gone`,
+};
+/** Deletes empty blocks more than `keep` below the newest, up to `limit` per chain. Returns how many. */
+export const pruneBlocks = async (db: Queryable, keep: number, limit: number): Promise<number> =>
+  (await db.query(pruneBlocksStatement, [keep, limit])).length;

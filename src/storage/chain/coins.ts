@@ -1,0 +1,117 @@
+import type { PaymentKey } from '../../core/paymentKey.ts';
+import type { Queryable, Row } from '../database.ts';
+
+/** A recorded change of an address's native coin: transfers are positive, forwards negative, corrections either. */
+export type CoinChange = { readonly blockNumber: number; readonly amount: string };
+
+export type CoinPayment = Row &
+  PaymentKey & {
+    address: string;
+    walletKind: 'forwarder' | 'xpub';
+    createdAt: Date;
+    /**
+     * What is known of the address before its payment existed. Nobody could know a forwarder's address. An address of an
+     * extended public key has a baseline: `known`, read before the creation and part of `changes`, `later`, or `none`.
+     */
+    baseline: 'empty' | 'known' | 'later' | 'none';
+    /** The later baseline, as text. Above it, coin is unexplained. */
+    laterBaseline: string | null;
+    changes: readonly CoinChange[];
+  };
+
+/** How many blocks back a reorg may reach. */
+const recentBlocks = 256;
+
+/** For the alias p, with the chain as $1. */
+export const coinColumns = `p.account_id as "accountId", p.environment, p.id, p.address,
+  p.wallet_kind as "walletKind", p.created_at as "createdAt",
+  case when p.wallet_kind = 'forwarder' then 'empty' when a.read_at is null then 'none'
+    when a.read_at <= p.created_at then 'known' else 'later' end as baseline,
+  case when a.read_at > p.created_at then a.amount::text end as "laterBaseline", coalesce((
+    select json_agg(json_build_object('blockNumber', r.block_number, 'amount', r.amount::text)) from (
+      select t.block_number, t.amount from transfers t
+      where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
+        and t.caip2 = $1 and t.contract is null and t.canonical and not t.superseded
+      union all
+      select f.block_number, -f.amount from forwards f
+      where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
+        and f.caip2 = $1 and f.contract is null and f.canonical and f.verified
+      union all
+      select c.block_number, c.amount from ledger_corrections c
+      where c.account_id = p.account_id and c.environment = p.environment and c.payment_id = p.id
+        and c.caip2 = $1 and c.contract is null
+      union all
+      select 0, a.amount where a.read_at <= p.created_at and a.amount > 0
+    ) r), '[]') as changes`;
+/** Joins what `coinColumns` needs. */
+export const baselineJoin = `left join address_baselines a
+  on p.wallet_kind = 'xpub' and a.caip2 = $1 and a.address = p.address`;
+
+const openCoinsStatement = {
+  name: 'coins-open',
+  text: `select ${coinColumns}
+    from (
+      (select account_id, environment, id, address, wallet_kind, created_at from payments
+        where caip2 = $1 and contract is null and status in ('pending', 'confirming', 'reversed') and id > $2
+          order by id limit $3)
+      union all
+      (select distinct l.account_id, l.environment, l.id, l.address, l.wallet_kind, l.created_at
+        from chains c
+          join transfers t on t.caip2 = c.caip2 and t.block_number > c.latest_number - ${recentBlocks}
+            and t.superseded
+          join payments l on l.account_id = t.account_id and l.environment = t.environment and l.id = t.payment_id
+        where c.caip2 = $1 and l.status = 'expired' and l.id > $2
+        order by l.id limit $3)
+    ) p ${baselineJoin}
+    order by p.id limit $3`,
+};
+/**
+ * Native-coin payments that wait for funds, ordered by id, with all recorded changes of their addresses. Expired ones
+ * are among them if a reorg took their coin, which may arrive again in another block.
+ */
+export const openCoinPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<CoinPayment[]> =>
+  db.query<CoinPayment>(openCoinsStatement, [caip2, after, limit]);
+
+export type ClosedPayment = CoinPayment & { isOver: boolean };
+
+const closedStatement = {
+  name: 'coins-closed',
+  text: `select ${coinColumns},
+      p.expires_at + p.late_window_seconds * interval '1 second' < clock_timestamp() as "isOver"
+    from (
+      select * from payments where caip2 = $1 and watched and status in ('expired', 'canceled', 'completed') and id > $2
+      order by id limit $3
+    ) p ${baselineJoin} order by p.id`,
+};
+/** Closed payments whose balance is still read, in any currency, ordered by id; `isOver` once their late window is. */
+export const closedPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<ClosedPayment[]> =>
+  db.query<ClosedPayment>(closedStatement, [caip2, after, limit]);
+
+const unwatchStatement = {
+  name: 'coins-unwatch',
+  text: `update payments set watched = false where id = any($1::text[])
+    and status in ('expired', 'canceled', 'completed')`,
+};
+/** Stops reading the balances of closed payments. */
+export const unwatchPayments = async (db: Queryable, ids: readonly string[]): Promise<void> => {
+  if (ids.length > 0) await db.query(unwatchStatement, [ids]);
+};
+
+const foundSinceStatement = {
+  name: 'coins-found-since',
+  text: `select distinct p.address from payments p
+      join transfers t on t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
+    where p.address = any($2::text[]) and t.caip2 = $1 and t.contract is null and t.tx_hash is null and t.canonical
+      and not t.superseded and t.block_number >= $3`,
+};
+/** Those addresses whose coin was found by balance at this height or above: that balance includes all earlier coin. */
+export const addressesFoundSince = async (
+  tx: Queryable,
+  caip2: string,
+  addresses: readonly string[],
+  number: number,
+): Promise<ReadonlySet<string>> => {
+  if (addresses.length === 0) return new Set();
+  const rows = await tx.query<Row & { address: string }>(foundSinceStatement, [caip2, addresses, number]);
+  return new Set(rows.map(({ address }) => address));
+};

@@ -1,0 +1,79 @@
+import type { FactoryState } from '../../core/chain.ts';
+import type { Environment } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
+import { putDeploymentValue } from '../deployment.ts';
+
+export type NetworkHealth = 'operational' | 'degraded' | 'down' | 'maintenance';
+
+export type NetworkStatusRow = Row & {
+  environment: Environment;
+  network: string;
+  caip2: string;
+  status: NetworkHealth;
+  reason: string | null;
+  latestBlock: string | null;
+  lagSeconds: number | null;
+  /** Currencies that cannot be accepted on this network: symbol to reason. */
+  disabledCurrencies: Readonly<Record<string, string>>;
+  /** Whether the chain has the forwarder factory; null if this was never measured. */
+  factory: FactoryState | null;
+  /** The token contracts that the watcher reads. */
+  readContracts: readonly string[];
+  checkedAt: Date;
+  /** Age of the measurement by the database's clock. */
+  ageSeconds: number;
+};
+
+/** The factory belongs to a chain, and outlives each measurement of a network. */
+const factoryName = (caip2: string): string => `factory ${caip2}`;
+export const writeFactoryState = (db: Queryable, caip2: string, state: FactoryState): Promise<void> =>
+  putDeploymentValue(db, factoryName(caip2), state);
+
+const readStatement = {
+  name: 'network-status-read',
+  text: `select environment, network, caip2, status, reason, latest_block as "latestBlock", lag_seconds as "lagSeconds",
+      disabled_currencies as "disabledCurrencies", checked_at as "checkedAt", d.value as factory,
+      extract(epoch from clock_timestamp() - checked_at)::float8 as "ageSeconds", array(
+        select r.contract from read_contracts r where r.caip2 = network_status.caip2 and r.read_to is null
+      ) as "readContracts"
+    from network_status left join deployment d on d.name = '${factoryName('')}' || caip2`,
+};
+export const readNetworkStatus = (db: Queryable): Promise<NetworkStatusRow[]> =>
+  db.query<NetworkStatusRow>(readStatement);
+
+export type Measurement = {
+  environment: Environment;
+  network: string;
+  caip2: string;
+  status: NetworkHealth;
+  reason: string | null;
+  latestBlock: bigint | null;
+  lagSeconds: number | null;
+  disabledCurrencies: Readonly<Record<string, string>>;
+};
+
+const writeStatement = {
+  name: 'network-status-write',
+  text: `insert into network_status as s (environment, network, caip2, status, reason, latest_block, lag_seconds,
+      disabled_currencies, checked_at)
+    select m.*, clock_timestamp()
+    from unnest($1::environment[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+      $7::integer[], $8::jsonb[]) as m
+    on conflict (environment, network) do update set caip2 = excluded.caip2, status = excluded.status,
+      reason = excluded.reason, latest_block = coalesce(excluded.latest_block, s.latest_block),
+      lag_seconds = excluded.lag_seconds, disabled_currencies = excluded.disabled_currencies, checked_at = excluded.checked_at`,
+};
+/** Each network at most once per call. */
+export const writeNetworkStatus = async (db: Queryable, measurements: readonly Measurement[]): Promise<void> => {
+  const column = <T>(pick: (measurement: Measurement) => T): T[] => measurements.map(pick);
+  await db.query(writeStatement, [
+    column(m => m.environment),
+    column(m => m.network),
+    column(m => m.caip2),
+    column(m => m.status),
+    column(m => m.reason),
+    column(m => m.latestBlock?.toString() ?? null),
+    column(m => m.lagSeconds),
+    column(m => JSON.stringify(m.disabledCurrencies)),
+  ]);
+};

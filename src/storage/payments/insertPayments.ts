@@ -1,0 +1,159 @@
+import type { Environment } from '../../core/environment.ts';
+import type { Queryable } from '../database.ts';
+import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
+
+export type NewPayment = {
+  accountId: string;
+  environment: Environment;
+  id: string;
+  amount: bigint;
+  decimals: number;
+  currency: string;
+  network: string;
+  caip2: string;
+  contract: string | null;
+  address: string;
+  walletKind: 'forwarder' | 'xpub';
+  treasury: string;
+  derivationIndex: bigint;
+  mac: Buffer;
+  /** JSON. */
+  tiers: string;
+  toleranceBps: number;
+  dustFloor: bigint;
+  latePolicy: 'accept' | 'manual';
+  lateWindowSeconds: number;
+  description: string | null;
+  /** The source text as the merchant sent it. */
+  metadata: string;
+  callbackUrl: string | null;
+  redirectUrl: string | null;
+  externalId: string | null;
+  createdAtMs: number;
+  expiresAtMs: number;
+  eventId: string;
+  eventBody: string;
+  idempotency: { key: string; bodyHash: Buffer; response: string } | null;
+};
+
+/** The route of idempotency keys for creating payments. */
+export const createPaymentRoute = 'POST /v1/payments';
+
+/**
+ * Writes any number of payments in one statement: key, payment, event, deliveries and delta, all or none. A payment
+ * whose externalId or idempotency key is taken is left out. This reaches 0.67 of the rate of pgbench; one statement per
+ * request reached 0.40.
+ */
+const insertPaymentsStatement = {
+  name: 'payments-insert',
+  text: `with input as materialized (
+    select * from unnest($1::text[], $2::environment[], $3::text[], $4::numeric[], $5::smallint[], $6::text[], $7::text[],
+      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea[], $15::jsonb[],
+      $16::smallint[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
+      $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::text[], $29::bytea[], $30::text[], $31::numeric[])
+    as i(account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
+      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
+      callback_url, redirect_url, external_id, created_ms, expires_ms, event_id, event_body, key, body_hash, response,
+      dust_floor)
+  ), stamped as materialized (
+    select *, to_timestamp(created_ms / 1000.0)::timestamptz(3) as created_at,
+      to_timestamp(expires_ms / 1000.0)::timestamptz(3) as expires_at from input
+  ), taken as materialized (
+    select s.id, p.id as existing from stamped s cross join lateral (
+      select id from payments where account_id = s.account_id and environment = s.environment
+        and external_id = s.external_id limit 1) p
+    where s.external_id is not null
+  ), kept as (
+    insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, status, response, created_at)
+    select account_id, environment, '${createPaymentRoute}', key, body_hash, id, 200, response, created_at
+    from stamped where key is not null and id not in (select id from taken)
+    on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash,
+      resource_id = excluded.resource_id, status = excluded.status, response = excluded.response,
+      sealed_response = null, held_until = null, created_at = excluded.created_at
+    where k.created_at <= excluded.created_at - interval '24 hours'
+    returning resource_id
+  ), fresh as (
+    insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, contract, address,
+      wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description,
+      metadata, callback_url, redirect_url, external_id, created_at, expires_at, wake_at, dust_floor)
+    select account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
+      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
+      callback_url, redirect_url, external_id, created_at, expires_at, expires_at, dust_floor
+    from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
+    returning account_id, environment, id, currency, network, created_at
+  ), announced as (
+    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, created_at)
+    select s.account_id, s.environment, s.event_id, s.id, 1, 'payment.created', 'pending', s.event_body, s.created_at
+    from fresh f join stamped s using (id)
+    returning account_id, environment, id, payment_id, created_at
+  ), to_endpoints as (
+    insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
+    select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, ${dueAtOnce('e.created_at')},
+      e.created_at
+    from announced e join webhook_endpoints w on ${takesEvent('e', `'payment.created'`)}
+  ), to_callbacks as (
+    insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
+    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url,
+      ${dueAtOnce('e.created_at')}, e.created_at
+    from announced e join stamped s on s.id = e.payment_id
+    where s.callback_url is not null and not exists (
+      select from webhook_endpoints w where ${takesEvent('e', `'payment.created'`)} and w.url = s.callback_url)
+  ), counted as (
+    insert into payment_deltas (account_id, environment, status, currency, network, hour, change)
+    select account_id, environment, 'pending', currency, network, date_trunc('hour', created_at, 'UTC'), count(*)
+    from fresh group by account_id, environment, currency, network, date_trunc('hour', created_at, 'UTC')
+  )
+  select id, null as existing from fresh union all select id, existing from taken`,
+};
+
+/** `key_taken`: an earlier request has the idempotency key. `external_id_taken` names the payment that has the id. */
+export type InsertedPayment =
+  | { kind: 'written' }
+  | { kind: 'key_taken' }
+  | { kind: 'external_id_taken'; existing: string };
+
+/** Returns the outcome of each payment, by its id. */
+export const insertPayments = async (
+  db: Queryable,
+  payments: readonly NewPayment[],
+): Promise<Map<string, InsertedPayment>> => {
+  const column = <T>(pick: (payment: NewPayment) => T): T[] => payments.map(pick);
+  const rows = await db.query<{ id: string; existing: string | null }>(insertPaymentsStatement, [
+    column(p => p.accountId),
+    column(p => p.environment),
+    column(p => p.id),
+    column(p => p.amount.toString()),
+    column(p => p.decimals),
+    column(p => p.currency),
+    column(p => p.network),
+    column(p => p.caip2),
+    column(p => p.contract),
+    column(p => p.address),
+    column(p => p.walletKind),
+    column(p => p.treasury),
+    column(p => p.derivationIndex.toString()),
+    column(p => p.mac),
+    column(p => p.tiers),
+    column(p => p.toleranceBps),
+    column(p => p.latePolicy),
+    column(p => p.lateWindowSeconds),
+    column(p => p.description),
+    column(p => p.metadata),
+    column(p => p.callbackUrl),
+    column(p => p.redirectUrl),
+    column(p => p.externalId),
+    column(p => p.createdAtMs),
+    column(p => p.expiresAtMs),
+    column(p => p.eventId),
+    column(p => p.eventBody),
+    column(p => p.idempotency?.key ?? null),
+    column(p => p.idempotency?.bodyHash ?? null),
+    column(p => p.idempotency?.response ?? null),
+    column(p => p.dustFloor.toString()),
+  ]);
+  const outcomes = new Map<string, InsertedPayment>(payments.map(payment => [payment.id, { kind: 'key_taken' }]));
+  for (const { id, existing } of rows) {
+    outcomes.set(id, existing === null ? { kind: 'written' } : { kind: 'external_id_taken', existing });
+  }
+  return outcomes;
+};

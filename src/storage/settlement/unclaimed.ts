@@ -1,0 +1,59 @@
+import type { Environment } from '../../core/environment.ts';
+import { movementColumns, movementRows, type PlacedMovement } from '../chain/transfers.ts';
+import type { Queryable, Row } from '../database.ts';
+
+const insertStatement = {
+  name: 'unclaimed-insert',
+  text: `insert into unclaimed_funds (caip2, key, address, contract, tx_hash, sender, amount, block_hash, block_number,
+      canonical, verified)
+    select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
+    from ${movementRows}
+      cross join lateral (select address from lost_addresses where address = i.address) l
+    where not exists (select from payments p where p.address = i.address)
+    on conflict (caip2, key) do nothing returning address`,
+};
+/**
+ * Writes movements to addresses whose payments a restore lost. Returns these addresses. More addresses are watched than
+ * were lost, so one of them may belong to a payment by now.
+ */
+export const insertUnclaimed = async (
+  tx: Queryable,
+  caip2: string,
+  movements: readonly PlacedMovement[],
+): Promise<string[]> => {
+  if (movements.length === 0) return [];
+  const rows = await tx.query<Row & { address: string }>(insertStatement, movementColumns(caip2, movements));
+  return rows.map(({ address }) => address);
+};
+
+export type UnclaimedRow = Row & {
+  accountId: string;
+  environment: Environment;
+  caip2: string;
+  address: string;
+  walletKind: 'forwarder' | 'xpub';
+  treasury: string;
+  contract: string | null;
+  amount: string;
+  txHash: string | null;
+  sender: string | null;
+  blockNumber: number;
+  firstSeenAt: Date;
+};
+
+const listStatement = {
+  name: 'unclaimed-list',
+  text: `select l.account_id as "accountId", l.environment, u.caip2, u.address, l.wallet_kind as "walletKind", l.treasury,
+      u.contract, u.amount::text as amount, u.tx_hash as "txHash", u.sender, u.block_number::float8 as "blockNumber",
+      u.first_seen_at as "firstSeenAt"
+    from unclaimed_funds u join lost_addresses l on l.address = u.address
+    where u.canonical and ($1::text is null or (l.account_id, l.environment) = ($1, $2::environment))
+    order by u.first_seen_at desc, u.key limit $3`,
+};
+/** Funds that no payment is known for, newest first, of one account and environment or of all. */
+export const listUnclaimed = (
+  db: Queryable,
+  scope: { readonly accountId: string; readonly environment: Environment } | null,
+  limit: number,
+): Promise<UnclaimedRow[]> =>
+  db.query<UnclaimedRow>(listStatement, [scope?.accountId ?? null, scope?.environment ?? null, limit]);

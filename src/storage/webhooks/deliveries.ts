@@ -1,0 +1,231 @@
+import type { Scope } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
+
+/** Deliveries that are slow or fail together: those of an endpoint, or an account's callbacks to one server. */
+export type Target = Scope & { readonly target: string };
+
+/**
+ * Notifications of new deliveries: account, environment and target. The word `now` follows when somebody asked for the
+ * delivery and waits.
+ */
+export const deliveriesChannel = 'florin_deliveries';
+
+/** The target of a row `d` of deliveries, spelled as in the index. */
+export const targetOfRow = 'delivery_target(d.endpoint_id, d.callback_url)';
+
+const scheduledOf = (t: string): string =>
+  `d.account_id = ${t}.account_id and d.environment = ${t}.environment and ${targetOfRow} = ${t}.target
+    and d.status = 'scheduled'`;
+
+/** Why a delivery is parked without being sent. */
+const refusals = {
+  deleted: 'the endpoint was deleted',
+  disabled: 'the endpoint is disabled',
+  stopped: 'the receiver wants no more callbacks of this payment',
+} as const;
+
+const parkedFor = (reason: string): string =>
+  `status = 'parked', parked_reason = ${reason}, next_attempt_at = null, finished_at = clock_timestamp(),
+    claimed_by = null, claimed_until = null`;
+
+const isFree = 'd.claimed_until is null or d.claimed_until <= (select clock_timestamp())';
+
+const lookStatement = {
+  name: 'delivery-look',
+  text: `with recursive targets as (
+      (select d.account_id, d.environment, ${targetOfRow} as target, 1 as place from deliveries d
+        where d.status = 'scheduled' and (d.account_id, d.environment, ${targetOfRow}) > ($1, $2::environment, $3)
+        order by d.account_id, d.environment, ${targetOfRow} limit 1)
+      union all
+      select next.*, t.place + 1 from targets t cross join lateral (
+        select d.account_id, d.environment, ${targetOfRow} as target from deliveries d
+        where d.status = 'scheduled'
+          and (d.account_id, d.environment, ${targetOfRow}) > (t.account_id, t.environment, t.target)
+        order by d.account_id, d.environment, ${targetOfRow} limit 1) next
+      where t.place < $4
+    ), seen as (
+      select t.*, e.closed, e.failing, not e.closed and exists (
+        select from (values (0), (1)) as k(kind) cross join lateral (
+          select from deliveries d where ${scheduledOf('t')} and least(d.failures, 1) = k.kind
+            and d.next_attempt_at <= (select clock_timestamp()) limit 1) due) as due
+      from targets t left join lateral (select * from webhook_endpoints w where w.account_id = t.account_id
+          and w.environment = t.environment and w.id = t.target limit 1) w on true
+        cross join lateral (select coalesce(w.status = 'disabled' or w.deleted_at is not null, false) as closed,
+          coalesce(w.failing_since <= (select clock_timestamp()) - interval '1 hour', false) as failing) e
+    )
+    select account_id as "accountId", environment, target, closed, failing, due, place = $4 as last from seen
+    where due or closed or place = $4 order by place`,
+};
+export type Seen = {
+  /** Targets with a due delivery. `failing` means that every attempt of the last hour or longer failed. */
+  readonly due: (Target & { readonly failing: boolean })[];
+  /** Disabled or deleted endpoints that still have scheduled deliveries. */
+  readonly closed: Target[];
+  /** Where the next look continues; null at the end. */
+  readonly upTo: Target | null;
+};
+/**
+ * Looks at the next `limit` targets with scheduled deliveries. It skips from target to target in the index, so the cost
+ * grows with the number of targets, not of deliveries.
+ */
+export const lookAtTargets = async (db: Queryable, after: Target | null, limit: number): Promise<Seen> => {
+  type Found = Row & Target & { closed: boolean; failing: boolean; due: boolean; last: boolean };
+  const { accountId, environment, target } = after ?? { accountId: '', environment: 'production', target: '' };
+  const rows = await db.query<Found>(lookStatement, [accountId, environment, target, limit]);
+  const last = rows.at(-1);
+  return {
+    due: rows.filter(({ due }) => due),
+    closed: rows.filter(({ closed }) => closed),
+    upTo: last?.last ? last : null,
+  };
+};
+
+export type ClaimedDelivery = Row &
+  Target & {
+    id: string;
+    claim: string;
+    failures: number;
+    eventId: string;
+    body: string;
+    endpointId: string | null;
+    url: string;
+    /**
+     * The endpoint's secrets, newest first, or the account's callback secret: encrypted, in base64, separated by
+     * spaces.
+     */
+    secrets: string;
+    /** Why it must not be sent; null if it may. */
+    refusal: string | null;
+  };
+
+/** `first` and `retries` are the most first attempts and retries to claim. */
+export type Wanted = Target & { readonly first: number; readonly retries: number };
+
+// If a server crash loses a claim, the delivery is merely free again, so the commit does not wait for the disk. Rows are
+// found by their ctid, and their relations one by one: joins planned while the tables are new would be scans, and stay scans
+// as the tables grow.
+const claimStatement = {
+  name: 'delivery-claim',
+  text: `with wanted as materialized (
+      select i.*, w.url, concat_ws(' ', encode(w.secret, 'base64'), (
+          select string_agg(encode(old.secret, 'base64'), ' ' order by old.until desc) from
+          unnest(w.previous_secrets, w.previous_secrets_until) as old(secret, until) where old.until > clock_timestamp()
+        )) as secrets,
+        case when w.deleted_at is not null then '${refusals.deleted}'
+          when w.status = 'disabled' then '${refusals.disabled}' end as refusal
+      from unnest((select $1::text[]), $2::environment[], $3::text[], $4::integer[], $5::integer[])
+          as i(account_id, environment, target, first, retries)
+        cross join (select set_config('synchronous_commit', 'off', true)) as unwaited
+        left join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment and w.id = i.target
+    ), picked as materialized (
+      select due.place from wanted w cross join (values (0), (1)) as k(kind) cross join lateral (
+        select d.ctid as place from deliveries d
+        where ${scheduledOf('w')} and least(d.failures, 1) = k.kind
+          and d.next_attempt_at <= (select clock_timestamp())
+          and (${isFree} or (d.claimed_by = $6 and d.claimed_until < $8::timestamptz + $7 * interval '1 second'))
+        order by d.next_attempt_at limit case k.kind when 0 then w.first else w.retries end
+        for update skip locked) due
+    ), claimed as (
+      update deliveries d set claim = d.claim + 1, claimed_by = $6,
+        claimed_until = clock_timestamp() + $7 * interval '1 second'
+      where d.ctid = any (array(select place from picked))
+      returning d.account_id, d.environment, d.id, d.claim, d.failures, d.event_id, d.endpoint_id,
+        d.callback_url, ${targetOfRow} as target
+    )
+    select c.account_id as "accountId", c.environment, w.target, c.id, c.claim, c.failures, c.event_id as "eventId",
+      e.body, c.endpoint_id as "endpointId", coalesce(w.url, c.callback_url) as url,
+      case when c.endpoint_id is not null then w.secrets else (
+        select encode(s.callback_secret, 'base64') from account_settings s
+        where s.account_id = c.account_id and s.environment = c.environment) end as secrets,
+      case when c.endpoint_id is not null then w.refusal else (
+        select '${refusals.stopped}' from stopped_callbacks x where x.account_id = c.account_id
+          and x.environment = c.environment and x.payment_id = e.payment_id limit 1) end as refusal
+    from claimed c join wanted w using (account_id, environment, target) cross join lateral (
+      select payment_id, body from events where account_id = c.account_id and environment = c.environment
+        and id = c.event_id limit 1) e`,
+};
+/**
+ * Claims due deliveries of these targets. Those that others hold are skipped. Claims that this holder made before
+ * `since`, in a run that was killed, are taken again.
+ */
+export const claimDeliveries = (
+  db: Queryable,
+  wanted: readonly Wanted[],
+  claim: { readonly holder: string; readonly seconds: number; readonly since: Date },
+): Promise<ClaimedDelivery[]> =>
+  db.query<ClaimedDelivery>(claimStatement, [
+    wanted.map(w => w.accountId),
+    wanted.map(w => w.environment),
+    wanted.map(w => w.target),
+    wanted.map(w => w.first),
+    wanted.map(w => w.retries),
+    claim.holder,
+    claim.seconds,
+    claim.since,
+  ]);
+
+const nowStatement = { name: 'delivery-now', text: 'select clock_timestamp()::timestamptz(3) as now' };
+/** The time that separates this run's claims from those of the holder's earlier runs. */
+export const claimingSince = async (db: Queryable): Promise<Date> =>
+  (await db.query<{ now: Date }>(nowStatement))[0]!.now;
+
+const parkStatement = {
+  name: 'delivery-park',
+  text: `update deliveries d set ${parkedFor('i.reason')}
+    from unnest($1::text[], $2::environment[], $3::text[], $4::bigint[], $5::text[])
+      as i(account_id, environment, id, claim, reason)
+    where d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
+      and d.claim = i.claim and d.claimed_until is not null`,
+};
+/** Claimed deliveries that must not be sent are parked: they stay visible and are not tried again. */
+export const parkDeliveries = async (
+  db: Queryable,
+  parked: readonly (Scope & { id: string; claim: string; reason: string })[],
+): Promise<void> => {
+  await db.query(parkStatement, [
+    parked.map(p => p.accountId),
+    parked.map(p => p.environment),
+    parked.map(p => p.id),
+    parked.map(p => p.claim),
+    parked.map(p => p.reason),
+  ]);
+};
+
+const parkClosedStatement = {
+  name: 'delivery-park-closed',
+  text: `with picked as materialized (
+      select due.*, case when w.deleted_at is not null then '${refusals.deleted}' else '${refusals.disabled}' end as reason
+      from unnest($1::text[], $2::environment[], $3::text[]) as t(account_id, environment, target)
+        join webhook_endpoints w on w.account_id = t.account_id and w.environment = t.environment and w.id = t.target
+          and (w.status = 'disabled' or w.deleted_at is not null)
+        cross join lateral (
+          select d.account_id, d.environment, d.id from deliveries d where ${scheduledOf('t')} and (${isFree})
+          limit $4 for update skip locked) due
+      limit $4
+    )
+    update deliveries d set ${parkedFor('p.reason')} from picked p
+    where d.account_id = p.account_id and d.environment = p.environment and d.id = p.id
+    returning 1 as n`,
+};
+/** Parks scheduled deliveries of those endpoints that are disabled or deleted, at most `limit`. Returns how many. */
+export const parkClosed = async (db: Queryable, targets: readonly Target[], limit: number): Promise<number> => {
+  const column = (name: keyof Target) => targets.map(target => target[name]);
+  const values = [column('accountId'), column('environment'), column('target'), limit];
+  return (await db.query(parkClosedStatement, values)).length;
+};
+
+const releaseStatement = {
+  name: 'delivery-release',
+  text: `update deliveries d set claimed_by = null, claimed_until = null
+    from unnest($1::text[], $2::environment[], $3::text[], $4::bigint[]) as i(account_id, environment, id, claim)
+    where d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
+      and d.claim = i.claim and d.claimed_until is not null`,
+};
+/** Gives claims back. A delivery that was being sent is sent again. */
+export const releaseDeliveries = async (
+  db: Queryable,
+  held: readonly (Scope & { id: string; claim: string })[],
+): Promise<void> => {
+  const column = (name: 'accountId' | 'environment' | 'id' | 'claim') => held.map(each => each[name]);
+  await db.query(releaseStatement, [column('accountId'), column('environment'), column('id'), column('claim')]);
+};

@@ -1,0 +1,135 @@
+import type { Scope } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
+import type { Target } from './deliveries.ts';
+
+export type AttemptRecord = Scope & {
+  readonly deliveryId: string;
+  readonly claim: string;
+  readonly atMs: number;
+  readonly url: string;
+  /** Empty when the event could not be signed, so nothing was sent. The endpoint is not blamed for that. */
+  readonly signature: string;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly response: Buffer;
+  readonly status: 'succeeded' | 'scheduled' | 'parked';
+  /** Until the next attempt; null when none is scheduled. */
+  readonly delayMs: number | null;
+  readonly parkedReason: string | null;
+  /** The receiver answered 410: the endpoint is disabled, or the payment's callbacks end. */
+  readonly gone: boolean;
+};
+
+/**
+ * Days without an attempt are not days of failure: after two of them the count starts again. The longest pause between
+ * attempts is shorter, so the count of an endpoint that is tried all the time never starts again.
+ */
+const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
+
+const attemptColumns = `account_id, environment, delivery_id, claim, at, url, signature, status_code, error, duration_ms, response`;
+const attemptOf = (i: string): string =>
+  `${i}.account_id, ${i}.environment, ${i}.delivery_id, ${i}.claim, to_timestamp(${i}.at_ms / 1000.0), ${i}.url, ${i}.signature,
+        ${i}.status_code, ${i}.error, ${i}.duration_ms, coalesce(${i}.response, '')`;
+
+// While a claim holds, its attempt is not on record yet: recording it ends the claim. So only an attempt that comes
+// late can be a duplicate. In both cases the row of the delivery is locked while its attempt is written, so that the
+// purge cannot leave an attempt behind. The subselect hides the length of the first array from the planner, which would
+// otherwise plan every batch again.
+const recordStatement = {
+  name: 'delivery-record',
+  text: `with input as materialized (
+      select * from unnest((select $1::text[]), $2::environment[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
+        $7::text[], $8::smallint[], $9::text[], $10::integer[], $11::bytea[], $12::text[], $13::bigint[], $14::text[],
+        $15::boolean[])
+      as i(account_id, environment, delivery_id, claim, at_ms, url, signature, status_code, error, duration_ms, response,
+        status, delay_ms, parked_reason, gone)
+    ), settled as (
+      update deliveries d set attempts = d.attempts + 1, status = i.status,
+        failures = case i.status when 'succeeded' then 0 else d.failures + 1 end,
+        next_attempt_at = clock_timestamp() + i.delay_ms * interval '1 millisecond', parked_reason = i.parked_reason,
+        finished_at = case i.status when 'scheduled' then null else clock_timestamp() end,
+        claimed_by = null, claimed_until = null
+      from input i
+      where d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
+        and d.claim = i.claim and d.claimed_until is not null
+      returning i.*, d.endpoint_id, d.event_id
+    ), logged as (
+      insert into delivery_attempts (${attemptColumns})
+      select ${attemptOf('i')} from settled i
+    ), late as (
+      insert into delivery_attempts (${attemptColumns})
+      select ${attemptOf('i')} from input i
+        join deliveries d on d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
+      where i.delivery_id not in (select delivery_id from settled) for key share of d
+      on conflict do nothing
+      returning account_id, environment, delivery_id
+    ), counted as (
+      update deliveries d set attempts = d.attempts + 1 from late i
+      where d.account_id = i.account_id and d.environment = i.environment and d.id = i.delivery_id
+    ), stopped as (
+      insert into stopped_callbacks (account_id, environment, payment_id)
+      select distinct i.account_id, i.environment, e.payment_id
+      from settled i join events e
+        on e.account_id = i.account_id and e.environment = i.environment and e.id = i.event_id
+      where i.gone and i.endpoint_id is null and e.payment_id is not null
+      on conflict do nothing
+    ), heard as (
+      select account_id, environment, endpoint_id, url, bool_or(status = 'succeeded') as succeeded, bool_or(gone) as gone
+      from settled where endpoint_id is not null and signature <> '' group by 1, 2, 3, 4
+    ), judged as (
+      select w.account_id, w.environment, w.id, h.succeeded,
+        case when h.gone then 'The receiver answered 410 (gone).'
+          when not h.succeeded and ${isFailingOn} and w.failing_since <= clock_timestamp() - interval '5 days'
+          then 'Every attempt of the last five days failed; the last one: ' || (
+            select error from settled where (account_id, environment, endpoint_id, url)
+              = (h.account_id, h.environment, h.endpoint_id, h.url) and signature <> '' order by at_ms desc limit 1
+          ) || '.' end as reason
+      from heard h join webhook_endpoints w
+        on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id and w.url = h.url
+      where w.status = 'enabled' and (h.gone or h.succeeded <> (w.failing_since is null)
+        or w.failed_at <= clock_timestamp() - interval '1 hour'
+        or w.failing_since <= clock_timestamp() - interval '5 days')
+    )
+    update webhook_endpoints w set
+      failing_since = case when j.succeeded then null when ${isFailingOn}
+        then coalesce(w.failing_since, clock_timestamp()) else clock_timestamp() end,
+      failed_at = case when not j.succeeded then clock_timestamp() end,
+      status = case when j.reason is null then w.status else 'disabled' end,
+      disabled_reason = coalesce(j.reason, w.disabled_reason)
+    from judged j where w.account_id = j.account_id and w.environment = j.environment and w.id = j.id
+      and w.status = 'enabled'
+    returning w.account_id as "accountId", w.environment, w.id as target, w.disabled_reason as reason`,
+};
+/**
+ * Records attempts, each once, whether or not its claim still holds. A late one is only logged and counted, because it
+ * may be older than what was done since. Returns the endpoints that were disabled.
+ */
+export const recordAttempts = async (
+  db: Queryable,
+  attempts: readonly AttemptRecord[],
+): Promise<(Target & { reason: string })[]> => {
+  // A column without any value is sent as null: most attempts succeed and leave several columns empty.
+  const column = <T>(pick: (attempt: AttemptRecord) => T): T[] | null => {
+    const values = attempts.map(pick);
+    return values.some(value => value !== null) ? values : null;
+  };
+  const touched = await db.query<Row & Target & { reason: string | null }>(recordStatement, [
+    column(a => a.accountId),
+    column(a => a.environment),
+    column(a => a.deliveryId),
+    column(a => a.claim),
+    column(a => a.atMs),
+    column(a => a.url),
+    column(a => a.signature),
+    column(a => a.statusCode),
+    column(a => a.error),
+    column(a => a.durationMs),
+    column(a => (a.response.length === 0 ? null : a.response)),
+    column(a => a.status),
+    column(a => a.delayMs),
+    column(a => a.parkedReason),
+    column(a => a.gone || null),
+  ]);
+  return touched.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
+};

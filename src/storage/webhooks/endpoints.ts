@@ -1,0 +1,147 @@
+import type { Scope } from '../../core/environment.ts';
+import type { Queryable, Row } from '../database.ts';
+import { deliveriesChannel } from './deliveries.ts';
+
+export type EndpointRow = Row & {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  disabledReason: string | null;
+  secret: Buffer;
+  /** Newest first. `previousSecretsUntil` has the end of the overlap of each. */
+  previousSecrets: Buffer[];
+  previousSecretsUntil: Date[];
+  createdAt: Date;
+};
+
+const columns = `id, url, events, description, status, disabled_reason as "disabledReason", secret,
+  previous_secrets as "previousSecrets", previous_secrets_until as "previousSecretsUntil", created_at as "createdAt"`;
+const live = 'account_id = $1 and environment = $2 and deleted_at is null';
+
+const lockStatement = {
+  name: 'endpoint-lock-settings',
+  text: `select 1 as locked from account_settings where account_id = $1 and environment = $2 for update`,
+};
+const countStatement = {
+  name: 'endpoint-count',
+  text: `select count(*)::int as total from webhook_endpoints where ${live}`,
+};
+/** Counts the endpoints. Until the transaction ends, other calls of this function wait, so that none is added. */
+export const countEndpointsLocked = async (tx: Queryable, scope: Scope): Promise<number> => {
+  const values = [scope.accountId, scope.environment];
+  await tx.query(lockStatement, values);
+  // A separate statement, to see what was committed during the wait for the lock.
+  return (await tx.query<{ total: number }>(countStatement, values))[0]!.total;
+};
+
+const insertStatement = {
+  name: 'endpoint-insert',
+  text: `insert into webhook_endpoints (account_id, environment, id, url, events, description, secret, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+};
+export const insertEndpoint = async (
+  db: Queryable,
+  scope: Scope,
+  endpoint: Pick<EndpointRow, 'id' | 'url' | 'events' | 'description' | 'secret' | 'createdAt'>,
+): Promise<EndpointRow> => {
+  const { id, url, events, description, secret, createdAt } = endpoint;
+  const values = [scope.accountId, scope.environment, id, url, events, description, secret, createdAt];
+  return (await db.query<EndpointRow>(insertStatement, values))[0]!;
+};
+
+const readStatement = {
+  name: 'endpoint-read',
+  text: `select ${columns} from webhook_endpoints where ${live} and id = $3`,
+};
+export const readEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<EndpointRow | null> =>
+  (await db.query<EndpointRow>(readStatement, [scope.accountId, scope.environment, id]))[0] ?? null;
+
+const listStatement = {
+  name: 'endpoint-list',
+  text: `with mine as materialized (select * from webhook_endpoints where ${live}),
+    page as (select * from mine order by id desc limit $3 offset $4)
+    select ${columns}, counted.total from (select count(*)::int as total from mine) counted left join page on true
+    order by id desc`,
+};
+export const listEndpoints = async (
+  db: Queryable,
+  scope: Scope,
+  page: { limit: number; offset: number },
+): Promise<{ rows: EndpointRow[]; total: number }> => {
+  const values = [scope.accountId, scope.environment, page.limit, page.offset];
+  const rows = await db.query<EndpointRow & { total: number }>(listStatement, values);
+  return { rows: rows.filter(row => row.id !== null), total: rows[0]!.total };
+};
+
+export type EndpointChange = Partial<Pick<EndpointRow, 'url' | 'events' | 'description' | 'status'>>;
+
+const updateStatement = {
+  name: 'endpoint-update',
+  text: `update webhook_endpoints set url = coalesce($4, url), events = coalesce($5, events),
+      description = case when $6 then $7 else description end, status = coalesce($8, status),
+      disabled_reason = case when $8 = 'enabled' then null when $8 = 'disabled' and status = 'enabled'
+        then 'disabled by the merchant' else disabled_reason end,
+      failing_since = case when $8 = 'enabled' or $4 <> url then null else failing_since end
+    where ${live} and id = $3 returning ${columns}`,
+};
+export const updateEndpoint = async (
+  db: Queryable,
+  scope: Scope,
+  id: string,
+  change: EndpointChange,
+): Promise<EndpointRow | null> => {
+  const rows = await db.query<EndpointRow>(updateStatement, [
+    scope.accountId,
+    scope.environment,
+    id,
+    change.url ?? null,
+    change.events ?? null,
+    change.description !== undefined,
+    change.description ?? null,
+    change.status ?? null,
+  ]);
+  return rows[0] ?? null;
+};
+
+const announceStatement = {
+  name: 'endpoint-announce',
+  text: `select pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $3::text, 'now'))`,
+};
+/** Makes the deliverer try the endpoint now: somebody changed it, so a pause after failures need not run out. */
+export const announceEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
+  await db.query(announceStatement, [scope.accountId, scope.environment, id]);
+};
+
+const testedStatement = {
+  name: 'endpoint-tested',
+  text: `update webhook_endpoints set tested_at = clock_timestamp() where ${live} and id = $3`,
+};
+/** Records that the receiver accepted a test event. */
+export const markEndpointTested = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
+  await db.query(testedStatement, [scope.accountId, scope.environment, id]);
+};
+
+const rotateStatement = {
+  name: 'endpoint-rotate',
+  text: `update webhook_endpoints set secret = $4, previous_secrets = (array_prepend(secret, previous_secrets))[:5],
+      previous_secrets_until = (array_prepend(clock_timestamp() + interval '24 hours', previous_secrets_until))[:5]
+    where ${live} and id = $3 returning ${columns}`,
+};
+/** The old secret signs beside the new one for 24 hours. At most five old secrets are kept. */
+export const rotateEndpointSecret = async (
+  db: Queryable,
+  scope: Scope,
+  id: string,
+  secret: Buffer,
+): Promise<EndpointRow | null> =>
+  (await db.query<EndpointRow>(rotateStatement, [scope.accountId, scope.environment, id, secret]))[0] ?? null;
+
+const deleteStatement = {
+  name: 'endpoint-delete',
+  text: `update webhook_endpoints set deleted_at = clock_timestamp() where ${live} and id = $3 returning id`,
+};
+/** Hides the endpoint. The row stays, because its deliveries are history. */
+export const deleteEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<boolean> =>
+  (await db.query<{ id: string }>(deleteStatement, [scope.accountId, scope.environment, id])).length > 0;
