@@ -28,7 +28,7 @@ export type AuditEntry = {
 export const systemActor: Actor = { kind: 'system', id: null, name: 'Florin' };
 export const operatorActor: Actor = { kind: 'operator', id: null, name: 'Command line' };
 
-/** Named by its id alone: the name of a key may change. */
+/** Named by its id: names of keys need not differ. */
 export const keyActor = (keyId: string): Actor => ({ kind: 'key', id: keyId, name: keyId });
 
 export const personActor = (person: { readonly personId: string; readonly name: string }): Actor => ({

@@ -51,7 +51,7 @@ export const findEndpoint = async (context: Context, scope: Scope, id: string): 
 
 export type EndpointRequest = { url: string; events?: string[]; description?: string | null };
 
-/** Contains the secret only when it is created or rotated. */
+/** Only creating and rotating return the secret. */
 export type EndpointWithSecret = { readonly row: EndpointRow; readonly secret: string };
 
 const refuseTooMany = async (tx: Queryable, scope: Scope): Promise<void> => {
