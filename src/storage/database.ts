@@ -59,6 +59,26 @@ export const isContention = (error: unknown): boolean => codeOf(error) === '4000
 /** The database refused the data itself (cardinality, data, integrity): a retry would fail again. */
 export const isRowFault = (error: unknown): boolean => /^2[0-3]...$/.test(codeOf(error));
 
+const savepointStatements = {
+  set: { name: 'savepoint-set', text: 'savepoint part' },
+  release: { name: 'savepoint-release', text: 'release savepoint part' },
+  undo: { name: 'savepoint-undo', text: 'rollback to savepoint part' },
+};
+
+/** Runs part of a transaction. If the database refuses a row, only this part is undone; the fault is returned. */
+export const untilRefused = async (tx: Queryable, part: () => Promise<void>): Promise<unknown | null> => {
+  await tx.query(savepointStatements.set);
+  try {
+    await part();
+    await tx.query(savepointStatements.release);
+    return null;
+  } catch (error) {
+    if (!isRowFault(error)) throw error;
+    await tx.query(savepointStatements.undo);
+    return error;
+  }
+};
+
 /**
  * pg throws plain Errors without a code when a connection ends during a query, none is free in time, or an answer is
  * overdue. A TypeError and the like are faults of our own.

@@ -120,6 +120,12 @@ describe('tenants', () => {
     await rows.event(account, id);
   });
 
+  test('an event without a payment belongs to an account that exists', async () => {
+    const sample = { payment_id: 'null', sequence: 'null', status: 'null', type: `'payment.test'` };
+    await rows.event(account, '', sample);
+    await refused(rows.event('acc_00000000000000000000000000', '', sample), refusal.foreignKey);
+  });
+
   test('a delivery belongs to an event and an endpoint of its own account and environment', async () => {
     const other = await rows.account();
     const event = await rows.event(account, await rows.payment(account));

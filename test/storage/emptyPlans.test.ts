@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { readCallers } from '../../src/storage/access/accounts.ts';
 import { oldestOpenPayment } from '../../src/storage/chain/readContracts.ts';
 import { recordedHeights } from '../../src/storage/chain/surplusSearch.ts';
-import { insertTransfers, knownAddresses, readTransfers } from '../../src/storage/chain/transfers.ts';
+import { insertMovements, knownAddresses, readTransfers } from '../../src/storage/chain/transfers.ts';
 import type { Queryable, Statement } from '../../src/storage/database.ts';
 import { readCheckouts, readCheckoutVersions } from '../../src/storage/payments/checkouts.ts';
 import { duePayments, wakeLater } from '../../src/storage/payments/duePayments.ts';
@@ -48,7 +48,7 @@ const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
   'pages of payments': db => readCheckouts(db, [key]),
   'versions of pages': db => readCheckoutVersions(db, [key]),
   'addresses of payments': db => knownAddresses(db, ['0x1']),
-  'new transfers': db => insertTransfers(db, 'eip155:1', [movement]),
+  'new transfers': db => insertMovements(db, 'eip155:1', [movement]),
   'new forwards': db => insertForwards(db, 'eip155:1', [movement]),
   'transfers of payments': db => readTransfers(db, [key], 1),
   'the oldest open payment in a token': db => oldestOpenPayment(db, 'eip155:1', ['0x1']),

@@ -5,13 +5,13 @@ import type { PaymentKey } from '../../core/paymentKey.ts';
 import { insertBlocks, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
 import { type ChainRow, clearRollback, type Lease, lockChain, moveChain } from '../../storage/chain/chains.ts';
 import { addressesFoundSince } from '../../storage/chain/coins.ts';
-import { paymentsInBlocks } from '../../storage/chain/transfers.ts';
+import { paymentsInBlocks, type TouchedPayment } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { dueAtHeight } from '../../storage/payments/duePayments.ts';
 import { insertForwards } from '../../storage/settlement/forwards.ts';
 import type { ChangedForwards } from '../../storage/settlement/holdings.ts';
 import type { Context } from '../context.ts';
-import { advanceWithin } from '../payments/advanceWithin.ts';
+import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
 import { writeMovements } from './writeMovements.ts';
 
@@ -71,6 +71,8 @@ const withUnrecorded = async (tx: Queryable, caip2: string, { rollbackTo, blocks
   return counting;
 };
 
+export const isSettled = ({ isSettled }: TouchedPayment): boolean => isSettled;
+
 /** Heights at which forwards were added or removed. */
 const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
   rollbackTo !== null ? { from: rollbackTo.number + 1 } : { at: heightsWithForwards(blocks) };
@@ -80,7 +82,7 @@ const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
  * reorg moved to another block of the same step never count as gone.
  */
 export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): Promise<void> =>
-  context.db.transaction(async tx => {
+  recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockChain(tx, lease);
     if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     assertLinked(chain, step);
@@ -103,16 +105,16 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
       withPosition(block => block.forwards),
     );
     await moveChain(tx, lease, blocks.at(-1)!, tags);
-    const touched = [...gone, ...(await paymentsInBlocks(tx, caip2, blocks))];
+    const touched = await paymentsInBlocks(tx, caip2, blocks);
     // Payments that this block makes final are decided with it, up to what one transaction can take.
     const reached = await dueAtHeight(tx, caip2, maxReached);
-    await advanceWithin(context, tx, uniquePayments([...touched, ...reached]));
-    await settleSweeps(context, tx, caip2, changedForwards(step), touched);
+    await advance(uniquePayments([...gone, ...touched, ...reached]));
+    await settleSweeps(context, tx, caip2, changedForwards(step), [...gone, ...touched.filter(isSettled)]);
   });
 
 /** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
 export const rollBackAsDecided = (context: Context, lease: Lease, to: number): Promise<void> =>
-  context.db.transaction(async tx => {
+  recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockChain(tx, lease);
     if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     const kept = await storedBlock(tx, chain.caip2, to);
@@ -121,6 +123,6 @@ export const rollBackAsDecided = (context: Context, lease: Lease, to: number): P
     const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await clearRollback(tx, chain.caip2);
-    await advanceWithin(context, tx, gone);
+    await advance(gone);
     await settleSweeps(context, tx, chain.caip2, { from: to + 1 }, gone);
   });

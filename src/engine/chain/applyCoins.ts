@@ -1,16 +1,16 @@
 import { insertBlocks } from '../../storage/chain/blocks.ts';
 import { type Lease, lockChain } from '../../storage/chain/chains.ts';
-import { insertTransfers, paymentsInBlocks } from '../../storage/chain/transfers.ts';
+import { insertMovements, paymentsInBlocks } from '../../storage/chain/transfers.ts';
 import type { Context } from '../context.ts';
-import { advanceWithin } from '../payments/advanceWithin.ts';
+import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { LeaseLost } from './applyBlocks.ts';
+import { isSettled, LeaseLost } from './applyBlocks.ts';
 import type { FoundCoin } from './findCoins.ts';
 import { isOurs } from './ourBlocks.ts';
 
 /** Writes native coin found by balance, if its block is still canonical, and decides its payments. */
 export const applyCoins = (context: Context, lease: Lease, coins: readonly FoundCoin[]): Promise<void> =>
-  context.db.transaction(async tx => {
+  recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockChain(tx, lease);
     if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     const { caip2 } = chain;
@@ -22,8 +22,8 @@ export const applyCoins = (context: Context, lease: Lease, coins: readonly Found
       canonical.map(({ block }) => [block.hash, { ...block, movements: canonical, forwards: [] }]),
     );
     await insertBlocks(tx, caip2, [...blocksByHash.values()]);
-    await insertTransfers(tx, caip2, canonical);
+    await insertMovements(tx, caip2, canonical);
     const touched = await paymentsInBlocks(tx, caip2, [...blocksByHash.values()]);
-    await advanceWithin(context, tx, touched);
-    await settleSweeps(context, tx, caip2, { at: [] }, touched);
+    await advance(touched);
+    await settleSweeps(context, tx, caip2, { at: [] }, touched.filter(isSettled));
   });

@@ -5,9 +5,9 @@ import { keyCreationTimes, paymentsInBlocks, verifyTransfers } from '../../stora
 import type { Queryable } from '../../storage/database.ts';
 import { insertForwards, verifyForwards } from '../../storage/settlement/forwards.ts';
 import type { Context } from '../context.ts';
-import { advanceWithin } from '../payments/advanceWithin.ts';
+import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { heightsWithForwards, LeaseLost, unrecordedMovements } from './applyBlocks.ts';
+import { heightsWithForwards, isSettled, LeaseLost, unrecordedMovements } from './applyBlocks.ts';
 import { isOurs } from './ourBlocks.ts';
 import { writeMovements } from './writeMovements.ts';
 
@@ -64,7 +64,7 @@ export const applyReread = (
   blocks: readonly WatchedBlock[],
   also: (tx: Queryable, found: number) => Promise<void> = async () => {},
 ): Promise<number> =>
-  context.db.transaction(async tx => {
+  recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockChain(tx, lease);
     if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
     const written: WatchedBlock[] = [];
@@ -76,8 +76,8 @@ export const applyReread = (
     }
     if (written.length > 0) {
       const touched = await paymentsInBlocks(tx, chain.caip2, written);
-      await advanceWithin(context, tx, touched);
-      await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched);
+      await advance(touched);
+      await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched.filter(isSettled));
     }
     await also(tx, found);
     return found;

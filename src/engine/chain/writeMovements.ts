@@ -1,6 +1,5 @@
-import { insertTransfers, type PlacedMovement } from '../../storage/chain/transfers.ts';
+import { insertMovements, type PlacedMovement } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { insertUnclaimed } from '../../storage/settlement/unclaimed.ts';
 import type { Context } from '../context.ts';
 
 /**
@@ -13,9 +12,8 @@ export const writeMovements = async (
   caip2: string,
   movements: readonly PlacedMovement[],
 ): Promise<number> => {
-  const found = await insertTransfers(tx, caip2, movements);
-  const unclaimed = await insertUnclaimed(tx, caip2, movements);
+  const { written, unclaimed } = await insertMovements(tx, caip2, movements);
   if (unclaimed.length > 0)
     log.error({ caip2, addresses: unclaimed }, 'funds arrived for payments that a restore lost');
-  return found + unclaimed.length;
+  return written + unclaimed.length;
 };

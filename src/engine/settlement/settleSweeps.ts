@@ -6,7 +6,7 @@ import { type ChangedForwards, settleForwards } from '../../storage/settlement/h
 import type { Context } from '../context.ts';
 
 /**
- * Settles the sweeps of payments after their facts changed. If a sweep moved more than was recorded, transfers were missed:
+ * Settles the sweeps of payments after their facts changed. `touched`: payments with forwards or corrections. If a sweep moved more than was recorded, transfers were missed:
  * the excess is a found credit, and for tokens the blocks since the payment's creation are read again.
  */
 export const settleSweeps = async (

@@ -21,14 +21,14 @@ export const knownAddresses = async (db: Queryable, addresses: readonly string[]
 };
 
 /** Movements as rows, from the parameters of `movementColumns`. */
-export const movementRows = `unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
+const movementRows = `unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
         $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)`;
 
 // Earlier sightings are looked up once per transaction hash. Per transfer, each of a thousand transfers in one
 // transaction would read a thousand rows: 10,000 transfers took 4.5 s instead of 0.6. `offset 0` keeps payments looked up one
 // by one: a join planned while the table is new would read all of it.
-const insertTransfersStatement = {
-  name: 'transfers-insert',
+const insertMovementsStatement = {
+  name: 'movements-insert',
   text: `with seen as materialized (
       select h.tx_hash, s.payment_id, s.first_seen_at
       from (select distinct tx_hash from unnest($5::text[]) as u(tx_hash)) h
@@ -36,17 +36,27 @@ const insertTransfersStatement = {
           select t.payment_id, min(t.first_seen_at) as first_seen_at from transfers t
           where t.tx_hash = h.tx_hash and t.caip2 = $1 group by t.payment_id
         ) s
+    ), unclaimed as (
+      insert into unclaimed_funds (caip2, key, address, contract, tx_hash, sender, amount, block_hash, block_number,
+        canonical, verified)
+      select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
+      from ${movementRows}
+        cross join lateral (select address from lost_addresses where address = i.address) l
+      where not exists (select from payments where address = i.address offset 0)
+      on conflict (caip2, key) do nothing returning address
+    ), written as (
+      insert into transfers as old (caip2, key, account_id, environment, payment_id, stray, contract, tx_hash, sender,
+        amount, block_hash, block_number, canonical, verified, first_seen_at)
+      select $1, i.key, p.account_id, p.environment, p.id, p.caip2 <> $1 or p.contract is distinct from i.contract,
+        i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified,
+        least(clock_timestamp(), s.first_seen_at)
+      from ${movementRows}
+        cross join lateral (select * from payments where address = i.address offset 0) p
+        left join seen s on s.tx_hash = i.tx_hash and s.payment_id = p.id
+      on conflict (caip2, key) do update set superseded = false where old.superseded
+      returning 1
     )
-    insert into transfers as old (caip2, key, account_id, environment, payment_id, stray, contract, tx_hash, sender, amount,
-      block_hash, block_number, canonical, verified, first_seen_at)
-    select $1, i.key, p.account_id, p.environment, p.id, p.caip2 <> $1 or p.contract is distinct from i.contract,
-      i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified,
-      least(clock_timestamp(), s.first_seen_at)
-    from ${movementRows}
-      cross join lateral (select * from payments where address = i.address offset 0) p
-      left join seen s on s.tx_hash = i.tx_hash and s.payment_id = p.id
-    on conflict (caip2, key) do update set superseded = false where old.superseded
-    returning 1 as written`,
+    select (select count(*)::int from written) as written, array(select address from unclaimed) as unclaimed`,
 };
 export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
 
@@ -57,7 +67,7 @@ export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnit
 export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
 
 /** Parameters of a statement that reads `movementRows`; the first is the chain. */
-export const movementColumns = (caip2: string, movements: readonly PlacedMovement[]): unknown[] => [
+const movementColumns = (caip2: string, movements: readonly PlacedMovement[]): unknown[] => [
   caip2,
   movements.map(m => m.key),
   movements.map(m => m.to),
@@ -70,18 +80,21 @@ export const movementColumns = (caip2: string, movements: readonly PlacedMovemen
   movements.map(isStoredVerified),
 ];
 
+/** How many transfers were not on record, and the addresses whose payments a restore lost. */
+export type WrittenMovements = { readonly written: number; readonly unclaimed: readonly string[] };
+
 /**
- * Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. Returns
- * how many were not on record.
+ * Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. More
+ * addresses are watched than a restore lost, so one of these may belong to a payment by now.
  */
-export const insertTransfers = async (
+export const insertMovements = async (
   tx: Queryable,
   caip2: string,
   movements: readonly PlacedMovement[],
-): Promise<number> => {
-  if (movements.length === 0) return 0;
-  const written = await tx.query(insertTransfersStatement, movementColumns(caip2, movements));
-  return written.length;
+): Promise<WrittenMovements> => {
+  if (movements.length === 0) return { written: 0, unclaimed: [] };
+  const rows = await tx.query<Row & WrittenMovements>(insertMovementsStatement, movementColumns(caip2, movements));
+  return rows[0]!;
 };
 
 const keyCreationStatement = {
@@ -103,17 +116,27 @@ export const keyCreationTimes = async (
 
 const paymentsInBlocksStatement = {
   name: 'transfers-payments-in-blocks',
-  text: `select distinct account_id as "accountId", environment, payment_id as id
-    from transfers where caip2 = $1 and block_number between $2 and $3 and block_hash = any($4::text[])`,
+  text: `select t.account_id as "accountId", t.environment, t.payment_id as id,
+      exists (select from forwards f where f.account_id = t.account_id and f.environment = t.environment
+          and f.payment_id = t.payment_id and f.caip2 = $1)
+        or exists (select from ledger_corrections c where c.account_id = t.account_id and c.environment = t.environment
+          and c.payment_id = t.payment_id and c.caip2 = $1) as "isSettled"
+    from (
+      select distinct account_id, environment, payment_id from transfers
+      where caip2 = $1 and block_number between $2 and $3 and block_hash = any($4::text[])
+    ) t`,
 };
+/** `isSettled`: funds on the chain were forwarded or corrected, so that holdings do not follow from transfers alone. */
+export type TouchedPayment = PaymentKey & { readonly isSettled: boolean };
+
 /** The payments with transfers in these blocks. */
 export const paymentsInBlocks = (
   tx: Queryable,
   caip2: string,
   blocks: readonly { readonly number: number; readonly hash: string }[],
-): Promise<PaymentKey[]> => {
+): Promise<TouchedPayment[]> => {
   const numbers = blocks.map(block => block.number);
-  return tx.query<PaymentKey>(paymentsInBlocksStatement, [
+  return tx.query<Row & TouchedPayment>(paymentsInBlocksStatement, [
     caip2,
     Math.min(...numbers),
     Math.max(...numbers),

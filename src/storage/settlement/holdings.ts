@@ -11,12 +11,7 @@ const forwardedStatement = {
       from forwards where caip2 = $4 and block_number >= $5
     union
     select account_id, environment, payment_id from forwards where caip2 = $4 and block_number = any($6::bigint[])
-    union
-    select k.account_id, k.environment, k.id from ${keys}
-    where exists (select from forwards f where f.account_id = k.account_id and f.environment = k.environment
-        and f.payment_id = k.id and f.caip2 = $4)
-      or exists (select from ledger_corrections c where c.account_id = k.account_id and c.environment = k.environment
-        and c.payment_id = k.id and c.caip2 = $4)`,
+    union select k.account_id, k.environment, k.id from ${keys}`,
 };
 
 // Payments of other chains are not locked: only their found funds on this chain change, which its lock guards.
@@ -92,9 +87,8 @@ export type ChangedForwards = { readonly from: number } | { readonly at: readonl
 const noHeight = Number.MAX_SAFE_INTEGER;
 
 /**
- * Recomputes what was forwarded, and moves the holdings with it: for payments whose forwards changed, and for those of
- * `touched` that have any forwards or corrections. Returns found funds that are new or have grown and that no transfer
- * explains, not even one that is not verified yet.
+ * Recomputes what was forwarded, and moves the holdings with it: for payments whose forwards changed, and for `touched`.
+ * Returns found funds that are new or have grown and that no transfer explains, not even one that is not verified yet.
  */
 export const settleForwards = async (
   tx: Queryable,

@@ -1,30 +1,5 @@
 import type { Environment } from '../../core/environment.ts';
-import { movementColumns, movementRows, type PlacedMovement } from '../chain/transfers.ts';
 import type { Queryable, Row } from '../database.ts';
-
-const insertStatement = {
-  name: 'unclaimed-insert',
-  text: `insert into unclaimed_funds (caip2, key, address, contract, tx_hash, sender, amount, block_hash, block_number,
-      canonical, verified)
-    select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
-    from ${movementRows}
-      cross join lateral (select address from lost_addresses where address = i.address) l
-    where not exists (select from payments p where p.address = i.address)
-    on conflict (caip2, key) do nothing returning address`,
-};
-/**
- * Writes movements to addresses whose payments a restore lost. Returns these addresses. More addresses are watched than
- * were lost, so one of them may belong to a payment by now.
- */
-export const insertUnclaimed = async (
-  tx: Queryable,
-  caip2: string,
-  movements: readonly PlacedMovement[],
-): Promise<string[]> => {
-  if (movements.length === 0) return [];
-  const rows = await tx.query<Row & { address: string }>(insertStatement, movementColumns(caip2, movements));
-  return rows.map(({ address }) => address);
-};
 
 export type UnclaimedRow = Row & {
   accountId: string;

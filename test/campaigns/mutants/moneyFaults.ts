@@ -179,8 +179,22 @@ const reorgs: readonly Fault[] = [
   {
     harm: 'A payment would stay paid after a reorg took its funds.',
     file: 'src/engine/chain/applyBlocks.ts',
-    find: '[...gone, ...(await paymentsInBlocks',
-    replace: '[...(await paymentsInBlocks',
+    find: '[...gone, ...touched, ...reached]',
+    replace: '[...touched, ...reached]',
+    tests: ['engine/applyBlocks'],
+  },
+  {
+    harm: 'Funds that were swept before they were found would be swept again.',
+    file: 'src/engine/chain/applyReread.ts',
+    find: 'touched.filter(isSettled)',
+    replace: '[]',
+    tests: ['engine/applyReread'],
+  },
+  {
+    harm: 'A payment that the database refuses would stop its chain.',
+    file: 'src/engine/payments/recordAndAdvance.ts',
+    find: 'return run(advanceWithoutRefused);',
+    replace: 'throw error;',
     tests: ['engine/applyBlocks'],
   },
   {
