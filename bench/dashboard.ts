@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { createIds } from '../src/cli/compose.ts';
 import { silentLog } from '../src/core/log.ts';
 import { openSession } from '../src/engine/access/sessions.ts';
+import { putMembership } from '../src/storage/access/memberships.ts';
 import { insertPerson } from '../src/storage/access/people.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { median, quantile, round } from './figures.ts';
@@ -27,10 +28,10 @@ const signIn = async (db: Database, accountId: string): Promise<Visitor> => {
     id,
     email: `${id}@example.com`,
     name: 'Bench',
-    role: 'owner',
     passwordHash: null,
   } as const;
-  await insertPerson(db, { ...person, createdAt: new Date() });
+  await insertPerson(db, { ...person, firstAccountId: accountId, createdAt: new Date() });
+  await putMembership(db, accountId, id, 'owner');
   const context = { ids, clock: { nowMs: Date.now } } as Parameters<typeof openSession>[0];
   const { token } = await openSession(context, db, person, { address: '127.0.0.1', device: 'Bench' });
   const text = `select value from deployment where name = 'dashboard_url'`;

@@ -3,7 +3,6 @@ import { isPermission, type Permission, permissions } from '../core/access/right
 import { type Environment, environments } from '../core/environment.ts';
 import { invalid } from '../core/errors.ts';
 import { type Plan, plans } from '../core/plans.ts';
-import { slugs } from '../core/registry/backings.ts';
 import { createAccount, resolveAccount } from '../engine/access/accounts.ts';
 import {
   createKey,
@@ -16,11 +15,9 @@ import {
 import { changeSettings, revealCallbacks, type SettingsChange } from '../engine/access/settings.ts';
 import { operatorActing } from '../engine/audit/acting.ts';
 import { perform } from '../engine/perform.ts';
-import { setWallet } from '../engine/wallets/setWallet.ts';
 import { listAccounts } from '../storage/access/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/access/keys.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-import { networksOf } from './compose.ts';
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -195,39 +192,6 @@ const addKeys = (program: Command): void => {
     );
 };
 
-const addWallets = (program: Command): void => {
-  const wallets = program.command('wallets').description('Manage the wallets that receive payments.');
-  common(wallets.command('set').description('Set the wallet of a network. It applies to new payments.'))
-    .option('--account <id>', 'Account. Default: the first one.')
-    .addOption(environmentOption())
-    .addOption(new Option('--network <slug>', 'Network.').choices(slugs).makeOptionMandatory())
-    .option('--treasury <address>', 'Your own address. Every payment is forwarded to it.')
-    .option('--xpub <key>', 'Extended public key. Every payment gets an address derived from it.')
-    .action(
-      (
-        options: Common & {
-          account?: string;
-          environment: Environment;
-          network: string;
-          treasury?: string;
-          xpub?: string;
-        },
-      ) =>
-        withAdmin(options, async (admin, config) => {
-          const { treasury, xpub, environment, network } = options;
-          if ((treasury === undefined) === (xpub === undefined))
-            throw invalid(undefined, 'Give either --treasury or --xpub.');
-          const account = await resolveAccount(admin, options.account ?? null);
-          const destination = treasury === undefined ? { xpub: xpub! } : { treasury };
-          const scope = { accountId: account.id, environment };
-          const work = setWallet(admin, network, destination, networksOf(config, null));
-          const wallet = await perform(admin, operatorActing(scope), null, work);
-          const answer = { accountId: account.id, environment, network, ...wallet };
-          print(options, answer, `New ${environment} payments on ${network} go to ${wallet.destination}.`);
-        }),
-    );
-};
-
 const addSecrets = (program: Command): void => {
   const secrets = program.command('secrets').description('Show secrets.');
   common(secrets.command('callback').description('Show the secret that signs requests to callbackUrl.'))
@@ -247,6 +211,5 @@ const addSecrets = (program: Command): void => {
 export const addAccountCommands = (program: Command): void => {
   addAccounts(program);
   addKeys(program);
-  addWallets(program);
   addSecrets(program);
 };

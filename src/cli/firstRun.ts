@@ -10,7 +10,7 @@ import { perform } from '../engine/perform.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import { firstAccount } from '../storage/access/accounts.ts';
 import { hasAnyKey, listKeys } from '../storage/access/keys.ts';
-import { hasOwner } from '../storage/access/people.ts';
+import { hasOwner } from '../storage/access/memberships.ts';
 import type { Config } from './config.ts';
 
 export type FirstRun = { accountId: string; key: string };

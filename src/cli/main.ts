@@ -11,11 +11,13 @@ import { addLedgerCommands } from './ledgerCommands.ts';
 import { addListenCommand } from './listenCommand.ts';
 import { addMigrateCommand } from './migrateCommand.ts';
 import { addPayCommand } from './payCommand.ts';
+import { addPeopleCommands } from './peopleCommands.ts';
 import { addRestoreCommands } from './restoreCommands.ts';
 import { addSetupLinkCommand } from './setupLinkCommand.ts';
 import { addStartCommand } from './startCommand.ts';
 import { addTriggerCommand } from './triggerCommand.ts';
 import { addTrustCommand } from './trustCommand.ts';
+import { addWalletCommands } from './walletCommands.ts';
 
 /** For scripts. */
 const exitCodes = { failed: 1, wrongArguments: 2, notFound: 3 } as const;
@@ -38,6 +40,7 @@ const program = new Command('florin')
 
 addStartCommand(program);
 addAccountCommands(program);
+addWalletCommands(program);
 addPayCommand(program);
 addListenCommand(program);
 addTriggerCommand(program);
@@ -48,6 +51,7 @@ addExportCommands(program);
 addMigrateCommand(program);
 addRestoreCommands(program);
 addSetupLinkCommand(program);
+addPeopleCommands(program);
 addTrustCommand(program);
 addDoctorCommand(program);
 

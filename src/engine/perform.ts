@@ -1,28 +1,32 @@
-import type { AuditAction } from '../core/auditActions.ts';
+import type { Scope } from '../core/environment.ts';
 import type { Queryable } from '../storage/database.ts';
-import { type Acting, recordAction } from './audit/acting.ts';
+import { type AccountScope, type Acting, type ActingScope, type Deed, recordAction } from './audit/acting.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently, type Result } from './idempotency.ts';
 
-/** A line of the audit log. `detail` must contain no secret. */
-export type Deed = {
-  readonly action: AuditAction;
-  /** The id of what it was done to, or a network. */
-  readonly subject: string | null;
-  readonly detail: Record<string, unknown>;
+/** What a piece of work returns, and what the audit log says about it: null if nothing changed. */
+export type Done<T> = {
+  readonly value: T;
+  readonly deed: Deed | null;
+  /** What followed from it: removing a member withdraws their invitations. */
+  readonly followed?: readonly Deed[];
 };
 
-/** What a piece of work returns, and what the audit log says about it: null if nothing changed. */
-export type Done<T> = { readonly value: T; readonly deed: Deed | null };
-
 /** A write. It must refuse before it writes, because a refusal is kept with its Idempotency-Key. */
-export type Work<T> = (tx: Queryable, acting: Acting) => Promise<Done<T>>;
+export type Work<T, S extends ActingScope = Scope> = (tx: Queryable, acting: Acting<S>) => Promise<Done<T>>;
+/** A write to what belongs to an account as a whole: people, sessions, the team. */
+export type AccountWork<T> = Work<T, AccountScope>;
 
 /** A request that its client may repeat, and how its answer is printed. */
 export type Repeatable<T> = { readonly key: IdempotentRequest | null; readonly print: (value: T) => Result };
 
 type Perform = {
-  <T>(context: Pick<Context, 'db' | 'vault'>, acting: Acting, request: null, work: Work<T>): Promise<T>;
+  <T, S extends ActingScope>(
+    context: Pick<Context, 'db' | 'vault'>,
+    acting: Acting<S>,
+    request: null,
+    work: Work<T, S>,
+  ): Promise<T>;
   <T>(context: Context, acting: Acting, request: Repeatable<T>, work: Work<T>): Promise<Answer>;
 };
 
@@ -37,8 +41,13 @@ export const perform = (async <T>(
   work: Work<T>,
 ): Promise<T | Answer> => {
   const run = async (tx: Queryable): Promise<T> => {
-    const { value, deed } = await work(tx, acting);
-    if (deed !== null) await recordAction(context, tx, acting, deed);
+    const { value, deed, followed = [] } = await work(tx, acting);
+    const accountOf = ({ in: own }: Deed): string => own?.accountId ?? acting.scope?.accountId ?? '';
+    // Each row locks its account's log. In one order, so that two actions in several accounts cannot block each other.
+    const deeds = (deed === null ? followed : [...followed, deed]).toSorted((a, b) =>
+      accountOf(a).localeCompare(accountOf(b)),
+    );
+    for (const each of deeds) await recordAction(context, tx, acting, each);
     return value;
   };
   return request === null

@@ -60,7 +60,11 @@ describe('a key', () => {
     expect(list.text).not.toContain(key);
     expect(await listed(shown.id)).toEqual({ ...shown, lastUsedAt: expect.any(String) });
     expect(await auditOf(shown.id)).toEqual([
-      expect.objectContaining({ action: 'key.created', environment: 'sandbox', actor: 'Developer 2' }),
+      expect.objectContaining({
+        action: 'key.created',
+        environment: 'sandbox',
+        actor: 'Developer 2 <developer2@example.com>',
+      }),
     ]);
     const everything = JSON.stringify([await auditRows(dashboard.scene, dashboard.accountId), lines]);
     expect(everything).toContain(shown.hint);

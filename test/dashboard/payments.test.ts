@@ -142,10 +142,14 @@ describe('what people do', () => {
     const rows = await scene.sql(
       `select action, actor_name, environment from audit_log where subject = '${made.id}' order by sequence`,
     );
-    expect(rows).toEqual([{ action: 'payment.canceled', actor_name: 'Owner 1', environment: 'sandbox' }]);
+    expect(rows).toEqual([
+      { action: 'payment.canceled', actor_name: 'Owner 1 <owner1@example.com>', environment: 'sandbox' },
+    ]);
     const { timeline } = await owner.do('GET /payments/:id', { params });
     const acted = timeline.filter(({ kind }) => kind === 'action');
-    expect(acted).toMatchObject([{ title: 'Owner 1 canceled the payment.', refs: { actor: 'Owner 1' } }]);
+    expect(acted).toMatchObject([
+      { title: 'Owner 1 <owner1@example.com> canceled the payment.', refs: { actor: 'Owner 1 <owner1@example.com>' } },
+    ]);
   });
 
   test('what cannot be made or is not there is refused, and leaves no word', async () => {

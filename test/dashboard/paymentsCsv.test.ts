@@ -151,9 +151,12 @@ test.each([
   [
     'was removed',
     ({ personId }: DashboardClient) =>
-      `update people set removed_at = clock_timestamp(), password_hash = null where id = '${personId}'`,
+      `update memberships set removed_at = clock_timestamp() where person_id = '${personId}'`,
   ],
-  ['lost the role', ({ personId }: DashboardClient) => `update people set role = 'viewer' where id = '${personId}'`],
+  [
+    'lost the role',
+    ({ personId }: DashboardClient) => `update memberships set role = 'viewer' where person_id = '${personId}'`,
+  ],
   [
     'has a session that is over',
     (who: DashboardClient) =>

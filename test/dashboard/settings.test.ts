@@ -54,7 +54,7 @@ test('terms are those of new payments alone, and of one environment', async () =
     action: 'settings.changed',
     subject: null,
     environment: 'sandbox',
-    actor: 'Admin 2',
+    actor: 'Admin 2 <admin2@example.com>',
     detail: {
       tolerancePercent: { before: '0.00', after: '0.50' },
       latePolicy: { before: null, after: 'manual' },

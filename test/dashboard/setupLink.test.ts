@@ -82,7 +82,7 @@ test('a refused password, name or e-mail leaves the link good, and nobody behind
   const taken = await use(token, { email: (await dashboard.as('owner')).email });
   expect(taken.status).toBe(409);
   const { db } = dashboard.scene.admin;
-  expect(await db.query({ name: '', text: `select from people where account_id = '${accountId}'` })).toEqual([]);
+  expect(await db.query({ name: '', text: `select from memberships where account_id = '${accountId}'` })).toEqual([]);
   expect((await use(token)).status).toBe(200);
 });
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../src/core/access/rights.ts';
 import { lockTeam } from '../../src/storage/access/accessLinks.ts';
-import { updateRole } from '../../src/storage/access/people.ts';
+import { updateRole } from '../../src/storage/access/memberships.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 import { until } from '../support/until.ts';
 
@@ -118,7 +118,7 @@ test('two owners cannot take the role from each other at the same time', async (
   const { db } = dashboard.scene.admin;
   const owners = await db.query({
     name: '',
-    text: `select from people where id in ('${one!.personId}', '${two!.personId}') and role = 'owner'`,
+    text: `select from memberships where person_id in ('${one!.personId}', '${two!.personId}') and role = 'owner'`,
   });
   expect(owners).toHaveLength(1);
 });
@@ -146,7 +146,7 @@ test('whoever loses the role while they withdraw an invitation withdraws none', 
   const { db } = dashboard.scene.admin;
   const [{ accountId }] = (await db.query<{ accountId: string }>({
     name: '',
-    text: `select account_id as "accountId" from people where id = '${owner!.personId}'`,
+    text: `select account_id as "accountId" from memberships where person_id = '${owner!.personId}'`,
   })) as [{ accountId: string }];
   let isSettled = false;
   const withdrawing = await db.transaction(async tx => {

@@ -49,7 +49,7 @@ describe('a change of the treasury', () => {
       kind: 'forwarder',
       destination: otherTreasury,
       requestedAt: expect.any(String),
-      requestedBy: 'Owner 1',
+      requestedBy: 'Owner 1 <owner1@example.com>',
       takesEffectAt: new Date(Date.parse(change.requestedAt) + 24 * 3_600_000).toISOString(),
     });
     expect(await shown()).toMatchObject({ destination: treasury, version: 1, pending: change });
@@ -69,7 +69,7 @@ describe('a change of the treasury', () => {
       action: 'wallet.change_requested',
       subject: 'ethereum',
       environment: 'production',
-      actor: 'Owner 1',
+      actor: 'Owner 1 <owner1@example.com>',
       detail: {
         kind: 'forwarder',
         destination: otherTreasury,

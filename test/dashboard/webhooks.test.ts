@@ -141,7 +141,11 @@ describe('a secret', () => {
     await developer.prove();
     expect(await developer.do('POST /webhooks/:id/reveal', { params })).toEqual({ secret });
     const [, revealed] = await auditOf(endpoint.id);
-    expect(revealed).toMatchObject({ action: 'secret.revealed', actor: 'Developer 2', environment: 'sandbox' });
+    expect(revealed).toMatchObject({
+      action: 'secret.revealed',
+      actor: 'Developer 2 <developer2@example.com>',
+      environment: 'sandbox',
+    });
     expect(JSON.stringify(revealed)).not.toContain(secret.slice(6, 20));
     await remove(endpoint.id);
   });
@@ -209,7 +213,7 @@ describe('a delivery', () => {
     expect([again.attempts, again.log.length]).toEqual([2, 2]);
     expect(receiver.received.map(each => each.body)).toEqual([shown.body, shown.body]);
     expect(await auditOf(params.id)).toEqual([
-      expect.objectContaining({ action: 'delivery.resent', actor: 'Support 4' }),
+      expect.objectContaining({ action: 'delivery.resent', actor: 'Support 4 <support4@example.com>' }),
     ]);
     await remove(endpoint.id);
     expectError(await support.call('POST /deliveries/:id/resend', { params }), 409, 'conflict');

@@ -3,7 +3,7 @@ import { Icon } from './kit/icon.tsx';
 import { networkName } from './kit/networkName.ts';
 import { Time } from './kit/time.tsx';
 import { AppLink } from './link.tsx';
-import { hrefIn } from './pageLocation.ts';
+import { environmentHere, hrefIn } from './pageLocation.ts';
 import { useAnswer } from './serverCalls.ts';
 
 const everyMs = 60_000;
@@ -13,10 +13,10 @@ const useAnnouncements = () => useAnswer('GET /announcements', {}, { everyMs: ()
 /** The page waits for this, so that an announcement does not push it down later. */
 export const useAreAnnouncementsKnown = (): boolean => !useAnnouncements().isPending;
 
-/** Shows wallet changes of both environments on every page, so that an unwanted change is noticed in time. */
+/** Shows wallet changes and recovery links on every page, so that an unwanted one is noticed in time. */
 export const Announcements = (): ReactElement | null => {
   const { data } = useAnnouncements();
-  if (!data || data.walletChanges.length === 0) return null;
+  if (!data || data.walletChanges.length + data.recoveries.length === 0) return null;
   return (
     <section className="announcements" aria-label="Announcements">
       {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt }) => (
@@ -27,6 +27,16 @@ export const Announcements = (): ReactElement | null => {
             <strong>{networkName(network)}</strong>. It takes effect on <Time at={takesEffectAt} />.
           </span>
           <AppLink href={hrefIn(environment, '/wallets')}>Review the change</AppLink>
+        </p>
+      ))}
+      {data.recoveries.map(({ email, opensAt }) => (
+        <p key={email} className="announcement">
+          <Icon name="warning" />
+          <span>
+            The operator created a link with which <strong>{email}</strong> can set a new password from{' '}
+            <Time at={opensAt} /> on. If nobody expects this, remove them from the team.
+          </span>
+          <AppLink href={hrefIn(environmentHere(), '/team')}>Team</AppLink>
         </p>
       ))}
     </section>

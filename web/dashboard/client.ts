@@ -130,7 +130,7 @@ const wayBack = (): string => {
 };
 
 /** Calls whose 401 has another meaning: a wrong password is not an ended session. */
-const isSigningIn = (name: string): boolean => /^POST \/(?:sign-in|setup|invitation|prove)\b/.test(name);
+const isSigningIn = (name: string): boolean => /^POST \/(?:sign-in|setup|invitation|recovery|prove)\b/.test(name);
 
 const read = async (answer: Response): Promise<unknown> => {
   try {

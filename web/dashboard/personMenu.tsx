@@ -5,7 +5,7 @@ import { say } from './kit/announce.tsx';
 import { Icon } from './kit/icon.tsx';
 import { Link } from './link.tsx';
 import { forgetLists } from './money/lastList.ts';
-import { navigate, outsideHref, usePageLocation } from './pageLocation.ts';
+import { base, navigate, outsideHref, usePageLocation } from './pageLocation.ts';
 import { roleNames } from './roleNames.ts';
 import { useSession } from './session.tsx';
 import { keepTheme, keptTheme, type Theme, themes } from './theme.ts';
@@ -28,6 +28,33 @@ const ThemeSwitch = (): ReactElement => {
         {themes.map(each => (
           <option key={each} value={each}>
             {themeNames[each]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+/** Opens another account. Nothing of the one before may be shown there, so the app starts anew. */
+const AccountSwitch = (): ReactElement | null => {
+  const { account, accounts } = useSession();
+  if (accounts.length < 2) return null;
+  const open = async (accountId: string): Promise<void> => {
+    try {
+      await call('POST /session/account', { body: { accountId } });
+    } catch (error) {
+      return say((error as Error).message, 'bad');
+    }
+    forgetLists();
+    location.assign(base);
+  };
+  return (
+    <label className="theme-switch">
+      Account
+      <select value={account.id} onChange={event => void open(event.target.value)}>
+        {accounts.map(({ id, name, role }) => (
+          <option key={id} value={id}>
+            {name} ({roleNames[role]})
           </option>
         ))}
       </select>
@@ -78,6 +105,7 @@ export const PersonMenu = (): ReactElement => {
           <span className="muted">{person.email}</span>
           <span className="muted">{roleNames[person.role]}</span>
         </p>
+        <AccountSwitch />
         <Link to="/account">My account</Link>
         <ThemeSwitch />
         <button type="button" className="link-button" onClick={() => void signOut()}>

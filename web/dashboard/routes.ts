@@ -117,4 +117,5 @@ export const outsidePages: Readonly<Record<string, PageOf>> = {
   '/sign-in': page(() => import('./pages/signIn.tsx')),
   '/setup': page(() => import('./pages/setup.tsx')),
   '/invitation': page(() => import('./pages/invitation.tsx')),
+  '/recovery': page(() => import('./pages/recovery.tsx')),
 };

@@ -17,6 +17,8 @@ export type SignedIn = {
   state: 'signed-in';
   person: Person;
   account: { id: string; name: string; plan: string };
+  /** The accounts that the user is a member of, this one included. */
+  accounts: { id: string; name: string; role: Role }[];
   actions: Action[];
   /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
   provenUntil: string | null;
@@ -64,11 +66,19 @@ export type SessionApi = {
   /** An invitation works like the setup link, for a person with a role chosen by who invites. */
   'POST /invitation/check': { body: { token: string }; answer: { accountName: string; email: string; role: Role } };
   'POST /invitation': { body: { token: string; name: string } & NewProofs; answer: SignedIn };
+  /** Joins with the sign-in that the invited e-mail address has already. */
+  'POST /invitation/sign-in': { body: { token: string; password: string; code?: string }; answer: SignInAnswer };
+  'POST /invitation/sign-in/passkey': { body: { token: string; response: Json }; answer: SignedIn };
   'POST /invitation/passkey/options': { body: { token: string; name: string }; answer: Json };
+  /** A link with which a person who cannot sign in any more sets a new password. */
+  'POST /recovery/check': { body: { token: string }; answer: { email: string; opensAt: string } };
+  'POST /recovery': { body: { token: string; password: string }; answer: SignedIn };
   'POST /sign-in': { body: { email: string; password: string; code?: string }; answer: SignInAnswer };
   'POST /sign-in/passkey/options': { answer: Json };
   'POST /sign-in/passkey': { body: { response: Json }; answer: SignedIn };
   'POST /sign-out': { answer: Done };
+  /** Opens the session in another account of the user. */
+  'POST /session/account': { body: { accountId: string }; answer: SignedIn };
   'POST /prove/passkey/options': { answer: Json };
   /** Step-up: a password with a code or recovery code, or a passkey. */
   'POST /prove': { body: { password?: string; code?: string; response?: Json }; answer: { provenUntil: string } };

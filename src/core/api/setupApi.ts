@@ -144,7 +144,13 @@ export type SetupApi = {
   'POST /wallets/:network/verify': { body: { version: number }; answer: Wallet };
   'POST /wallet-changes/:id/stop': { answer: Done };
   /** Changes in both environments. Every page shows them. */
-  'GET /announcements': { answer: { walletChanges: (WalletChange & { environment: 'sandbox' | 'production' })[] } };
+  'GET /announcements': {
+    answer: {
+      walletChanges: (WalletChange & { environment: 'sandbox' | 'production' })[];
+      /** Members for whom the operator created a link to set a new password. */
+      recoveries: { email: string; opensAt: string }[];
+    };
+  };
   'GET /settings': { answer: Settings };
   'PATCH /settings': { body: Partial<Omit<Settings, 'plan' | 'limits'>>; answer: Settings };
   'POST /settings/callback-secret/reveal': { answer: { secret: string } };

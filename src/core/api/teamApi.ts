@@ -31,7 +31,12 @@ export type TeamApi = {
   'POST /team/invitations': { body: { email: string; role: Role }; answer: Invitation & { link: string } };
   'DELETE /team/invitations/:id': { answer: { done: true } };
   'PATCH /team/:id': { body: { role: Role }; answer: Member };
-  'DELETE /team/:id': { answer: { done: true } };
+  /** The keys that a member made and that still work. */
+  'GET /team/:id/keys': {
+    answer: { data: { id: string; name: string; hint: string; environment: 'sandbox' | 'production' }[] };
+  };
+  /** If the member made keys that still work, `keys` says what becomes of them. */
+  'DELETE /team/:id': { query: { keys?: 'keep' | 'revoke' }; answer: { done: true } };
   'GET /audit': {
     query: { action?: string; actor?: string; before?: string; limit?: number };
     answer: { data: AuditRow[]; next: string | null };

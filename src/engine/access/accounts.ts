@@ -13,8 +13,9 @@ import {
 } from '../../storage/access/accounts.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateWebhookSecret } from '../../vault/secrets.ts';
-import { type Actor, operatorActor, recordAudit } from '../audit/audit.ts';
+import { type Actor, operatorActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
+import { perform } from '../perform.ts';
 import { testTreasury } from '../wallets/treasury.ts';
 import { putWallet } from '../wallets/walletSeal.ts';
 import { callbackSecretContext } from '../webhooks/webhookSecrets.ts';
@@ -34,9 +35,9 @@ export const createAccount = (
   if (request.plan !== 'enterprise' && (request.rateLimit !== null || request.burst !== null)) {
     throw invalid('rateLimit', 'Only an Enterprise account can have its own limits.');
   }
-  return context.db.transaction(async tx => {
-    const { id, ms } = context.ids.next('account', context.clock.nowMs());
-    const account: AccountRow = { ...request, id, createdAt: new Date(ms) };
+  const { id, ms } = context.ids.next('account', context.clock.nowMs());
+  const account: AccountRow = { ...request, id, createdAt: new Date(ms) };
+  return perform(context, { scope: { accountId: id, environment: null }, actor, address: null }, null, async tx => {
     await insertAccount(tx, account);
     for (const environment of environments) {
       const sealed = context.vault.seal(generateWebhookSecret(), callbackSecretContext(id, environment));
@@ -48,16 +49,7 @@ export const createAccount = (
       await putWallet(context, tx, scope, { ...wallet, waitSeconds: 0, requestedBy: null });
     }
     const { name, plan } = account;
-    await recordAudit(context, tx, {
-      accountId: id,
-      environment: null,
-      actor,
-      action: 'account.created',
-      subject: id,
-      detail: { name, plan },
-      address: null,
-    });
-    return account;
+    return { value: account, deed: { action: 'account.created', subject: id, detail: { name, plan } } };
   });
 };
 

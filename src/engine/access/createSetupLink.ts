@@ -1,8 +1,9 @@
 import { FlorinError } from '../../core/errors.ts';
 import { dropOldSetupLinks, insertAccessLink, lockTeam } from '../../storage/access/accessLinks.ts';
-import { hasOwner } from '../../storage/access/people.ts';
+import { hasOwner } from '../../storage/access/memberships.ts';
 import { generateToken } from '../../vault/tokens.ts';
-import { type Actor, recordAudit } from '../audit/audit.ts';
+import type { Actor } from '../audit/audit.ts';
+import { perform } from '../perform.ts';
 import type { AdminContext } from './accounts.ts';
 
 const setupSeconds = 3_600;
@@ -13,7 +14,7 @@ export const createSetupLink = (
   accountId: string,
   actor: Actor,
 ): Promise<{ token: string; expiresAt: Date }> =>
-  context.db.transaction(async tx => {
+  perform(context, { scope: { accountId, environment: null }, actor, address: null }, null, async tx => {
     await lockTeam(tx, accountId);
     if (await hasOwner(tx, accountId)) {
       throw new FlorinError(
@@ -24,7 +25,7 @@ export const createSetupLink = (
     await dropOldSetupLinks(tx, accountId);
     const { token, hash } = generateToken();
     const { id } = context.ids.next('invitation', context.clock.nowMs());
-    const link = await insertAccessLink(tx, {
+    const { expiresAt } = await insertAccessLink(tx, {
       accountId,
       id,
       tokenHash: hash,
@@ -34,16 +35,7 @@ export const createSetupLink = (
       createdBy: null,
       livesSeconds: setupSeconds,
     });
-    await recordAudit(context, tx, {
-      accountId,
-      environment: null,
-      actor,
-      action: 'setup_link.created',
-      subject: id,
-      detail: {},
-      address: null,
-    });
-    return { token, expiresAt: link.expiresAt };
+    return { value: { token, expiresAt }, deed: { action: 'setup_link.created', subject: id, detail: {} } };
   });
 
 /** The token is in the fragment, which browsers do not send, so it is in no log. */

@@ -2,15 +2,25 @@ import { FlorinError, invalid } from '../../core/errors.ts';
 import { idPrefixes } from '../../core/ids.ts';
 import { type AccessLink, findAccessLink, lockTeam, spendAccessLink } from '../../storage/access/accessLinks.ts';
 import { readAccount } from '../../storage/access/accounts.ts';
-import { hasOwner, readPerson } from '../../storage/access/people.ts';
+import { hasOwner, putMembership } from '../../storage/access/memberships.ts';
+import { type PersonRow, readPerson } from '../../storage/access/people.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { NewPasskey, PasskeyResponse } from '../../vault/passkeys.ts';
 import { hashToken } from '../../vault/tokens.ts';
-import { personActor, recordAudit } from '../audit/audit.ts';
+import { type Deed, memberActing } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
+import { type Done, perform } from '../perform.ts';
 import { offerRegistration, storePasskey, verifyRegistration } from './passkeys.ts';
 import { acceptPassword, addPerson, readEmail, readName } from './people.ts';
 import type { Visit } from './sessions.ts';
-import { type NewSession, startSession } from './signIn.ts';
+import {
+  type Admission,
+  type NewSession,
+  proveByPasskey,
+  proveByPassword,
+  type SignInOrigin,
+  startSession,
+} from './signIn.ts';
 
 const invalidLink = (): FlorinError =>
   new FlorinError(
@@ -78,6 +88,20 @@ const readProofs = async (
   };
 };
 
+/** Uses the link up, in the transaction that makes the member. */
+const spendLink = async (tx: Queryable, token: string, { accountId, kind }: AccessLink): Promise<AccessLink> => {
+  await lockTeam(tx, accountId);
+  const used = await spendAccessLink(tx, hashToken(token)!, kind);
+  if (!used || (kind === 'setup' && (await hasOwner(tx, accountId)))) throw invalidLink();
+  return used;
+};
+
+const joined = (personId: string, email: string, { role, id }: AccessLink): Deed => ({
+  action: 'person.joined',
+  subject: personId,
+  detail: { email, role, link: id },
+});
+
 /** Makes the person of a link, who is signed in from then on. */
 export const joinByLink = async (
   context: Context,
@@ -86,27 +110,58 @@ export const joinByLink = async (
   visit: Visit,
 ): Promise<NewSession> => {
   const link = await findLink(context, given.token, kind);
+  const { accountId } = link;
   const { name, email } = nameOf(link, given);
   const { passwordHash, passkey } = await readProofs(context, link, { name, email }, given);
-  return context.db.transaction(async tx => {
-    await lockTeam(tx, link.accountId);
-    const used = await spendAccessLink(tx, hashToken(given.token)!, kind);
-    if (!used || (kind === 'setup' && (await hasOwner(tx, used.accountId)))) throw invalidLink();
-    const { accountId, role } = used;
-    const { id } = await addPerson(context, tx, { accountId, email, name, role, passwordHash }, personIdOf(used));
-    const entry = { accountId, environment: null, actor: personActor({ personId: id, name }), subject: id };
-    const detail = { email, role, link: used.id };
-    await recordAudit(context, tx, { ...entry, action: 'person.joined', detail, address: visit.address });
-    if (passkey) {
-      const called = { name: visit.device, address: visit.address };
-      await storePasskey(context, tx, { accountId, personId: id, name }, passkey, called);
-    }
-    return startSession(
-      context,
-      tx,
-      (await readPerson(tx, accountId, id))!,
-      visit,
-      kind === 'setup' ? 'setup link' : 'invitation',
-    );
+  const personId = personIdOf(link);
+  return perform(context, memberActing({ accountId, personId, name, email }, visit.address), null, async tx => {
+    const used = await spendLink(tx, given.token, link);
+    await addPerson(context, tx, { accountId, email, name, role: used.role, passwordHash }, personId);
+    const followed = [joined(personId, email, used)];
+    if (passkey) followed.push((await storePasskey(context, tx, personId, passkey, visit.device)).deed);
+    const member = { person: (await readPerson(tx, personId))!, accountId, role: used.role };
+    const method = kind === 'setup' ? 'setup link' : 'invitation';
+    const { session, deed } = await startSession(context, tx, member, visit, method);
+    return { value: session, deed, followed };
   });
+};
+
+/** An invitation of somebody who can sign in already: their proof makes them a member. */
+const joining = (context: Context, token: string, link: AccessLink, visit: Visit): Admission<NewSession> => ({
+  accountOf: async ({ email }) => {
+    if (email !== link.email) throw invalidLink();
+    return link.accountId;
+  },
+  async admit(tx: Queryable, person: PersonRow, accountId: string, method: string): Promise<Done<NewSession>> {
+    const { role, ...used } = await spendLink(tx, token, link);
+    if (!(await putMembership(tx, accountId, person.id, role))) {
+      throw new FlorinError('conflict', 'You are a member of this account already. Sign in.');
+    }
+    const { session, deed } = await startSession(context, tx, { person, accountId, role }, visit, method);
+    return { value: session, deed, followed: [joined(person.id, person.email, { role, ...used })] };
+  },
+});
+
+/** Null if the password is right and a code is still needed. */
+export const joinWithPassword = async (
+  context: Context,
+  given: { readonly token: string; readonly password: string; readonly code?: string | undefined },
+  origin: SignInOrigin,
+): Promise<NewSession | null> => {
+  const link = await findLink(context, given.token, 'invitation');
+  return proveByPassword(
+    context,
+    { ...given, email: link.email! },
+    origin,
+    joining(context, given.token, link, origin),
+  );
+};
+
+export const joinWithPasskey = async (
+  context: Context,
+  given: { readonly token: string; readonly response: PasskeyResponse },
+  visit: Visit,
+): Promise<NewSession> => {
+  const link = await findLink(context, given.token, 'invitation');
+  return proveByPasskey(context, given.response, visit, joining(context, given.token, link, visit));
 };

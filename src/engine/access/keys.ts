@@ -16,6 +16,7 @@ import {
 } from '../../storage/access/keys.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateApiKey } from '../../vault/apiKeys.ts';
+import type { Acting } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import type { Work } from '../perform.ts';
 
@@ -97,7 +98,12 @@ export type KeyRequest = {
   readonly expiresAt?: Date | null;
 };
 
-const addKey = async (context: KeyContext, tx: Queryable, scope: Scope, request: KeyRequest): Promise<NewKey> => {
+const addKey = async (
+  context: KeyContext,
+  tx: Queryable,
+  { scope, actor }: Acting,
+  request: KeyRequest,
+): Promise<NewKey> => {
   const { accountId, environment } = scope;
   await refuseTooMany(tx, scope);
   const { key, hash, hint } = generateApiKey(environment);
@@ -113,6 +119,7 @@ const addKey = async (context: KeyContext, tx: Queryable, scope: Scope, request:
     ipAllow: request.ipAllow?.length ? [...new Set(request.ipAllow)] : null,
     createdAt: new Date(ms),
     expiresAt: request.expiresAt ?? null,
+    createdBy: actor.kind === 'person' ? actor.id : null,
   });
   return { ...row, key };
 };
@@ -120,11 +127,11 @@ const addKey = async (context: KeyContext, tx: Queryable, scope: Scope, request:
 /** `role`: of the person who asks; null for the operator and for Florin itself. */
 export const createKey =
   (context: KeyContext, request: KeyRequest, role: Role | null): Work<NewKey> =>
-  async (tx, { scope }) => {
+  async (tx, acting) => {
     const refused = request.ipAllow?.find(block => readAddressBlock(block) === null);
     if (refused !== undefined) throw invalid('ipAllow', `${refused} is not an IP address or a CIDR block.`);
     refuseBeyond(role, request.scopes);
-    const row = await addKey(context, tx, scope, request);
+    const row = await addKey(context, tx, acting, request);
     const { name, hint, scopes, ipAllow } = row;
     const detail = { name, hint, scopes, ipAllow, expiresAt: row.expiresAt?.toISOString() ?? null };
     return { value: row, deed: { action: 'key.created', subject: row.id, detail } };
@@ -133,8 +140,8 @@ export const createKey =
 /** The successor has the same rights. */
 export const rotateKey =
   (context: KeyContext, id: string, overlap: RotationOverlap, role: Role | null): Work<NewKey> =>
-  async (tx, { scope }) => {
-    const old = await lockOwnKey(tx, scope, id);
+  async (tx, acting) => {
+    const old = await lockOwnKey(tx, acting.scope, id);
     const refuse = (why: string): never => {
       throw new FlorinError('conflict', why);
     };
@@ -142,7 +149,7 @@ export const rotateKey =
     if (status === 'expired' || status === 'revoked') refuse(`The key is ${status}. Create a new key instead.`);
     if (old.successorId) refuse(`The key was already rotated. Its successor is ${old.successorId}.`);
     refuseBeyond(role, old.scopes);
-    const row = await addKey(context, tx, scope, old);
+    const row = await addKey(context, tx, acting, old);
     await succeedKey(tx, old.id, row.id, rotationOverlaps[overlap]);
     const detail = { name: old.name, successorId: row.id, hint: row.hint, overlap };
     return { value: row, deed: { action: 'key.rotated', subject: id, detail } };

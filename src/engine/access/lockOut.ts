@@ -69,7 +69,5 @@ export const beginSignIn = (
   ]);
 
 /** Only someone with a session of this person can raise the count. */
-export const beginProof = (
-  context: Pick<Context, 'db'>,
-  { accountId, personId }: { accountId: string; personId: string },
-): Promise<Attempt> => begin(context, { subject: subjectOf('proof', accountId, personId), ...ownLimit }, []);
+export const beginProof = (context: Pick<Context, 'db'>, { personId }: { personId: string }): Promise<Attempt> =>
+  begin(context, { subject: subjectOf('proof', personId), ...ownLimit }, []);

@@ -9,6 +9,7 @@ import {
   markPasskeyUsed,
   type PasskeyRow,
   putChallenge,
+  readPasskey,
   takeChallenge,
 } from '../../storage/access/passkeys.ts';
 import { isUniqueViolation, type Queryable } from '../../storage/database.ts';
@@ -24,8 +25,9 @@ import {
   verifyNewPasskey,
   verifyPasskeyUse,
 } from '../../vault/passkeys.ts';
-import { personActor, recordAudit } from '../audit/audit.ts';
+import type { Deed } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
+import type { AccountWork } from '../perform.ts';
 import { lockSelf } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
 
@@ -63,7 +65,7 @@ export const requestPasskey = async (
   person: SignedInPerson | null,
 ): Promise<Record<string, unknown>> => {
   const challenge = await newChallenge(context, purpose, person?.personId ?? null);
-  const existing = person ? await listPasskeys(context.db, person.accountId, person.personId) : [];
+  const existing = person ? await listPasskeys(context.db, person.personId) : [];
   return passkeyRequest(relyingPartyOf(context.dashboard.url), challenge, existing);
 };
 
@@ -79,6 +81,14 @@ export const spendForPasskey = async (
   const challenge = await spendChallenge(context, response, purpose, person?.personId ?? null);
   if (!challenge) throw passkeyRefused();
   return { challenge, response };
+};
+
+/** Whose passkey answered, before it is verified. */
+export const bearerOf = async (context: Pick<Context, 'db'>, response: PasskeyResponse): Promise<string> => {
+  const credentialId = credentialIn(response);
+  const passkey = credentialId && (await readPasskey(context.db, credentialId));
+  if (!passkey) throw passkeyRefused();
+  return passkey.personId;
 };
 
 /** Verifies the response and marks the passkey as used. Returns the passkey. */
@@ -100,7 +110,7 @@ export const acceptPasskey = async (
 };
 
 export const listOwnPasskeys = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<PasskeyRow[]> =>
-  listPasskeys(context.db, person.accountId, person.personId);
+  listPasskeys(context.db, person.personId);
 
 /** Whose passkey it will be. The person need not be there yet. */
 type Bearer = Pick<SignedInPerson, 'personId' | 'email' | 'name'>;
@@ -129,55 +139,51 @@ export const verifyRegistration = async (
   return made;
 };
 
+/** Stores a new passkey of a person, with what the audit log says about it. */
 export const storePasskey = async (
-  context: Context,
+  context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
-  person: Pick<SignedInPerson, 'accountId' | 'personId' | 'name'>,
+  personId: string,
   made: NewPasskey,
-  { name: called, address }: { name: string; address: string },
-): Promise<PasskeyRow> => {
-  const { accountId, personId } = person;
+  called: string,
+): Promise<{ row: PasskeyRow; deed: Deed }> => {
   const name = called.trim().slice(0, 100) || 'Passkey';
   const { id } = context.ids.next('passkey', context.clock.nowMs());
   const { credentialId, publicKey, counter, backedUp } = made;
   const transports = [...made.transports];
-  const row = { accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name };
-  const stored = await insertPasskey(tx, row).catch(error => {
+  const passkey = { personId, id, credentialId, publicKey, counter, transports, backedUp, name };
+  const row = await insertPasskey(tx, passkey).catch(error => {
     if (!isUniqueViolation(error, 'passkeys_credential_id_key')) throw error;
     throw new FlorinError('conflict', 'This passkey is already registered.');
   });
-  const actor = personActor(person);
-  const entry = { accountId, environment: null, actor, action: 'person.passkey_added' as const, subject: id };
-  await recordAudit(context, tx, { ...entry, detail: { name }, address });
-  return stored;
+  return { row, deed: { action: 'person.passkey_added', subject: id, detail: { name } } };
 };
 
 export const addPasskey = async (
   context: Context,
-  person: SignedInPerson,
+  { personId }: SignedInPerson,
   given: { name: string; response: PasskeyResponse },
-  address: string,
-): Promise<PasskeyRow> => {
-  const made = await verifyRegistration(context, person.personId, given.response);
-  return context.db.transaction(async tx => {
-    if ((await listPasskeys(tx, person.accountId, person.personId)).length >= maxPasskeys) {
+): Promise<AccountWork<PasskeyRow>> => {
+  const made = await verifyRegistration(context, personId, given.response);
+  return async tx => {
+    if ((await listPasskeys(tx, personId)).length >= maxPasskeys) {
       throw new FlorinError('conflict', `You already have the maximum of ${maxPasskeys} passkeys. Remove one first.`);
     }
-    return storePasskey(context, tx, person, made, { name: given.name, address });
-  });
+    const { row, deed } = await storePasskey(context, tx, personId, made, given.name);
+    return { value: row, deed };
+  };
 };
 
-export const removePasskey = (context: Context, person: SignedInPerson, id: string, address: string): Promise<void> =>
-  context.db.transaction(async tx => {
-    const { accountId, personId } = person;
+export const removePasskey =
+  (person: SignedInPerson, id: string): AccountWork<null> =>
+  async tx => {
+    const { personId } = person;
     const { passwordHash } = await lockSelf(tx, person);
-    const name = await deletePasskey(tx, accountId, personId, id);
+    const name = await deletePasskey(tx, personId, id);
     if (name === null) throw new FlorinError('not_found', 'You have no passkey with this id.');
     // Counted after the lock is held: the locking statement itself counts before it waits for a removal beside it.
-    if (passwordHash === null && (await listPasskeys(tx, accountId, personId)).length === 0) {
+    if (passwordHash === null && (await listPasskeys(tx, personId)).length === 0) {
       throw new FlorinError('conflict', 'This is the only way you can sign in. Set a password or add a passkey first.');
     }
-    const actor = personActor(person);
-    const entry = { accountId, environment: null, actor, action: 'person.passkey_removed' as const, subject: id };
-    await recordAudit(context, tx, { ...entry, detail: { name }, address });
-  });
+    return { value: null, deed: { action: 'person.passkey_removed', subject: id, detail: { name } } };
+  };

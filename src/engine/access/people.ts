@@ -1,6 +1,7 @@
 import { refusePassword } from '../../core/access/passwordRules.ts';
 import type { Role } from '../../core/access/rights.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
+import { putMembership } from '../../storage/access/memberships.ts';
 import { insertPerson } from '../../storage/access/people.ts';
 import { isUniqueViolation, type Queryable } from '../../storage/database.ts';
 import { hashPassword, TooManyPasswords, verifyPassword } from '../../vault/passwords.ts';
@@ -57,6 +58,7 @@ export type NewPerson = {
   readonly passwordHash: string | null;
 };
 
+/** Adds a person as a member of their first account. */
 export const addPerson = async (
   context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
@@ -66,10 +68,11 @@ export const addPerson = async (
   const { id: nextId, ms } = context.ids.next('person', context.clock.nowMs());
   const id = promisedId ?? nextId;
   try {
-    await insertPerson(tx, { ...person, id, createdAt: new Date(ms) });
+    await insertPerson(tx, { ...person, firstAccountId: person.accountId, id, createdAt: new Date(ms) });
   } catch (error) {
     if (!isUniqueViolation(error, 'people_email')) throw error;
     throw new FlorinError('conflict', 'This e-mail address is already in use.', 'email');
   }
+  await putMembership(tx, person.accountId, id, person.role);
   return { accountId: person.accountId, id };
 };

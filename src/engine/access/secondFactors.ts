@@ -1,4 +1,3 @@
-import type { AuditAction } from '../../core/auditActions.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { lockPerson, type PersonRow } from '../../storage/access/people.ts';
 import {
@@ -12,11 +11,11 @@ import {
 import type { Queryable } from '../../storage/database.ts';
 import { generateRecoveryCodes, readRecoveryCode } from '../../vault/recoveryCodes.ts';
 import { base32Of, generateTotpSecret, matchTotp, totpUri } from '../../vault/totp.ts';
-import { personActor, recordAudit } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
+import type { AccountWork } from '../perform.ts';
 import type { SignedInPerson } from './sessions.ts';
 
-const totpContext = (accountId: string, personId: string): string[] => ['totp', accountId, personId];
+const totpContext = ({ firstAccountId, id }: PersonRow): string[] => ['totp', firstAccountId, id];
 
 type Parts = Pick<Context, 'db' | 'vault' | 'clock'>;
 
@@ -27,21 +26,21 @@ export const takeCode = async (
   person: PersonRow,
   text: string,
 ): Promise<'totp' | 'recovery' | null> => {
-  const { accountId, id } = person;
+  const { id } = person;
   const code = text.replaceAll(/\s/g, '');
   if (person.totpSecret) {
-    const secret = context.vault.open(person.totpSecret, totpContext(accountId, id));
+    const secret = context.vault.open(person.totpSecret, totpContext(person));
     const step = matchTotp(secret, code, context.clock.nowMs(), BigInt(person.totpLastStep));
-    if (step !== null) return (await takeTotpStep(tx, accountId, id, step)) ? 'totp' : null;
+    if (step !== null) return (await takeTotpStep(tx, id, step)) ? 'totp' : null;
   }
   const recovery = readRecoveryCode(text);
   if (recovery === null) return null;
-  return (await spendRecoveryCode(tx, accountId, id, context.vault.recoveryHash(id, recovery))) ? 'recovery' : null;
+  return (await spendRecoveryCode(tx, id, context.vault.recoveryHash(id, recovery))) ? 'recovery' : null;
 };
 
 /** Locks the person's own row. */
-export const lockSelf = async (tx: Queryable, { accountId, personId }: SignedInPerson): Promise<PersonRow> => {
-  const row = await lockPerson(tx, accountId, personId);
+export const lockSelf = async (tx: Queryable, { personId }: Pick<SignedInPerson, 'personId'>): Promise<PersonRow> => {
+  const row = await lockPerson(tx, personId);
   if (!row) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
   return row;
 };
@@ -52,71 +51,63 @@ export const beginTotp = (context: Context, person: SignedInPerson): Promise<{ u
     const row = await lockSelf(tx, person);
     if (row.totpSecret) throw new FlorinError('conflict', 'You already have an authenticator. Turn it off first.');
     const secret = generateTotpSecret();
-    const sealed = context.vault.seal(secret, totpContext(row.accountId, row.id));
-    await putPendingTotp(tx, row.accountId, row.id, sealed);
+    const sealed = context.vault.seal(secret, totpContext(row));
+    await putPendingTotp(tx, row.id, sealed);
     return { uri: totpUri(secret, row.email, new URL(context.dashboard.url).host), secret: base32Of(secret) };
   });
 
 const newRecoveryCodes = async (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
-  { accountId, id }: PersonRow,
+  { id }: PersonRow,
 ): Promise<string[]> => {
   const codes = generateRecoveryCodes();
   await replaceRecoveryCodes(
     tx,
-    accountId,
     id,
     codes.map(code => context.vault.recoveryHash(id, code)),
   );
   return codes;
 };
 
-const recordChange = (
-  context: Pick<Context, 'vault'>,
-  tx: Queryable,
-  person: SignedInPerson,
-  action: AuditAction,
-  address: string,
-) =>
-  recordAudit(context, tx, {
-    accountId: person.accountId,
-    environment: null,
-    actor: personActor(person),
-    action,
-    subject: person.personId,
-    detail: {},
-    address,
-  });
+const changed = (
+  action: 'person.totp_added' | 'person.totp_removed' | 'person.recovery_codes_renewed',
+  id: string,
+) => ({
+  action,
+  subject: id,
+  detail: {},
+});
 
 /** Activates the pending secret if the code is right. The recovery codes are shown only now. */
-export const turnTotpOn = (context: Parts, person: SignedInPerson, code: string, address: string): Promise<string[]> =>
-  context.db.transaction(async tx => {
+export const turnTotpOn =
+  (context: Parts, person: SignedInPerson, code: string): AccountWork<string[]> =>
+  async tx => {
     const row = await lockSelf(tx, person);
     if (!row.totpPending) throw new FlorinError('conflict', 'Start the setup of an authenticator first.');
-    const secret = context.vault.open(row.totpPending, totpContext(row.accountId, row.id));
+    const secret = context.vault.open(row.totpPending, totpContext(row));
     const step = matchTotp(secret, code.replaceAll(/\s/g, ''), context.clock.nowMs(), 0n);
     if (step === null) throw invalid('code', 'The code is wrong. Enter the code that your authenticator shows now.');
-    await confirmTotp(tx, row.accountId, row.id, step);
+    await confirmTotp(tx, row.id, step);
     const codes = await newRecoveryCodes(context, tx, row);
-    await recordChange(context, tx, person, 'person.totp_added', address);
-    return codes;
-  });
+    return { value: codes, deed: changed('person.totp_added', row.id) };
+  };
 
-export const turnTotpOff = (context: Parts, person: SignedInPerson, address: string): Promise<void> =>
-  context.db.transaction(async tx => {
+export const turnTotpOff =
+  (person: SignedInPerson): AccountWork<null> =>
+  async tx => {
     const row = await lockSelf(tx, person);
     if (!row.totpSecret) throw new FlorinError('conflict', 'You have no authenticator.');
-    await removeTotp(tx, row.accountId, row.id);
-    await recordChange(context, tx, person, 'person.totp_removed', address);
-  });
+    await removeTotp(tx, row.id);
+    return { value: null, deed: changed('person.totp_removed', row.id) };
+  };
 
-export const renewRecoveryCodes = (context: Parts, person: SignedInPerson, address: string): Promise<string[]> =>
-  context.db.transaction(async tx => {
+export const renewRecoveryCodes =
+  (context: Parts, person: SignedInPerson): AccountWork<string[]> =>
+  async tx => {
     const row = await lockSelf(tx, person);
     if (!row.totpSecret)
       throw new FlorinError('conflict', 'Recovery codes replace an authenticator code. Add an authenticator first.');
     const codes = await newRecoveryCodes(context, tx, row);
-    await recordChange(context, tx, person, 'person.recovery_codes_renewed', address);
-    return codes;
-  });
+    return { value: codes, deed: changed('person.recovery_codes_renewed', row.id) };
+  };

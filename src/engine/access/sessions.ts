@@ -11,14 +11,15 @@ import {
   proveSession,
   readSessionRole,
   type SessionRow,
+  switchSession,
   touchSession,
   trimSessions,
   whySessionEnded,
 } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
-import { entryBy, recordAudit } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
+import type { AccountWork } from '../perform.ts';
 
 /** The signed-in person. Role and session are read again for each request, so that a removed right is gone at once. */
 export type SignedInPerson = {
@@ -43,7 +44,7 @@ const staleSeconds = 60;
 /** The list of sessions shows all of them, so that none can hide. */
 const maxSessions = 50;
 
-/** Opens a session with a new token, whatever token the browser had. */
+/** Opens a session in an account of the person, with a new token, whatever token the browser had. */
 export const openSession = async (
   context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
@@ -61,7 +62,7 @@ export const openSession = async (
     address: visit.address.slice(0, 64),
     device: visit.device.slice(0, 200),
   });
-  await trimSessions(tx, person.accountId, person.id, maxSessions);
+  await trimSessions(tx, person.id, maxSessions);
   return { token, sessionId: id };
 };
 
@@ -105,41 +106,40 @@ export const markProven = async (tx: Queryable, person: SignedInPerson): Promise
 };
 
 export const listOwnSessions = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<SessionRow[]> =>
-  listSessions(context.db, person.accountId, person.personId, idleSeconds);
+  listSessions(context.db, person.personId, idleSeconds);
 
-export const endOwnSession = (
-  context: Pick<Context, 'db' | 'vault'>,
-  person: SignedInPerson,
-  id: string,
-  address: string,
-): Promise<void> =>
-  context.db.transaction(async tx => {
+/** Ends a session of the person's own, in whichever account it is open. */
+export const endOwnSession =
+  (person: SignedInPerson, id: string): AccountWork<null> =>
+  async tx => {
     const isThis = id === person.sessionId;
-    const reason = isThis ? 'signed_out' : 'ended';
-    if (!(await endSession(tx, person.accountId, person.personId, id, reason))) throw noSuchSession();
+    if (!(await endSession(tx, person.personId, id, isThis ? 'signed_out' : 'ended'))) throw noSuchSession();
     const action = isThis ? 'session.signed_out' : 'session.ended';
-    await recordAudit(context, tx, entryBy({ person, address }, null, { action, subject: id, detail: {} }));
-  });
+    return { value: null, deed: { action, subject: id, detail: {} } };
+  };
 
 /** Ends the browser's previous session. Otherwise it would live on, and nobody could end it. */
-export const endReplacedSession = (
-  context: Pick<Context, 'db' | 'vault'>,
-  person: SignedInPerson,
-  address: string,
-): Promise<void> =>
-  context.db.transaction(async tx => {
-    if (!(await endSession(tx, person.accountId, person.personId, person.sessionId, 'signed_out'))) return;
-    const done = { action: 'session.replaced' as const, subject: person.sessionId, detail: {} };
-    await recordAudit(context, tx, entryBy({ person, address }, null, done));
-  });
+export const endReplacedSession =
+  ({ personId, sessionId }: SignedInPerson): AccountWork<null> =>
+  async tx => {
+    const isEnded = await endSession(tx, personId, sessionId, 'signed_out');
+    return { value: null, deed: isEnded ? { action: 'session.replaced', subject: sessionId, detail: {} } : null };
+  };
 
-export const endOtherSessions = (
-  context: Pick<Context, 'db' | 'vault'>,
-  person: SignedInPerson,
-  address: string,
-): Promise<void> =>
-  context.db.transaction(async tx => {
-    const ended = await endSessions(tx, person.accountId, person.personId, person.sessionId, 'ended');
-    const done = { action: 'session.others_ended' as const, subject: person.personId, detail: { sessions: ended } };
-    await recordAudit(context, tx, entryBy({ person, address }, null, done));
-  });
+export const endOtherSessions =
+  ({ personId, sessionId }: SignedInPerson): AccountWork<null> =>
+  async tx => {
+    const sessions = await endSessions(tx, personId, 'ended', { keptId: sessionId });
+    return { value: null, deed: { action: 'session.others_ended', subject: personId, detail: { sessions } } };
+  };
+
+/** Opens the session in another account of the person. The other account's log has the row. */
+export const switchAccount =
+  (person: SignedInPerson): AccountWork<null> =>
+  async (tx, { scope: { accountId } }) => {
+    if (!(await switchSession(tx, person, accountId))) {
+      throw new FlorinError('not_found', 'You are not a member of an account with this id.');
+    }
+    const detail = { session: person.sessionId, from: person.accountId };
+    return { value: null, deed: { action: 'session.switched', subject: person.sessionId, detail } };
+  };

@@ -1,11 +1,15 @@
+import type { Role } from '../../core/access/rights.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
-import { findPersonByEmail, lockPerson, type PersonRow } from '../../storage/access/people.ts';
+import { accountsOf, readMember } from '../../storage/access/memberships.ts';
+import { findPersonByEmail, lockPerson, type PersonRow, readPerson } from '../../storage/access/people.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { PasskeyResponse } from '../../vault/passkeys.ts';
-import { personActor, recordAudit, systemActor } from '../audit/audit.ts';
+import { type Deed, memberActing } from '../audit/acting.ts';
+import { systemActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
+import { type Done, perform } from '../perform.ts';
 import { type Attempt, beginProof, beginSignIn } from './lockOut.ts';
-import { acceptPasskey, passkeyRefused, spendForPasskey } from './passkeys.ts';
+import { acceptPasskey, bearerOf, passkeyRefused, spendForPasskey } from './passkeys.ts';
 import { checkPassword } from './people.ts';
 import { lockSelf, takeCode } from './secondFactors.ts';
 import { markProven, openSession, type SignedInPerson, type Visit } from './sessions.ts';
@@ -19,39 +23,50 @@ export type SignInOrigin = Visit & { readonly addressKey: string };
 const wrongPassword = (): FlorinError =>
   new FlorinError('unauthorized', 'The e-mail address or the password is wrong.');
 const wrongCode = (): FlorinError => new FlorinError('unauthorized', 'The code is wrong or was already used.', 'code');
-
-const signedInAs = ({ id, accountId, role, name, email }: PersonRow) => ({
-  personId: id,
-  accountId,
-  role,
-  name,
-  email,
-});
+const memberOfNothing = (): FlorinError =>
+  new FlorinError('unauthorized', 'You are not a member of any account. Ask an owner for an invitation.');
 
 /**
  * Opens a session for a person who has proven who they are. The proof also counts for sensitive actions in the next
  * minutes.
  */
 export const startSession = async (
+  context: Pick<Context, 'ids' | 'clock'>,
+  tx: Queryable,
+  { person, accountId, role }: { readonly person: PersonRow; readonly accountId: string; readonly role: Role },
+  { address, device }: Visit,
+  method: string,
+): Promise<{ session: NewSession; deed: Deed }> => {
+  const { id, name, email } = person;
+  const { token, sessionId } = await openSession(context, tx, { accountId, id }, { address, device });
+  const signedIn = { personId: id, accountId, role, name, email, sessionId, provenUntil: null };
+  const provenUntil = await markProven(tx, signedIn);
+  const detail = { method, device, session: sessionId };
+  return {
+    session: { token, person: { ...signedIn, provenUntil } },
+    deed: { action: 'person.signed_in', subject: id, detail },
+  };
+};
+
+/** Opens a session in the account that the person used last. */
+const startInLastAccount = async (
   context: Context,
   tx: Queryable,
   person: PersonRow,
-  { address, device }: Visit,
+  accountId: string,
+  visit: Visit,
   method: string,
-): Promise<NewSession> => {
-  const { token, sessionId } = await openSession(context, tx, person, { address, device });
-  const signedIn = { ...signedInAs(person), sessionId, provenUntil: null };
-  const provenUntil = await markProven(tx, signedIn);
-  await recordAudit(context, tx, {
-    accountId: person.accountId,
-    environment: null,
-    actor: personActor(signedIn),
-    action: 'person.signed_in',
-    subject: person.id,
-    detail: { method, device, session: sessionId },
-    address,
-  });
-  return { token, person: { ...signedIn, provenUntil } };
+): Promise<Done<NewSession>> => {
+  const member = await readMember(tx, accountId, person.id);
+  if (!member) throw memberOfNothing();
+  const { session, deed } = await startSession(context, tx, { person, accountId, role: member.role }, visit, method);
+  return { value: session, deed };
+};
+
+const lastAccountOf = async (context: Pick<Context, 'db'>, { id }: { readonly id: string }): Promise<string> => {
+  const [account] = await accountsOf(context.db, id);
+  if (!account) throw memberOfNothing();
+  return account.id;
 };
 
 /**
@@ -62,22 +77,21 @@ const recordFailure = (
   context: Context,
   person: PersonRow | null,
   attempt: Attempt,
-  origin: SignInOrigin,
+  { address }: SignInOrigin,
   what: string,
 ): void => {
   if (!person || !attempt.isPastFree) return;
-  const recorded = context.db.transaction(tx =>
-    recordAudit(context, tx, {
-      accountId: person.accountId,
-      environment: null,
-      actor: systemActor,
-      action: 'person.locked_out',
-      subject: person.id,
-      detail: { email: person.email, failures: attempt.failures, what },
-      address: origin.address,
-    }),
-  );
-  recorded.catch(error => context.log.error({ err: error }, 'a lock-out could not be recorded'));
+  const record = async (): Promise<void> => {
+    const [account] = await accountsOf(context.db, person.id);
+    if (!account) return;
+    const detail = { email: person.email, failures: attempt.failures, what };
+    const acting = { scope: { accountId: account.id, environment: null }, actor: systemActor, address };
+    await perform(context, acting, null, async () => ({
+      value: null,
+      deed: { action: 'person.locked_out', subject: person.id, detail },
+    }));
+  };
+  record().catch(error => context.log.error({ err: error }, 'a lock-out could not be recorded'));
 };
 
 /** An attempt that could not be checked, because too many were running, does not count. */
@@ -112,12 +126,21 @@ const methods = { password: 'password', totp: 'password and code', recovery: 'pa
 
 const maxEmailLength = 1_000;
 
-/** Null if the password is right and a code is still needed. */
-export const signInWithPassword = async (
+type GivenPassword = { readonly email: string; readonly password: string; readonly code?: string | undefined };
+
+/** What a person does once they have proven who they are, and the account in whose log it is recorded. */
+export type Admission<T> = {
+  readonly accountOf: (person: PersonRow) => Promise<string>;
+  readonly admit: (tx: Queryable, person: PersonRow, accountId: string, method: string) => Promise<Done<T>>;
+};
+
+/** Proves a person by password and code. Null if the password is right and a code is still needed. */
+export const proveByPassword = async <T>(
   context: Context,
-  given: { email: string; password: string; code?: string | undefined },
+  given: GivenPassword,
   origin: SignInOrigin,
-): Promise<NewSession | null> => {
+  { accountOf, admit }: Admission<T>,
+): Promise<T | null> => {
   const email = given.email.trim().normalize('NFC').toLowerCase().slice(0, maxEmailLength);
   const attempt = await beginSignIn(context, { email, addressKey: origin.addressKey });
   const found = await findPersonByEmail(context.db, email);
@@ -129,14 +152,16 @@ export const signInWithPassword = async (
     await context.db.transaction(tx => attempt.undo(tx));
     return null;
   }
+  const accountId = await accountOf(found);
+  const acting = memberActing({ ...found, accountId, personId: found.id }, origin.address);
   try {
-    return await context.db.transaction(async tx => {
-      const person = await lockPerson(tx, found.accountId, found.id);
+    return await perform(context, acting, null, async tx => {
+      const person = await lockPerson(tx, found.id);
       // The password was changed, or the person removed, since the row was read.
       if (person?.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, person!, given.code);
       await attempt.markCorrect(tx);
-      return startSession(context, tx, person!, origin, methods[kind]);
+      return admit(tx, person!, accountId, methods[kind]);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
@@ -146,40 +171,45 @@ export const signInWithPassword = async (
   }
 };
 
-/** Passkeys cannot be guessed, so a lock-out does not apply. */
-export const signInWithPasskey = async (
+/** Proves a person by a passkey. Passkeys cannot be guessed, so a lock-out does not apply. */
+export const proveByPasskey = async <T>(
   context: Context,
   response: PasskeyResponse,
-  visit: Visit,
-): Promise<NewSession> => {
+  { address }: Visit,
+  { accountOf, admit }: Admission<T>,
+): Promise<T> => {
   const spent = await spendForPasskey(context, 'sign-in', response, null);
-  return context.db.transaction(async tx => {
+  const personId = await bearerOf(context, response);
+  const found = await readPerson(context.db, personId);
+  if (!found) throw passkeyRefused();
+  const accountId = await accountOf(found);
+  return perform(context, memberActing({ ...found, accountId, personId }, address), null, async tx => {
     const passkey = await acceptPasskey(context, tx, spent);
-    const person = await lockPerson(tx, passkey.accountId, passkey.personId);
+    const person = passkey.personId === personId ? await lockPerson(tx, personId) : null;
     if (!person) throw passkeyRefused();
-    return startSession(context, tx, person, visit, 'passkey');
+    return admit(tx, person, accountId, 'passkey');
   });
 };
 
-const recordProof = async (
+const signingIn = (context: Context, visit: Visit): Admission<NewSession> => ({
+  accountOf: person => lastAccountOf(context, person),
+  admit: (tx, person, accountId, method) => startInLastAccount(context, tx, person, accountId, visit, method),
+});
+
+/** Null if the password is right and a code is still needed. */
+export const signInWithPassword = (
   context: Context,
-  tx: Queryable,
-  person: SignedInPerson,
-  method: string,
-  address: string,
-) => {
-  const until = await markProven(tx, person);
-  await recordAudit(context, tx, {
-    accountId: person.accountId,
-    environment: null,
-    actor: personActor(person),
-    action: 'person.proved',
-    subject: person.personId,
-    detail: { method },
-    address,
-  });
-  return until;
-};
+  given: GivenPassword,
+  origin: SignInOrigin,
+): Promise<NewSession | null> => proveByPassword(context, given, origin, signingIn(context, origin));
+
+export const signInWithPasskey = (context: Context, response: PasskeyResponse, visit: Visit): Promise<NewSession> =>
+  proveByPasskey(context, response, visit, signingIn(context, visit));
+
+const proved = async (tx: Queryable, person: SignedInPerson, method: string): Promise<Done<Date>> => ({
+  value: await markProven(tx, person),
+  deed: { action: 'person.proved', subject: person.personId, detail: { method } },
+});
 
 /** Proves the person's identity again, for sensitive actions in the next minutes. */
 export const proveWithPassword = async (
@@ -200,12 +230,12 @@ export const proveWithPassword = async (
     throw invalid('code', 'Enter a code from your authenticator too.');
   }
   try {
-    return await context.db.transaction(async tx => {
+    return await perform(context, memberActing(person, origin.address), null, async tx => {
       const row = await lockSelf(tx, person);
       if (row.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, row, given.code);
       await attempt.markCorrect(tx);
-      return recordProof(context, tx, person, methods[kind], origin.address);
+      return proved(tx, person, methods[kind]);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
@@ -222,9 +252,9 @@ export const proveWithPasskey = async (
   address: string,
 ): Promise<Date> => {
   const spent = await spendForPasskey(context, 'prove', response, person);
-  return context.db.transaction(async tx => {
+  return perform(context, memberActing(person, address), null, async tx => {
     const passkey = await acceptPasskey(context, tx, spent);
     if (passkey.personId !== person.personId) throw passkeyRefused();
-    return recordProof(context, tx, person, 'passkey', address);
+    return proved(tx, person, 'passkey');
   });
 };

@@ -2,11 +2,11 @@ import { actionsOf } from '../../core/access/rights.ts';
 import type { Person, SignedIn } from '../../core/api/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { readAccount } from '../../storage/access/accounts.ts';
-import { hasSecuredPerson, type PersonRow, readPerson } from '../../storage/access/people.ts';
+import { accountsOf, hasSecuredMember, type MemberRow, readMember } from '../../storage/access/memberships.ts';
 import type { Context } from '../context.ts';
 import type { SignedInPerson } from './sessions.ts';
 
-export const personObject = (row: PersonRow): Person => ({
+export const personObject = (row: MemberRow): Person => ({
   id: row.id,
   email: row.email,
   name: row.name,
@@ -20,10 +20,11 @@ export const personObject = (row: PersonRow): Person => ({
 /** The signed-in user, as the app needs it. */
 export const describeSignedIn = async (context: Context, session: SignedInPerson): Promise<SignedIn> => {
   const { accountId, personId, provenUntil } = session;
-  const [person, account, isSecured] = await Promise.all([
-    readPerson(context.db, accountId, personId),
+  const [person, account, accounts, isSecured] = await Promise.all([
+    readMember(context.db, accountId, personId),
     readAccount(context.db, accountId),
-    hasSecuredPerson(context.db, accountId),
+    accountsOf(context.db, personId),
+    hasSecuredMember(context.db, accountId),
   ]);
   if (!person || !account) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
   const { sandbox, production } = context.environments;
@@ -31,6 +32,7 @@ export const describeSignedIn = async (context: Context, session: SignedInPerson
     state: 'signed-in',
     person: personObject(person),
     account: { id: account.id, name: account.name, plan: account.plan },
+    accounts: accounts.map(({ id, name, role }) => ({ id, name, role })),
     actions: actionsOf(person.role),
     provenUntil: provenUntil?.toISOString() ?? null,
     urls: { sandbox: sandbox.publicUrl, production: production.publicUrl },

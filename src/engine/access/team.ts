@@ -1,5 +1,4 @@
 import { mayDo, type Role } from '../../core/access/rights.ts';
-import type { AuditAction } from '../../core/auditActions.ts';
 import { FlorinError } from '../../core/errors.ts';
 import {
   type AccessLink,
@@ -8,20 +7,22 @@ import {
   lockTeam,
   withdrawInvitations,
 } from '../../storage/access/accessLinks.ts';
+import { listMadeKeys, revokeKey } from '../../storage/access/keys.ts';
 import {
-  findPersonByEmail,
+  lockMember,
   lockOwners,
-  lockPerson,
-  type PersonRow,
-  readPerson,
-  removePerson,
+  type MemberRow,
+  readMember,
+  removeMembership,
   updateRole,
-} from '../../storage/access/people.ts';
+} from '../../storage/access/memberships.ts';
+import { findPersonByEmail } from '../../storage/access/people.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken } from '../../vault/tokens.ts';
-import { entryBy, recordAudit } from '../audit/audit.ts';
+import type { Deed } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
+import type { AccountWork } from '../perform.ts';
 import { readEmail } from './people.ts';
 import type { SignedInPerson } from './sessions.ts';
 
@@ -38,66 +39,55 @@ const refuseOwners = (person: SignedInPerson, ...touched: Role[]): void => {
   }
 };
 
-const recordChange = (
-  context: Pick<Context, 'vault'>,
-  tx: Queryable,
-  person: SignedInPerson,
-  { address, ...done }: { action: AuditAction; subject: string; detail: Record<string, unknown>; address: string },
-): Promise<void> => recordAudit(context, tx, entryBy({ person, address }, null, done));
-
 /** Locks the manager's own row and reads the current role, which may have changed during the request. */
 const lockManager = async (tx: Queryable, person: SignedInPerson): Promise<SignedInPerson> => {
-  const self = await lockPerson(tx, person.accountId, person.personId);
+  const self = await lockMember(tx, person.accountId, person.personId);
   if (!self || !mayDo(self.role, 'team.manage')) {
     throw new FlorinError('permission_denied', 'Your role no longer allows this.');
   }
   return { ...person, role: self.role };
 };
 
-/** Invalidates the links of these invitations, each with an audit row. */
+/** Invalidates the links of these invitations. Returns what the audit log says about each. */
 const withdraw = async (
-  context: Context,
   tx: Queryable,
   person: SignedInPerson,
   by: { id?: string; email?: string; createdBy?: string },
-  address: string,
-): Promise<AccessLink[]> => {
+): Promise<Deed[]> => {
   const gone = await withdrawInvitations(tx, person.accountId, by);
   // A manager who may remove a person may also withdraw that person's invitations.
   if (by.createdBy === undefined) refuseOwners(person, ...gone.map(link => link.role));
-  for (const { id, email, role } of gone) {
-    await recordChange(context, tx, person, {
-      action: 'invitation.withdrawn',
-      subject: id,
-      detail: { email, role },
-      address,
-    });
-  }
-  return gone;
+  return gone.map(({ id, email, role }) => ({
+    action: 'invitation.withdrawn',
+    subject: id,
+    detail: { email, role },
+  }));
 };
 
-/**
- * Also accepts an e-mail address of another account, and refuses it only when the invitation is used: the inviter must
- * not learn who else uses it.
- */
-export const invite = (
-  context: Context,
-  person: SignedInPerson,
-  given: { email: string; role: Role },
-  address: string,
-): Promise<AccessLink & { email: string; link: string }> => {
-  const email = readEmail(given.email);
-  const { role } = given;
-  const { accountId } = person;
-  return context.db.transaction(async tx => {
+const isMember = async (tx: Queryable, accountId: string, email: string): Promise<boolean> => {
+  const person = await findPersonByEmail(tx, email);
+  return person !== null && (await readMember(tx, accountId, person.id)) !== null;
+};
+
+/** The inviter does not learn whether the e-mail address has a sign-in here already. */
+export const invite =
+  (
+    context: Context,
+    person: SignedInPerson,
+    given: { email: string; role: Role },
+  ): AccountWork<AccessLink & { email: string; link: string }> =>
+  async tx => {
+    const email = readEmail(given.email);
+    const { role } = given;
+    const { accountId } = person;
     await lockTeam(tx, accountId);
     const self = await lockManager(tx, person);
     refuseOwners(self, role);
-    if ((await findPersonByEmail(tx, email))?.accountId === accountId) {
+    if (await isMember(tx, accountId, email)) {
       throw new FlorinError('conflict', 'A member of your team already has this e-mail address.', 'email');
     }
     // One invitation per address: only the latest link works.
-    await withdraw(context, tx, self, { email }, address);
+    const followed = await withdraw(tx, self, { email });
     if ((await listInvitations(tx, accountId)).length >= maxInvitations) {
       throw new FlorinError('conflict', `There are ${maxInvitations} open invitations. Withdraw some first.`);
     }
@@ -113,40 +103,34 @@ export const invite = (
       createdBy: person.personId,
       livesSeconds: invitationSeconds,
     });
-    await recordChange(context, tx, person, {
-      action: 'invitation.created',
-      subject: id,
-      detail: { email, role },
-      address,
-    });
-    return { ...row, email, link: `${context.dashboard.url}/dashboard/invitation#${token}` };
-  });
-};
+    return {
+      value: { ...row, email, link: `${context.dashboard.url}/dashboard/invitation#${token}` },
+      deed: { action: 'invitation.created', subject: id, detail: { email, role } },
+      followed,
+    };
+  };
 
-export const withdrawInvitation = (
-  context: Context,
-  person: SignedInPerson,
-  id: string,
-  address: string,
-): Promise<void> =>
-  context.db.transaction(async tx => {
+export const withdrawInvitation =
+  (person: SignedInPerson, id: string): AccountWork<null> =>
+  async tx => {
     await lockTeam(tx, person.accountId);
-    const self = await lockManager(tx, person);
-    if ((await withdraw(context, tx, self, { id }, address)).length === 0) throw noSuchInvitation();
-  });
+    const [deed] = await withdraw(tx, await lockManager(tx, person), { id });
+    if (!deed) throw noSuchInvitation();
+    return { value: null, deed };
+  };
 
-/** Locks the member. Throws if the account would have no owner left. */
-const lockMember = async (
+/** Locks a member whom the person may manage. Throws if the account would have no owner left. */
+const lockManaged = async (
   tx: Queryable,
   person: SignedInPerson,
   id: string,
   becomes: Role | 'nobody',
-): Promise<PersonRow> => {
+): Promise<MemberRow> => {
   const { accountId } = person;
   await lockTeam(tx, accountId);
   const owners = await lockOwners(tx, accountId);
   const self = await lockManager(tx, person);
-  const member = await lockPerson(tx, accountId, id);
+  const member = await lockMember(tx, accountId, id);
   if (!member) throw noSuchMember();
   refuseOwners(self, member.role, ...(becomes === 'nobody' ? [] : [becomes]));
   if (becomes !== 'owner' && owners.length === 1 && owners[0] === id) {
@@ -155,35 +139,54 @@ const lockMember = async (
   return member;
 };
 
-/** Ends the member's sessions, whose pages were read with the old role. */
-export const changeRole = (
-  context: Context,
-  person: SignedInPerson,
-  id: string,
-  role: Role,
-  address: string,
-): Promise<PersonRow> =>
-  context.db.transaction(async tx => {
-    const member = await lockMember(tx, person, id, role);
+/** Ends the member's sessions in this account, whose pages were read with the old role. */
+export const changeRole =
+  (person: SignedInPerson, id: string, role: Role): AccountWork<MemberRow> =>
+  async tx => {
+    const member = await lockManaged(tx, person, id, role);
     const { accountId } = person;
-    if (member.role === role) return member;
+    if (member.role === role) return { value: member, deed: null };
     await updateRole(tx, accountId, id, role);
     // One's own session goes on: it is what the next call is made with, and its role is read anew.
-    const kept = id === person.personId ? person.sessionId : null;
-    await endSessions(tx, accountId, id, kept, 'role_changed');
+    const keptId = id === person.personId ? person.sessionId : null;
+    await endSessions(tx, id, 'role_changed', { keptId, accountId });
     // What they could not invite to any more must not be open in their name.
-    if (role !== 'owner') await withdraw(context, tx, person, { createdBy: id }, address);
+    const followed = role === 'owner' ? [] : await withdraw(tx, person, { createdBy: id });
     const detail = { email: member.email, from: member.role, to: role };
-    await recordChange(context, tx, person, { action: 'person.role_changed', subject: id, detail, address });
-    return (await readPerson(tx, accountId, id))!;
-  });
+    const value = (await readMember(tx, accountId, id))!;
+    return { value, deed: { action: 'person.role_changed', subject: id, detail }, followed };
+  };
 
-export const removeMember = (context: Context, person: SignedInPerson, id: string, address: string): Promise<void> =>
-  context.db.transaction(async tx => {
-    const member = await lockMember(tx, person, id, 'nobody');
-    await endSessions(tx, person.accountId, id, null, 'removed');
-    await removePerson(tx, person.accountId, id);
-    await withdraw(context, tx, person, { createdBy: id }, address);
-    const detail = { email: member.email, role: member.role };
-    await recordChange(context, tx, person, { action: 'person.removed', subject: id, detail, address });
-  });
+/** What becomes of the keys that a member made, once they are gone. */
+export const keyFates = ['keep', 'revoke'] as const;
+export type KeyFate = (typeof keyFates)[number];
+
+/** Removes a member. Whoever removes them decides about the keys that they made: a key outlives its maker. */
+export const removeMember =
+  (person: SignedInPerson, id: string, fate: KeyFate | undefined): AccountWork<null> =>
+  async tx => {
+    const { accountId } = person;
+    const member = await lockManaged(tx, person, id, 'nobody');
+    const keys = await listMadeKeys(tx, accountId, id);
+    if (keys.length > 0 && fate === undefined) {
+      throw new FlorinError(
+        'conflict',
+        `${member.name} made ${keys.length} API ${keys.length === 1 ? 'key that still works' : 'keys that still work'}. Say whether to keep or revoke them.`,
+        'keys',
+      );
+    }
+    const revoked: Deed[] = [];
+    for (const { id: key, name, hint, environment } of fate === 'revoke' ? keys : []) {
+      await revokeKey(tx, key);
+      revoked.push({ action: 'key.revoked', subject: key, detail: { name, hint, environment } });
+    }
+    await endSessions(tx, id, 'removed', { accountId });
+    await removeMembership(tx, accountId, id);
+    const withdrawn = await withdraw(tx, person, { createdBy: id });
+    const detail = { email: member.email, role: member.role, keysKept: keys.length - revoked.length };
+    return {
+      value: null,
+      deed: { action: 'person.removed', subject: id, detail },
+      followed: [...revoked, ...withdrawn],
+    };
+  };

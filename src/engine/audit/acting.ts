@@ -2,24 +2,56 @@ import type { AuditAction } from '../../core/auditActions.ts';
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Context } from '../context.ts';
-import { type Actor, operatorActor, recordAudit } from './audit.ts';
+import { type Actor, operatorActor, personActor, recordAudit } from './audit.ts';
+
+/** An account as a whole: people, sessions and the team belong to no environment. */
+export type AccountScope = { readonly accountId: string; readonly environment: null };
+
+/** Null if only the work itself finds out the account: the operator names a transfer or a person. */
+export type ActingScope = Scope | AccountScope | null;
 
 /** Who acts, in which account and environment, and from which address. */
-export type Acting = { readonly scope: Scope; readonly actor: Actor; readonly address: string | null };
+export type Acting<S extends ActingScope = Scope> = {
+  readonly scope: S;
+  readonly actor: Actor;
+  readonly address: string | null;
+};
 
-export const operatorActing = (scope: Scope): Acting => ({ scope, actor: operatorActor, address: null });
+export const operatorActing = <S extends ActingScope>(scope: S): Acting<S> => ({
+  scope,
+  actor: operatorActor,
+  address: null,
+});
 
-/** Adds a row to the audit log, in the transaction of the action. `detail` must contain no secret. */
+/** A person who acts in their account as a whole. */
+export const memberActing = (
+  person: { readonly accountId: string; readonly personId: string; readonly name: string; readonly email: string },
+  address: string | null,
+): Acting<AccountScope> => ({
+  scope: { accountId: person.accountId, environment: null },
+  actor: personActor(person),
+  address,
+});
+
+/** A line of the audit log. `detail` must contain no secret. */
+export type Deed = {
+  readonly action: AuditAction;
+  /** The id of what it was done to, or a network. */
+  readonly subject: string | null;
+  readonly detail: Record<string, unknown>;
+  /** The account whose log it belongs to, if it is not the one that the actor acts in. */
+  readonly in?: Scope | AccountScope;
+};
+
+/** Adds a row to the audit log, in the transaction of the action. */
 export const recordAction = (
   context: Pick<Context, 'vault'>,
   tx: Queryable,
-  { scope, actor, address }: Acting,
-  done: { action: AuditAction; subject: string | null; detail: Record<string, unknown> },
-): Promise<void> =>
-  recordAudit(context, tx, {
-    accountId: scope.accountId,
-    environment: scope.environment,
-    actor,
-    address,
-    ...done,
-  });
+  { scope, actor, address }: Acting<ActingScope>,
+  { in: own, ...deed }: Deed,
+): Promise<void> => {
+  const found = own ?? scope;
+  if (found === null) throw new Error('an audit row needs an account');
+  const { accountId, environment } = found;
+  return recordAudit(context, tx, { accountId, environment, actor, address, ...deed });
+};

@@ -31,24 +31,16 @@ export const operatorActor: Actor = { kind: 'operator', id: null, name: 'Command
 /** Named by its id: names of keys need not differ. */
 export const keyActor = (keyId: string): Actor => ({ kind: 'key', id: keyId, name: keyId });
 
-export const personActor = (person: { readonly personId: string; readonly name: string }): Actor => ({
+/** With the e-mail address: people choose their names, and two may have the same. */
+export const personActor = (person: {
+  readonly personId: string;
+  readonly name: string;
+  readonly email: string;
+}): Actor => ({
   kind: 'person',
   id: person.personId,
-  name: person.name,
+  name: `${person.name} <${person.email}>`,
 });
-
-/** The person who acts, and their address. */
-export type By = {
-  readonly person: { readonly accountId: string; readonly personId: string; readonly name: string };
-  readonly address: string;
-};
-
-/** An entry for an action of a person, in one environment or in the account as a whole. */
-export const entryBy = (
-  { person, address }: By,
-  environment: Environment | null,
-  done: Pick<AuditEntry, 'action' | 'subject' | 'detail'>,
-): AuditEntry => ({ accountId: person.accountId, environment, actor: personActor(person), address, ...done });
 
 export const auditSealOf = ({ sequence, at, ...row }: Omit<AuditLogRow, 'hash'>): AuditSeal => ({
   ...row,

@@ -9,7 +9,8 @@ import {
 import { verifyTransfers } from '../../storage/chain/transfers.ts';
 import { settleForwards } from '../../storage/settlement/holdings.ts';
 import type { AdminContext } from '../access/accounts.ts';
-import { operatorActing, recordAction } from '../audit/acting.ts';
+import { operatorActing } from '../audit/acting.ts';
+import { perform } from '../perform.ts';
 import { type Decision, requireDecision } from './decision.ts';
 
 /**
@@ -23,7 +24,7 @@ export const verifyByDecision = async (
   given: Decision,
 ): Promise<UnverifiedTransfer> => {
   const { by, reason } = requireDecision(given);
-  return context.db.transaction(async tx => {
+  return perform(context, operatorActing(null), null, async tx => {
     const transfer = await lockTransfer(tx, caip2, key);
     if (!transfer) throw new FlorinError('not_found', `Florin has recorded no transfer ${key} on ${caip2}.`);
     const refuse = (why: string): never => {
@@ -40,11 +41,8 @@ export const verifyByDecision = async (
     await settleForwards(tx, caip2, { at: [] }, [{ accountId, environment, id: paymentId }]);
     await wakeNow(tx, { accountId, environment, id: paymentId });
     const sum = `${formatAmount(BigInt(amount), decimals)} ${currency}`;
-    await recordAction(context, tx, operatorActing({ accountId, environment }), {
-      action: 'payment.transfer_verified',
-      subject: paymentId,
-      detail: { caip2, key, txHash, amount: sum, by, reason },
-    });
-    return transfer;
+    const detail = { caip2, key, txHash, amount: sum, by, reason };
+    const scope = { accountId, environment };
+    return { value: transfer, deed: { action: 'payment.transfer_verified', subject: paymentId, detail, in: scope } };
   });
 };

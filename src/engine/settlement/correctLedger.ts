@@ -2,8 +2,9 @@ import { FlorinError } from '../../core/errors.ts';
 import { correctDifference, type DifferenceRow, lockDifference } from '../../storage/settlement/differences.ts';
 import { settleForwards } from '../../storage/settlement/holdings.ts';
 import type { AdminContext } from '../access/accounts.ts';
-import { operatorActing, recordAction } from '../audit/acting.ts';
+import { operatorActing } from '../audit/acting.ts';
 import { type Decision, requireDecision } from '../chain/decision.ts';
+import { perform } from '../perform.ts';
 
 /**
  * The operator has looked at the chain and enters what the records lack, or have too much of. The entry is kept for good,
@@ -15,7 +16,7 @@ export const correctLedger = async (
   given: Decision,
 ): Promise<DifferenceRow> => {
   const { by, reason } = requireDecision(given);
-  return context.db.transaction(async tx => {
+  return perform(context, operatorActing(null), null, async tx => {
     const difference = await lockDifference(tx, asked.id);
     if (!difference) throw new FlorinError('not_found', `There is no open difference ${asked.id}.`);
     if (BigInt(difference.amount) !== asked.amount)
@@ -25,11 +26,8 @@ export const correctLedger = async (
     const { accountId, environment, paymentId, caip2, contract, amount, blockNumber } = difference;
     await correctDifference(tx, asked.id, { by, reason });
     await settleForwards(tx, caip2, { at: [] }, [{ accountId, environment, id: paymentId }]);
-    await recordAction(context, tx, operatorActing({ accountId, environment }), {
-      action: 'ledger.corrected',
-      subject: paymentId,
-      detail: { caip2, contract, amount, block: blockNumber, by, reason },
-    });
-    return difference;
+    const detail = { caip2, contract, amount, block: blockNumber, by, reason };
+    const scope = { accountId, environment };
+    return { value: difference, deed: { action: 'ledger.corrected', subject: paymentId, detail, in: scope } };
   });
 };

@@ -75,7 +75,10 @@ const pickWallet = (rows: readonly ShownWallet[], network: string) => {
 };
 
 /** One entry per network of the registry, set or not. */
-export const showWallets = async (context: Context, scope: Scope): Promise<(Wallet | Unset)[]> => {
+export const showWallets = async (
+  context: Pick<Context, 'db' | 'vault' | 'log'> & { readonly networks: Pick<Context['networks'], 'all'> },
+  scope: Scope,
+): Promise<(Wallet | Unset)[]> => {
   const rows = await readWallets(context, context.db, scope);
   return context.networks
     .all()
@@ -204,7 +207,7 @@ export const confirmTreasury = async (
 
 /** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange =
-  (context: Context, id: string): Work<null> =>
+  (context: Pick<Context, 'vault'>, id: string): Work<null> =>
   async (tx, acting) => {
     const { scope, actor } = acting;
     const [, network, digits] = /^([a-z0-9-]{1,40})-([1-9][0-9]{0,8})$/.exec(id) ?? [];

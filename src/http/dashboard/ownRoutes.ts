@@ -8,7 +8,9 @@ import { beginTotp, renewRecoveryCodes, turnTotpOff, turnTotpOn } from '../../en
 import { endOtherSessions, endOwnSession, listOwnSessions } from '../../engine/access/sessions.ts';
 import { personObject } from '../../engine/access/signedIn.ts';
 import type { Context } from '../../engine/context.ts';
+import { perform } from '../../engine/perform.ts';
 import type { PasskeyRow } from '../../storage/access/passkeys.ts';
+import { memberOf } from './actingOf.ts';
 import { body, code, name, passkeyResponse, password } from './bodies.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -44,16 +46,16 @@ const ownSessionRoutes = (context: Context): DashboardRoute[] => [
   route({
     ...own,
     name: 'DELETE /me/sessions/:id',
-    handle: async ({ person, params, address }) => {
-      await endOwnSession(context, person, params.id!, address);
+    handle: async call => {
+      await perform(context, memberOf(call), null, endOwnSession(call.person, call.params.id!));
       return done;
     },
   }),
   route({
     ...own,
     name: 'POST /me/sessions/end-others',
-    handle: async ({ person, address }) => {
-      await endOtherSessions(context, person, address);
+    handle: async call => {
+      await perform(context, memberOf(call), null, endOtherSessions(call.person));
       return done;
     },
   }),
@@ -74,13 +76,14 @@ const ownPasskeyRoutes = (context: Context): DashboardRoute[] => [
     ...sensitive,
     name: 'POST /me/passkeys',
     body: body({ name, response: passkeyResponse }),
-    handle: async call => passkeyObject(await addPasskey(context, call.person, call.body, call.address)),
+    handle: async call =>
+      passkeyObject(await perform(context, memberOf(call), null, await addPasskey(context, call.person, call.body))),
   }),
   route({
     ...sensitive,
     name: 'DELETE /me/passkeys/:id',
-    handle: async ({ person, params, address }) => {
-      await removePasskey(context, person, params.id!, address);
+    handle: async call => {
+      await perform(context, memberOf(call), null, removePasskey(call.person, call.params.id!));
       return done;
     },
   }),
@@ -104,21 +107,23 @@ const secondFactorRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /me/totp',
     body: body({ code }),
     handle: async call => ({
-      recoveryCodes: await turnTotpOn(context, call.person, call.body.code, call.address),
+      recoveryCodes: await perform(context, memberOf(call), null, turnTotpOn(context, call.person, call.body.code)),
     }),
   }),
   route({
     ...sensitive,
     name: 'DELETE /me/totp',
-    handle: async ({ person, address }) => {
-      await turnTotpOff(context, person, address);
+    handle: async call => {
+      await perform(context, memberOf(call), null, turnTotpOff(call.person));
       return done;
     },
   }),
   route({
     ...sensitive,
     name: 'POST /me/recovery-codes',
-    handle: async ({ person, address }) => ({ recoveryCodes: await renewRecoveryCodes(context, person, address) }),
+    handle: async call => ({
+      recoveryCodes: await perform(context, memberOf(call), null, renewRecoveryCodes(context, call.person)),
+    }),
   }),
 ];
 
@@ -132,7 +137,7 @@ export const ownRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /me/password',
     body: body({ password }),
     handle: async call => {
-      await changePassword(context, call.person, call.body.password, call.address);
+      await perform(context, memberOf(call), null, await changePassword(call.person, call.body.password));
       return done;
     },
   }),
@@ -140,6 +145,6 @@ export const ownRoutes = (context: Context): DashboardRoute[] => [
     ...own,
     name: 'PATCH /me',
     body: body({ name: Type.Optional(name) }),
-    handle: async call => personObject(await rename(context, call.person, call.body, call.address)),
+    handle: async call => personObject(await perform(context, memberOf(call), null, rename(call.person, call.body))),
   }),
 ];

@@ -1,9 +1,22 @@
 import { Type } from 'typebox';
 import type { SessionState } from '../../core/api/sessionApi.ts';
 import { invalid } from '../../core/errors.ts';
-import { checkLink, joinByLink, offerPasskeyByLink } from '../../engine/access/joinByLink.ts';
+import {
+  checkLink,
+  joinByLink,
+  joinWithPasskey,
+  joinWithPassword,
+  offerPasskeyByLink,
+} from '../../engine/access/joinByLink.ts';
 import { requestPasskey } from '../../engine/access/passkeys.ts';
-import { endOwnSession, endReplacedSession, sessionSeconds, type Visit } from '../../engine/access/sessions.ts';
+import { checkRecovery, recover } from '../../engine/access/recovery.ts';
+import {
+  endOwnSession,
+  endReplacedSession,
+  sessionSeconds,
+  switchAccount,
+  type Visit,
+} from '../../engine/access/sessions.ts';
 import { describeSignedIn } from '../../engine/access/signedIn.ts';
 import {
   type NewSession,
@@ -13,8 +26,10 @@ import {
   signInWithPasskey,
   signInWithPassword,
 } from '../../engine/access/signIn.ts';
+import { memberActing } from '../../engine/audit/acting.ts';
 import type { Context } from '../../engine/context.ts';
-import { hasOwner } from '../../storage/access/people.ts';
+import { perform } from '../../engine/perform.ts';
+import { hasOwner } from '../../storage/access/memberships.ts';
 import { limitSubject } from '../edge/clientAddress.ts';
 import type { Reply } from '../edge/route.ts';
 import { body, code, email, name, passkeyResponse, password, token } from './bodies.ts';
@@ -29,7 +44,7 @@ const signedIn = async (
   session: NewSession,
   { person, address }: Pick<PublicCall, 'person' | 'address'>,
 ): Promise<{ reply: Reply }> => {
-  if (person) await endReplacedSession(context, person, address);
+  if (person) await perform(context, memberActing(person, address), null, endReplacedSession(person));
   return {
     reply: {
       body: JSON.stringify(await describeSignedIn(context, session.person)),
@@ -77,10 +92,43 @@ const linkRoutes = (context: Context): PublicRoute[] => [
       signedIn(context, await joinByLink(context, 'invitation', { ...call.body, email: null }, call.visit), call),
   }),
   publicRoute({
+    name: 'POST /invitation/sign-in',
+    action: 'public',
+    body: body({ token, password, code: Type.Optional(code) }),
+    async handle(call) {
+      const session = await joinWithPassword(context, call.body, originOf(call.visit));
+      return session === null ? { state: 'code-needed' as const } : signedIn(context, session, call);
+    },
+  }),
+  publicRoute({
+    name: 'POST /invitation/sign-in/passkey',
+    action: 'public',
+    body: body({ token, response: passkeyResponse }),
+    handle: async call => signedIn(context, await joinWithPasskey(context, call.body, call.visit), call),
+  }),
+  publicRoute({
     name: 'POST /invitation/passkey/options',
     action: 'public',
     body: body({ token, name }),
     handle: call => offerPasskeyByLink(context, 'invitation', { ...call.body, email: null }),
+  }),
+];
+
+const recoveryRoutes = (context: Context): PublicRoute[] => [
+  publicRoute({
+    name: 'POST /recovery/check',
+    action: 'public',
+    body: body({ token }),
+    async handle(call) {
+      const { email: of, opensAt } = await checkRecovery(context, call.body.token);
+      return { email: of, opensAt: opensAt.toISOString() };
+    },
+  }),
+  publicRoute({
+    name: 'POST /recovery',
+    action: 'public',
+    body: body({ token, password }),
+    handle: async call => signedIn(context, await recover(context, call.body, call.visit), call),
   }),
 ];
 
@@ -122,8 +170,18 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /sign-out',
     action: 'signed-in',
     async handle({ person, address }) {
-      await endOwnSession(context, person, person.sessionId, address);
+      await perform(context, memberActing(person, address), null, endOwnSession(person, person.sessionId));
       return { reply: { body: '{"done":true}', headers: { 'set-cookie': endedCookie } } };
+    },
+  }),
+  route({
+    name: 'POST /session/account',
+    action: 'signed-in',
+    body: body({ accountId: Type.String({ maxLength: 100 }) }),
+    async handle({ person, address, body: { accountId } }) {
+      const acting = memberActing({ ...person, accountId }, address);
+      await perform(context, acting, null, switchAccount(person));
+      return describeSignedIn(context, { ...person, accountId });
     },
   }),
   route({
@@ -156,5 +214,6 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
 export const sessionRoutes = (context: Context): (DashboardRoute | PublicRoute)[] => [
   ...signInRoutes(context),
   ...linkRoutes(context),
+  ...recoveryRoutes(context),
   ...proofRoutes(context),
 ];

@@ -2,11 +2,14 @@ import { Type } from 'typebox';
 import { roles } from '../../core/access/rights.ts';
 import type { AuditRow, Invitation, Member } from '../../core/api/teamApi.ts';
 import { invalid } from '../../core/errors.ts';
-import { changeRole, invite, removeMember, withdrawInvitation } from '../../engine/access/team.ts';
+import { changeRole, invite, keyFates, removeMember, withdrawInvitation } from '../../engine/access/team.ts';
 import type { Context } from '../../engine/context.ts';
+import { perform } from '../../engine/perform.ts';
 import { type AccessLink, listInvitations } from '../../storage/access/accessLinks.ts';
-import { listPeople, type PersonRow } from '../../storage/access/people.ts';
+import { listMadeKeys } from '../../storage/access/keys.ts';
+import { listMembers, type MemberRow } from '../../storage/access/memberships.ts';
 import { type AuditLogRow, listAuditRows } from '../../storage/audit/auditLog.ts';
+import { memberOf } from './actingOf.ts';
 import { body, email } from './bodies.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -14,14 +17,14 @@ const role = Type.Union(roles.map(each => Type.Literal(each)));
 const done = { done: true } as const;
 const manage = { action: 'team.manage', stepUp: true } as const;
 
-const memberObject = (row: PersonRow): Member => ({
+const memberObject = (row: MemberRow): Member => ({
   id: row.id,
   email: row.email,
   name: row.name,
   role: row.role,
   hasSecondFactor: row.totpSecret !== null || row.passkeys > 0,
   lastSeenAt: row.lastSeenAt?.toISOString() ?? null,
-  createdAt: row.createdAt.toISOString(),
+  createdAt: row.joinedAt.toISOString(),
 });
 
 const invitationObject = (link: AccessLink): Invitation => ({
@@ -79,7 +82,7 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     action: 'team.read',
     async handle({ person: { accountId } }) {
       const [people, links] = await Promise.all([
-        listPeople(context.db, accountId),
+        listMembers(context.db, accountId),
         listInvitations(context.db, accountId),
       ]);
       return { members: people.map(memberObject), invitations: links.map(invitationObject) };
@@ -90,16 +93,24 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /team/invitations',
     body: body({ email, role }),
     async handle(call) {
-      const made = await invite(context, call.person, call.body, call.address);
+      const made = await perform(context, memberOf(call), null, invite(context, call.person, call.body));
       return { ...invitationObject(made), link: made.link };
     },
   }),
   route({
     ...manage,
     name: 'DELETE /team/invitations/:id',
-    async handle({ person, params, address }) {
-      await withdrawInvitation(context, person, params.id!, address);
+    async handle(call) {
+      await perform(context, memberOf(call), null, withdrawInvitation(call.person, call.params.id!));
       return done;
+    },
+  }),
+  route({
+    name: 'GET /team/:id/keys',
+    action: 'team.manage',
+    async handle({ person, params }) {
+      const rows = await listMadeKeys(context.db, person.accountId, params.id!);
+      return { data: rows.map(({ id, name, hint, environment }) => ({ id, name, hint, environment })) };
     },
   }),
   route({
@@ -107,14 +118,21 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     name: 'PATCH /team/:id',
     body: body({ role }),
     handle: async call =>
-      memberObject(await changeRole(context, call.person, call.params.id!, call.body.role, call.address)),
+      memberObject(
+        await perform(context, memberOf(call), null, changeRole(call.person, call.params.id!, call.body.role)),
+      ),
   }),
   route({
     ...manage,
     name: 'DELETE /team/:id',
-    async handle({ person, params, address }) {
+    query: Type.Object(
+      { keys: Type.Optional(Type.Union(keyFates.map(fate => Type.Literal(fate)))) },
+      { additionalProperties: false },
+    ),
+    async handle(call) {
+      const { person, params, query } = call;
       if (params.id === person.personId) throw invalid(undefined, 'You cannot remove yourself. Ask another owner.');
-      await removeMember(context, person, params.id!, address);
+      await perform(context, memberOf(call), null, removeMember(person, params.id!, query.keys));
       return done;
     },
   }),

@@ -9,6 +9,7 @@ import {
   showWallets,
   stopChange,
 } from '../../engine/wallets/wallets.ts';
+import { listRecoveries } from '../../storage/access/recoveryLinks.ts';
 import { storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
@@ -62,6 +63,15 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /announcements',
     action: 'wallets.read',
-    handle: async ({ scope }) => ({ walletChanges: await announceChanges(context, scope.accountId) }),
+    async handle({ scope: { accountId } }) {
+      const [walletChanges, recoveries] = await Promise.all([
+        announceChanges(context, accountId),
+        listRecoveries(context.db, accountId),
+      ]);
+      return {
+        walletChanges,
+        recoveries: recoveries.map(({ email, opensAt }) => ({ email, opensAt: opensAt.toISOString() })),
+      };
+    },
   }),
 ];

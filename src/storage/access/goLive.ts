@@ -10,9 +10,9 @@ const readinessStatement = {
   name: 'go-live-readiness',
   text: `select
       exists (
-        select from people p where p.account_id = $1 and p.role = 'owner' and p.removed_at is null
-          and (p.totp_secret is not null
-            or exists (select from passkeys k where k.account_id = p.account_id and k.person_id = p.id))
+        select from memberships m join people p on p.id = m.person_id
+        where m.account_id = $1 and m.role = 'owner' and m.removed_at is null
+          and (p.totp_secret is not null or exists (select from passkeys k where k.person_id = p.id))
       ) as "hasSecondFactor",
       exists (
         select from api_keys where account_id = $1 and environment = 'production' and revoked_at is null

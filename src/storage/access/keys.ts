@@ -14,22 +14,26 @@ export type KeyRow = Row & {
   expiresAt: Date | null;
   revokedAt: Date | null;
   successorId: string | null;
+  /** The person who made it; null for the operator. */
+  createdBy: string | null;
 };
 
 const keyColumns = `id, account_id as "accountId", environment, name, hint, scopes, ip_allow::text[] as "ipAllow",
-  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", successor_id as "successorId"`;
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", successor_id as "successorId",
+  created_by as "createdBy"`;
 
 const insertKeyStatement = {
   name: 'key-insert',
-  text: `insert into api_keys (account_id, environment, id, name, hash, hint, scopes, ip_allow, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, (select array_agg(network(block::inet)) from unnest($8::text[]) block), $9, $10) returning ${keyColumns}`,
+  text: `insert into api_keys (account_id, environment, id, name, hash, hint, scopes, ip_allow, created_at, expires_at,
+      created_by)
+    values ($1, $2, $3, $4, $5, $6, $7, (select array_agg(network(block::inet)) from unnest($8::text[]) block), $9, $10, $11) returning ${keyColumns}`,
 };
 export const insertKey = async (
   db: Queryable,
   key: Omit<KeyRow, 'revokedAt' | 'successorId'> & { hash: Buffer },
 ): Promise<KeyRow> => {
-  const { accountId, environment, id, name, hash, hint, scopes, ipAllow, createdAt, expiresAt } = key;
-  const values = [accountId, environment, id, name, hash, hint, scopes, ipAllow, createdAt, expiresAt];
+  const { accountId, environment, id, name, hash, hint, scopes, ipAllow, createdAt, expiresAt, createdBy } = key;
+  const values = [accountId, environment, id, name, hash, hint, scopes, ipAllow, createdAt, expiresAt, createdBy];
   return (await db.query<KeyRow>(insertKeyStatement, values))[0]!;
 };
 
@@ -50,6 +54,15 @@ const listShownStatement = {
 /** Keys of one environment, newest first, with the last use of each. */
 export const listShownKeys = (db: Queryable, scope: Scope): Promise<(KeyRow & { lastUsedAt: Date | null })[]> =>
   db.query(listShownStatement, [scope.accountId, scope.environment]);
+
+const listMadeStatement = {
+  name: 'key-list-made',
+  text: `select ${keyColumns} from api_keys where account_id = $1 and created_by = $2 and revoked_at is null
+    and (expires_at is null or expires_at > clock_timestamp()) order by id`,
+};
+/** The keys that a person made in an account and that still work. */
+export const listMadeKeys = (db: Queryable, accountId: string, personId: string): Promise<KeyRow[]> =>
+  db.query<KeyRow>(listMadeStatement, [accountId, personId]);
 
 const countLiveStatement = {
   name: 'key-count-live',

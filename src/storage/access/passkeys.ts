@@ -1,7 +1,6 @@
 import type { Queryable } from '../database.ts';
 
 export type PasskeyRow = {
-  accountId: string;
   personId: string;
   id: string;
   credentialId: Buffer;
@@ -13,34 +12,35 @@ export type PasskeyRow = {
   lastUsedAt: Date | null;
 };
 
-const columns = `account_id as "accountId", person_id as "personId", id, credential_id as "credentialId",
+const columns = `person_id as "personId", id, credential_id as "credentialId",
   public_key as "publicKey", counter, transports, name, created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
 const insertStatement = {
   name: 'passkey-insert',
-  text: `insert into passkeys (account_id, person_id, id, credential_id, public_key, counter, transports, backed_up, name)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
+  text: `insert into passkeys (person_id, id, credential_id, public_key, counter, transports, backed_up, name)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
 };
 export const insertPasskey = async (
   tx: Queryable,
   passkey: Omit<PasskeyRow, 'createdAt' | 'lastUsedAt' | 'counter'> & { counter: number; backedUp: boolean },
 ): Promise<PasskeyRow> => {
-  const { accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name } = passkey;
-  const values = [accountId, personId, id, credentialId, publicKey, counter, transports, backedUp, name];
+  const { personId, id, credentialId, publicKey, counter, transports, backedUp, name } = passkey;
+  const values = [personId, id, credentialId, publicKey, counter, transports, backedUp, name];
   return (await tx.query<PasskeyRow>(insertStatement, values))[0]!;
 };
 
 const listStatement = {
   name: 'passkey-list',
-  text: `select ${columns} from passkeys where account_id = $1 and person_id = $2 order by id limit 100`,
+  text: `select ${columns} from passkeys where person_id = $1 order by id limit 100`,
 };
-export const listPasskeys = (db: Queryable, accountId: string, personId: string): Promise<PasskeyRow[]> =>
-  db.query<PasskeyRow>(listStatement, [accountId, personId]);
+export const listPasskeys = (db: Queryable, personId: string): Promise<PasskeyRow[]> =>
+  db.query<PasskeyRow>(listStatement, [personId]);
 
-const lockStatement = {
-  name: 'passkey-lock',
-  text: `select ${columns} from passkeys where credential_id = $1 for update`,
-};
+const readStatement = { name: 'passkey-read', text: `select ${columns} from passkeys where credential_id = $1` };
+export const readPasskey = async (db: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
+  (await db.query<PasskeyRow>(readStatement, [credentialId]))[0] ?? null;
+
+const lockStatement = { name: 'passkey-lock', text: `${readStatement.text} for update` };
 /** Locks the row, so that one of two answers with the same counter is refused. */
 export const lockPasskey = async (tx: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
   (await tx.query<PasskeyRow>(lockStatement, [credentialId]))[0] ?? null;
@@ -59,16 +59,11 @@ export const markPasskeyUsed = async (
 
 const deleteStatement = {
   name: 'passkey-delete',
-  text: `delete from passkeys where account_id = $1 and person_id = $2 and id = $3 returning name`,
+  text: `delete from passkeys where person_id = $1 and id = $2 returning name`,
 };
 /** Returns the name of the passkey; null if the person has none with this id. */
-export const deletePasskey = async (
-  tx: Queryable,
-  accountId: string,
-  personId: string,
-  id: string,
-): Promise<string | null> =>
-  (await tx.query<{ name: string }>(deleteStatement, [accountId, personId, id]))[0]?.name ?? null;
+export const deletePasskey = async (tx: Queryable, personId: string, id: string): Promise<string | null> =>
+  (await tx.query<{ name: string }>(deleteStatement, [personId, id]))[0]?.name ?? null;
 
 export type ChallengePurpose = 'register' | 'sign-in' | 'prove';
 

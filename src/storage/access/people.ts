@@ -1,127 +1,101 @@
 import type { Role } from '../../core/access/rights.ts';
-import type { Queryable } from '../database.ts';
+import type { Queryable, Row } from '../database.ts';
 
+/** A person and how they prove who they are, whatever accounts they are a member of. */
 export type PersonRow = {
   id: string;
-  accountId: string;
+  /** The account they joined first: part of what their authenticator is sealed for. It gives no right. */
+  firstAccountId: string;
   email: string;
   name: string;
-  role: Role;
   passwordHash: string | null;
   totpSecret: Buffer | null;
   totpPending: Buffer | null;
   totpLastStep: string;
-  createdAt: Date;
-  lastSeenAt: Date | null;
   passkeys: number;
   recoveryCodesLeft: number;
 };
 
-const columns = `p.id, p.account_id as "accountId", p.email, p.name, p.role, p.password_hash as "passwordHash",
-  p.totp_secret as "totpSecret", p.totp_pending as "totpPending", p.totp_last_step as "totpLastStep",
-  p.created_at as "createdAt", p.last_seen_at as "lastSeenAt",
-  (select count(*)::int from passkeys k where k.account_id = p.account_id and k.person_id = p.id) as passkeys,
-  (select count(*)::int from recovery_codes c
-    where c.account_id = p.account_id and c.person_id = p.id and c.used_at is null) as "recoveryCodesLeft"`;
+/** For the alias p. */
+export const personColumns = `p.id, p.first_account_id as "firstAccountId", p.email, p.name,
+  p.password_hash as "passwordHash", p.totp_secret as "totpSecret", p.totp_pending as "totpPending",
+  p.totp_last_step as "totpLastStep",
+  (select count(*)::int from passkeys k where k.person_id = p.id) as passkeys,
+  (select count(*)::int from recovery_codes c where c.person_id = p.id and c.used_at is null) as "recoveryCodesLeft"`;
 
 const insertStatement = {
   name: 'person-insert',
-  text: `insert into people (account_id, id, email, name, role, password_hash, created_at) values ($1, $2, $3, $4, $5, $6, $7)`,
+  text: `insert into people (first_account_id, id, email, name, password_hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
 };
 export const insertPerson = async (
   db: Queryable,
-  person: Pick<PersonRow, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'passwordHash' | 'createdAt'>,
+  person: Pick<PersonRow, 'firstAccountId' | 'id' | 'email' | 'name' | 'passwordHash'> & { createdAt: Date },
 ): Promise<void> => {
-  const { accountId, id, email, name, role, passwordHash, createdAt } = person;
-  await db.query(insertStatement, [accountId, id, email, name, role, passwordHash, createdAt]);
+  const { firstAccountId, id, email, name, passwordHash, createdAt } = person;
+  await db.query(insertStatement, [firstAccountId, id, email, name, passwordHash, createdAt]);
 };
 
 const readStatement = {
   name: 'person-read',
-  text: `select ${columns} from people p where p.account_id = $1 and p.id = $2 and p.removed_at is null`,
+  text: `select ${personColumns} from people p where p.id = $1 and p.removed_at is null`,
 };
-export const readPerson = async (db: Queryable, accountId: string, id: string): Promise<PersonRow | null> =>
-  (await db.query<PersonRow>(readStatement, [accountId, id]))[0] ?? null;
+export const readPerson = async (db: Queryable, id: string): Promise<PersonRow | null> =>
+  (await db.query<PersonRow>(readStatement, [id]))[0] ?? null;
 
 const lockStatement = {
   name: 'person-lock',
-  text: `select ${columns} from people p where p.account_id = $1 and p.id = $2 and p.removed_at is null for update of p`,
+  text: `select ${personColumns} from people p where p.id = $1 and p.removed_at is null for update of p`,
 };
-export const lockPerson = async (tx: Queryable, accountId: string, id: string): Promise<PersonRow | null> =>
-  (await tx.query<PersonRow>(lockStatement, [accountId, id]))[0] ?? null;
+export const lockPerson = async (tx: Queryable, id: string): Promise<PersonRow | null> =>
+  (await tx.query<PersonRow>(lockStatement, [id]))[0] ?? null;
 
 const byEmailStatement = {
   name: 'person-by-email',
-  text: `select ${columns} from people p where p.email = $1 and p.removed_at is null`,
+  text: `select ${personColumns} from people p where p.email = $1 and p.removed_at is null`,
 };
 export const findPersonByEmail = async (db: Queryable, email: string): Promise<PersonRow | null> =>
   (await db.query<PersonRow>(byEmailStatement, [email]))[0] ?? null;
 
-const listStatement = {
-  name: 'person-list',
-  text: `select ${columns} from people p where p.account_id = $1 and p.removed_at is null order by p.id limit 1000`,
-};
-export const listPeople = (db: Queryable, accountId: string): Promise<PersonRow[]> =>
-  db.query<PersonRow>(listStatement, [accountId]);
-
-const ownersStatement = {
-  name: 'person-lock-owners',
-  text: `select id from people where account_id = $1 and role = 'owner' and removed_at is null order by id for update`,
-};
-/** Locked, so that two owners cannot take the role from each other at the same time. */
-export const lockOwners = async (tx: Queryable, accountId: string): Promise<string[]> =>
-  (await tx.query<{ id: string }>(ownersStatement, [accountId])).map(row => row.id);
-
-const anyOwnerStatement = {
-  name: 'person-any-owner',
-  text: `select exists (select from people where role = 'owner' and removed_at is null
-    and ($1::text is null or account_id = $1)) as found`,
-};
-/** Whether this account has an owner or, with null, whether any account has one. */
-export const hasOwner = async (db: Queryable, accountId: string | null): Promise<boolean> =>
-  (await db.query<{ found: boolean }>(anyOwnerStatement, [accountId]))[0]!.found;
-
-const roleStatement = {
-  name: 'person-role',
-  text: `update people set role = $3 where account_id = $1 and id = $2`,
-};
-export const updateRole = async (tx: Queryable, accountId: string, id: string, role: Role): Promise<void> => {
-  await tx.query(roleStatement, [accountId, id, role]);
+const nameStatement = { name: 'person-name', text: `update people set name = $2 where id = $1` };
+export const updatePersonName = async (tx: Queryable, id: string, name: string): Promise<void> => {
+  await tx.query(nameStatement, [id, name]);
 };
 
-const nameStatement = {
-  name: 'person-name',
-  text: `update people set name = $3 where account_id = $1 and id = $2`,
-};
-export const updatePersonName = async (tx: Queryable, accountId: string, id: string, name: string): Promise<void> => {
-  await tx.query(nameStatement, [accountId, id, name]);
-};
-
-const passwordStatement = {
-  name: 'person-password',
-  text: `update people set password_hash = $3 where account_id = $1 and id = $2`,
-};
-export const updatePassword = async (tx: Queryable, accountId: string, id: string, hash: string): Promise<void> => {
-  await tx.query(passwordStatement, [accountId, id, hash]);
+const passwordStatement = { name: 'person-password', text: `update people set password_hash = $2 where id = $1` };
+export const updatePassword = async (tx: Queryable, id: string, hash: string): Promise<void> => {
+  await tx.query(passwordStatement, [id, hash]);
 };
 
 const removeStatement = {
   name: 'person-remove',
-  text: `with codes as (delete from recovery_codes where account_id = $1 and person_id = $2),
-      keys as (delete from passkeys where account_id = $1 and person_id = $2)
+  text: `with codes as (delete from recovery_codes where person_id = $1),
+      keys as (delete from passkeys where person_id = $1)
     update people set removed_at = clock_timestamp(), password_hash = null, totp_secret = null, totp_pending = null
-    where account_id = $1 and id = $2`,
+    where id = $1`,
 };
-/** Removes the person, with everything they could sign in with. */
-export const removePerson = async (tx: Queryable, accountId: string, id: string): Promise<void> => {
-  await tx.query(removeStatement, [accountId, id]);
+/** Removes the person with everything they could sign in with. Their memberships must be removed already. */
+export const removePerson = async (tx: Queryable, id: string): Promise<void> => {
+  await tx.query(removeStatement, [id]);
 };
 
-const securedStatement = {
-  name: 'person-any-secured',
-  text: `select exists (select from people p where p.account_id = $1 and p.removed_at is null and (p.totp_secret is not null
-    or exists (select from passkeys k where k.account_id = p.account_id and k.person_id = p.id))) as found`,
+/** A person with their accounts, for the operator. */
+export type ListedPerson = {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly hasSecondFactor: boolean;
+  readonly accounts: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
 };
-/** Whether anybody in the account has an authenticator app or a passkey. */
-export const hasSecuredPerson = async (db: Queryable, accountId: string): Promise<boolean> =>
-  (await db.query<{ found: boolean }>(securedStatement, [accountId]))[0]!.found;
+
+const everybodyStatement = {
+  name: 'person-list-all',
+  text: `select p.id, p.email, p.name,
+      p.totp_secret is not null or exists (select from passkeys k where k.person_id = p.id) as "hasSecondFactor",
+      coalesce((
+        select json_agg(json_build_object('id', a.id, 'name', a.name, 'role', m.role) order by a.id)
+        from memberships m join accounts a on a.id = m.account_id where m.person_id = p.id and m.removed_at is null
+      ), '[]') as accounts
+    from people p where p.removed_at is null order by p.email limit 10000`,
+};
+export const listEverybody = (db: Queryable): Promise<ListedPerson[]> =>
+  db.query<Row & ListedPerson>(everybodyStatement);

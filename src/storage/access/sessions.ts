@@ -12,7 +12,7 @@ export type SessionRow = {
 
 const insertStatement = {
   name: 'session-insert',
-  text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
+  text: `with seen as (update memberships set last_seen_at = clock_timestamp() where account_id = $1 and person_id = $2)
     insert into sessions (account_id, person_id, id, token_hash, expires_at, address, device)
     values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5), $6, $7)`,
 };
@@ -37,21 +37,20 @@ export type EndReason = Exclude<SessionEnd, 'expired' | 'idle' | 'unknown'>;
 
 /** Deletes sessions and keeps the reason for the browser that has the token. `reason` is a parameter. */
 const endingText = (where: string, reason: string): string => `with gone as (
-      delete from sessions where account_id = $1 and person_id = $2 and ${where} returning token_hash
+      delete from sessions where person_id = $1 and ${where} returning token_hash
     )
     insert into ended_sessions (token_hash, reason) select token_hash, ${reason}::text from gone returning token_hash`;
 
 const trimStatement = {
   name: 'session-trim',
   text: endingText(
-    `id in (select id from sessions where account_id = $1 and person_id = $2
-      order by last_seen_at desc, id desc offset $3)`,
+    `id in (select id from sessions where person_id = $1 order by last_seen_at desc, id desc offset $2)`,
     `'too_many'`,
   ),
 };
 /** Keeps the `most` sessions that were used last and ends the others. */
-export const trimSessions = async (tx: Queryable, accountId: string, personId: string, most: number): Promise<void> => {
-  await tx.query(trimStatement, [accountId, personId, most]);
+export const trimSessions = async (tx: Queryable, personId: string, most: number): Promise<void> => {
+  await tx.query(trimStatement, [personId, most]);
 };
 
 /** The person behind a session. `provenUntil` is null once it has passed by the database's clock. */
@@ -66,13 +65,18 @@ export type SessionOwner = {
   isStale: boolean;
 };
 
+/** `s`, `m` and `p`: a session, its person, and their membership in the account that the session is open in. */
+const openSessions = `sessions s
+      join memberships m on m.account_id = s.account_id and m.person_id = s.person_id and m.removed_at is null
+      join people p on p.id = s.person_id and p.removed_at is null`;
+
 const findStatement = {
   name: 'session-find',
-  text: `select s.id as "sessionId", p.id as "personId", p.account_id as "accountId", p.role, p.name, p.email,
+  text: `select s.id as "sessionId", p.id as "personId", m.account_id as "accountId", m.role, p.name, p.email,
       case when s.proven_until > clock_timestamp() then s.proven_until end as "provenUntil",
       s.last_seen_at < clock_timestamp() - make_interval(secs => $3) as "isStale"
-    from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id
-    where s.token_hash = $1 and s.expires_at > clock_timestamp() and p.removed_at is null
+    from ${openSessions}
+    where s.token_hash = $1 and s.expires_at > clock_timestamp()
       and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)`,
 };
 /** Null if the session ended, was idle for too long or never existed. */
@@ -85,9 +89,8 @@ export const findSession = async (
 
 const roleStatement = {
   name: 'session-role',
-  text: `select p.role from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id
-    where s.account_id = $1 and s.person_id = $2 and s.id = $3
-      and s.expires_at > clock_timestamp() and p.removed_at is null`,
+  text: `select m.role from ${openSessions}
+    where s.account_id = $1 and s.person_id = $2 and s.id = $3 and s.expires_at > clock_timestamp()`,
 };
 /** The role behind a session that has not ended, however long it was idle: for work that outlives its request. */
 export const readSessionRole = async (
@@ -100,8 +103,8 @@ export const readSessionRole = async (
 
 const touchStatement = {
   name: 'session-touch',
-  text: `with seen as (update people set last_seen_at = clock_timestamp() where account_id = $1 and id = $2)
-    update sessions set last_seen_at = clock_timestamp() where account_id = $1 and person_id = $2 and id = $3`,
+  text: `with seen as (update memberships set last_seen_at = clock_timestamp() where account_id = $1 and person_id = $2)
+    update sessions set last_seen_at = clock_timestamp() where person_id = $2 and id = $3`,
 };
 export const touchSession = async (db: Queryable, owner: SessionOwner): Promise<void> => {
   await db.query(touchStatement, [owner.accountId, owner.personId, owner.sessionId]);
@@ -109,58 +112,65 @@ export const touchSession = async (db: Queryable, owner: SessionOwner): Promise<
 
 const proveStatement = {
   name: 'session-prove',
-  text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $4)
-    where account_id = $1 and person_id = $2 and id = $3 returning proven_until as "provenUntil"`,
+  text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $3)
+    where person_id = $1 and id = $2 returning proven_until as "provenUntil"`,
 };
 /** Null if the session has ended. */
 export const proveSession = async (
   tx: Queryable,
-  session: { accountId: string; personId: string; sessionId: string },
+  session: { personId: string; sessionId: string },
   seconds: number,
 ): Promise<Date | null> => {
-  const values = [session.accountId, session.personId, session.sessionId, seconds];
+  const values = [session.personId, session.sessionId, seconds];
   return (await tx.query<{ provenUntil: Date }>(proveStatement, values))[0]?.provenUntil ?? null;
 };
 
 const listStatement = {
   name: 'session-list',
   text: `select id, created_at as "createdAt", last_seen_at as "lastSeenAt", address, device from sessions
-    where account_id = $1 and person_id = $2 and expires_at > clock_timestamp()
-      and last_seen_at > clock_timestamp() - make_interval(secs => $3) order by last_seen_at desc, id limit 100`,
+    where person_id = $1 and expires_at > clock_timestamp()
+      and last_seen_at > clock_timestamp() - make_interval(secs => $2) order by last_seen_at desc, id limit 100`,
 };
-export const listSessions = (
-  db: Queryable,
-  accountId: string,
-  personId: string,
-  idleSeconds: number,
-): Promise<SessionRow[]> => db.query<SessionRow>(listStatement, [accountId, personId, idleSeconds]);
+export const listSessions = (db: Queryable, personId: string, idleSeconds: number): Promise<SessionRow[]> =>
+  db.query<SessionRow>(listStatement, [personId, idleSeconds]);
 
-const endStatement = { name: 'session-end', text: endingText('id = $3', '$4') };
-export const endSession = async (
+const switchStatement = {
+  name: 'session-switch',
+  text: `update sessions s set account_id = m.account_id from memberships m
+    where s.person_id = $1 and s.id = $2 and m.person_id = s.person_id and m.account_id = $3 and m.removed_at is null
+    returning s.id`,
+};
+/** Opens the session in another account of the person. False if they are not a member of it. */
+export const switchSession = async (
   tx: Queryable,
+  session: { personId: string; sessionId: string },
   accountId: string,
-  personId: string,
-  id: string,
-  reason: EndReason,
-): Promise<boolean> => (await tx.query(endStatement, [accountId, personId, id, reason])).length > 0;
+): Promise<boolean> => (await tx.query(switchStatement, [session.personId, session.sessionId, accountId])).length > 0;
 
-const endAllStatement = { name: 'session-end-all', text: endingText('($3::text is null or id <> $3)', '$4') };
-/** All of the person's, but for one where one is named; answers how many there were. */
+const endStatement = { name: 'session-end', text: endingText('id = $2', '$3') };
+export const endSession = async (tx: Queryable, personId: string, id: string, reason: EndReason): Promise<boolean> =>
+  (await tx.query(endStatement, [personId, id, reason])).length > 0;
+
+const endAllStatement = {
+  name: 'session-end-all',
+  text: endingText('($2::text is null or id <> $2) and ($4::text is null or account_id = $4)', '$3'),
+};
+/** Ends a person's sessions: all but `keptId`, in all accounts or only those open in one. Returns how many. */
 export const endSessions = async (
   tx: Queryable,
-  accountId: string,
   personId: string,
-  keptId: string | null,
   reason: EndReason,
-): Promise<number> => (await tx.query(endAllStatement, [accountId, personId, keptId, reason])).length;
+  { keptId = null, accountId = null }: { keptId?: string | null; accountId?: string | null } = {},
+): Promise<number> => (await tx.query(endAllStatement, [personId, keptId, reason, accountId])).length;
 
 const whyStatement = {
   name: 'session-why-ended',
   text: `select coalesce(
       (select reason from ended_sessions where token_hash = $1),
-      (select case when p.removed_at is not null then 'removed' when s.expires_at <= clock_timestamp() then 'expired'
+      (select case when m.removed_at is not null then 'removed' when s.expires_at <= clock_timestamp() then 'expired'
           else 'idle' end
-        from sessions s join people p on p.account_id = s.account_id and p.id = s.person_id where s.token_hash = $1),
+        from sessions s join memberships m on m.account_id = s.account_id and m.person_id = s.person_id
+        where s.token_hash = $1),
       'unknown') as reason`,
 };
 /** Of a token that finds no session any more. */

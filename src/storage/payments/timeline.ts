@@ -99,7 +99,7 @@ const sweepsStatement = {
   text: `select s.id, s.tx_hash as "txHash", s.created_at as at, p.name as by
     from (select * from sweep_payments where ${owned} and payment_id = $3 order by sweep_id desc limit ${shownMoves + 1}) i
       join sweeps s on s.account_id = i.account_id and s.environment = i.environment and s.id = i.sweep_id
-      left join people p on p.account_id = s.account_id and p.id = s.created_by`,
+      left join people p on p.id = s.created_by`,
 };
 
 export type TimelineFacts = {

@@ -104,7 +104,7 @@ const derived = `cross join lateral (
       where f.tx_hash = s.tx_hash and f.caip2 = s.caip2 and f.canonical and f.verified
         and f.account_id = s.account_id and f.environment = s.environment and f.contract is not distinct from s.contract
     ) done
-    left join people person on person.account_id = s.account_id and person.id = s.created_by`;
+    left join people person on person.id = s.created_by`;
 const owned = 's.account_id = $1 and s.environment = $2';
 
 const listStatement = {

@@ -25,6 +25,7 @@ const outside: Record<string, string> = {
   'sign-in': '/sign-in',
   'a dead setup link': '/setup#nothing',
   'a dead invitation': '/invitation#nothing',
+  'a dead recovery link': '/recovery#nothing',
 };
 /** The pages that people look at most; `npm run test:all` looks at the others as well. */
 const most = ['home', 'payments', 'payment', 'settlement', 'account', 'sign-in'];

@@ -132,9 +132,30 @@ const people: readonly Fault[] = [
   {
     harm: 'A session that nobody uses would stay open.',
     file: 'src/storage/access/sessions.ts',
-    find: 'removed_at is null\n      and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)',
-    replace: 'removed_at is null and $2 > 0',
+    find: 'and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)',
+    replace: 'and $2 > 0',
     tests: ['dashboard/sessions'],
+  },
+  {
+    harm: 'A recovery link would work before another owner could object.',
+    file: 'src/storage/access/recoveryLinks.ts',
+    find: 'and opens_at <= clock_timestamp() and',
+    replace: 'and',
+    tests: ['dashboard/memberships'],
+  },
+  {
+    harm: 'What a person does would not be in the audit log.',
+    file: 'src/engine/access/team.ts',
+    find: "deed: { action: 'invitation.created', subject: id, detail: { email, role } },",
+    replace: 'deed: null,',
+    tests: ['access/dashboardWrites'],
+  },
+  {
+    harm: 'What a key does would not be in the audit log.',
+    file: 'src/engine/perform.ts',
+    find: 'for (const each of deeds)',
+    replace: "for (const each of acting.actor.kind === 'key' ? [] : deeds)",
+    tests: ['access/apiWrites'],
   },
   {
     harm: 'One proof of identity would allow critical changes for ever.',

@@ -68,10 +68,17 @@ export const tenantFaults: readonly Fault[] = [
   },
   {
     harm: 'An account could change members of others.',
-    file: 'src/storage/access/people.ts',
-    find: 'p.account_id = $1 and p.id = $2 and p.removed_at is null for update',
-    replace: '$1 <> $2 and p.id = $2 and p.removed_at is null for update',
-    tests: ['dashboard/team'],
+    file: 'src/storage/access/memberships.ts',
+    find: 'where m.account_id = $1 and m.person_id = $2`',
+    replace: 'where $1 <> $2 and m.person_id = $2`',
+    tests: ['dashboard/team', 'dashboard/memberships'],
+  },
+  {
+    harm: 'A former member could open the account again.',
+    file: 'src/storage/access/sessions.ts',
+    find: 'and m.account_id = $3 and m.removed_at is null',
+    replace: 'and m.account_id = $3',
+    tests: ['dashboard/memberships'],
   },
   {
     harm: 'An account could revoke keys of others.',

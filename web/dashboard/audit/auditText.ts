@@ -86,6 +86,11 @@ const words: Readonly<Record<AuditAction, Words>> = {
   },
   'person.password_changed': { label: 'Password changed', text: () => 'changed their password' },
   'person.proved': { label: 'Identity confirmed', text: () => 'confirmed their identity for a sensitive action' },
+  'person.recovered': { label: 'Sign-in recovered', text: () => 'set a new password with a recovery link' },
+  'person.recovery_link_created': {
+    label: 'Recovery link created',
+    text: detail => `created a recovery link for ${word(detail, 'email')}`,
+  },
   'person.recovery_codes_renewed': { label: 'Recovery codes renewed', text: () => 'created new recovery codes' },
   'person.removed': { label: 'Person removed', text: detail => `removed ${word(detail, 'email')} from the team` },
   'person.renamed': { label: 'Person renamed', text: detail => `changed their name to${quoted(detail, 'to')}` },
@@ -119,6 +124,7 @@ const words: Readonly<Record<AuditAction, Words>> = {
     text: () => 'signed in again, which ended the earlier session in that browser',
   },
   'session.signed_out': { label: 'Signed out', text: () => 'signed out' },
+  'session.switched': { label: 'Account opened', text: () => 'opened this account from another one of theirs' },
   'settings.changed': { label: 'Settings changed', text: detail => `changed settings: ${changedSettings(detail)}` },
   'settlement.swept': {
     label: 'Sweep sent',

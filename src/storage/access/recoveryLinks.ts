@@ -1,0 +1,66 @@
+import type { Queryable, Row } from '../database.ts';
+
+const endStatement = {
+  name: 'recovery-link-end',
+  text: `update recovery_links set used_at = clock_timestamp() where person_id = $1 and used_at is null`,
+};
+const insertStatement = {
+  name: 'recovery-link-insert',
+  text: `insert into recovery_links (token_hash, person_id, opens_at, expires_at)
+    values ($1, $2, clock_timestamp() + make_interval(secs => $3), clock_timestamp() + make_interval(secs => $3 + $4))
+    returning opens_at as "opensAt", expires_at as "expiresAt"`,
+};
+/** Only the latest link of a person works. */
+export const putRecoveryLink = async (
+  tx: Queryable,
+  link: {
+    readonly tokenHash: Buffer;
+    readonly personId: string;
+    readonly waitSeconds: number;
+    readonly livesSeconds: number;
+  },
+): Promise<{ opensAt: Date; expiresAt: Date }> => {
+  const { tokenHash, personId, waitSeconds, livesSeconds } = link;
+  await tx.query(endStatement, [personId]);
+  const values = [tokenHash, personId, waitSeconds, livesSeconds];
+  return (await tx.query<Row & { opensAt: Date; expiresAt: Date }>(insertStatement, values))[0]!;
+};
+
+const spendStatement = {
+  name: 'recovery-link-spend',
+  text: `update recovery_links set used_at = clock_timestamp()
+    where token_hash = $1 and used_at is null and opens_at <= clock_timestamp() and expires_at > clock_timestamp()
+    returning person_id as "personId"`,
+};
+/** Uses the link up. Null if it is not open yet, was used, replaced, has expired or never existed. */
+export const spendRecoveryLink = async (tx: Queryable, tokenHash: Buffer): Promise<string | null> =>
+  (await tx.query<Row & { personId: string }>(spendStatement, [tokenHash]))[0]?.personId ?? null;
+
+/** A link that can still be used. */
+export type Recovery = {
+  readonly personId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly opensAt: Date;
+};
+
+const openLinks = `recovery_links r join people p on p.id = r.person_id and p.removed_at is null`;
+const isOpen = 'r.used_at is null and r.expires_at > clock_timestamp()';
+const recoveryColumns = `p.id as "personId", p.name, p.email, r.opens_at as "opensAt"`;
+
+const findStatement = {
+  name: 'recovery-link-find',
+  text: `select ${recoveryColumns} from ${openLinks} where r.token_hash = $1 and ${isOpen}`,
+};
+/** Also of a link that is not open yet. */
+export const findRecoveryLink = async (db: Queryable, tokenHash: Buffer): Promise<Recovery | null> =>
+  (await db.query<Row & Recovery>(findStatement, [tokenHash]))[0] ?? null;
+
+const listStatement = {
+  name: 'recovery-link-list',
+  text: `select ${recoveryColumns} from ${openLinks} join memberships m on m.person_id = p.id
+    where m.account_id = $1 and m.removed_at is null and ${isOpen} order by r.opens_at`,
+};
+/** The open recovery links of an account's members. */
+export const listRecoveries = (db: Queryable, accountId: string): Promise<Recovery[]> =>
+  db.query<Row & Recovery>(listStatement, [accountId]);
