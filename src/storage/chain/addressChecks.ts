@@ -1,5 +1,6 @@
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable } from '../database.ts';
+import { paymentKeys } from '../payments/paymentKeys.ts';
 import { baselineJoin, type CoinPayment, coinColumns } from './coins.ts';
 
 /** A payment whose address must be read, with what its records say that it holds in its own token. */
@@ -52,7 +53,7 @@ const markStatement = {
   name: 'addresses-mark',
   text: `with marked as (
       update payments p set balance_checked_at = $4, expired_unread = false, awaits_read = false
-      from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id), chains c
+      from ${paymentKeys.rows('k')}, chains c
       where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
         and c.caip2 = $5 and c.fence = $6
       returning p.id, p.contract
@@ -72,14 +73,5 @@ export const markAddressesRead = async (
   { upTo, agree }: { readonly upTo: Date; readonly agree: boolean },
 ): Promise<void> => {
   if (keys.length === 0) return;
-  const column = <T>(pick: (key: PaymentKey) => T): T[] => keys.map(pick);
-  await db.query(markStatement, [
-    column(k => k.accountId),
-    column(k => k.environment),
-    column(k => k.id),
-    upTo,
-    caip2,
-    fence,
-    agree,
-  ]);
+  await db.query(markStatement, [...paymentKeys.values(keys), upTo, caip2, fence, agree]);
 };

@@ -1,5 +1,6 @@
 import type { Block, WatchedBlock } from '../../core/chain.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 
 const storedBlockStatement = {
@@ -24,24 +25,27 @@ const keptNearStatement = {
 export const keptBlocksNear = async (db: Queryable, caip2: string, number: number): Promise<number[]> =>
   (await db.query<Row & { number: number }>(keptNearStatement, [caip2, number])).map(row => row.number);
 
+/** The first parameter is the chain. */
+const watched = columns<WatchedBlock>(
+  {
+    hash: ['text', b => b.hash],
+    number: ['bigint', b => b.number],
+    parent_hash: ['text', b => b.parentHash],
+    timestamp: ['float8', b => b.timestamp],
+    empty: ['boolean', b => b.movements.length + b.forwards.length === 0],
+  },
+  { first: 2 },
+);
 const insertBlocksStatement = {
   name: 'blocks-insert',
   text: `insert into blocks as old (caip2, hash, number, parent_hash, timestamp, canonical, empty)
     select $1, b.hash, b.number, b.parent_hash, to_timestamp(b.timestamp), true, b.empty
-    from unnest($2::text[], $3::bigint[], $4::text[], $5::float8[], $6::boolean[])
-      as b(hash, number, parent_hash, timestamp, empty)
+    from ${watched.rows('b')}
     on conflict (caip2, hash) do update set canonical = true, empty = old.empty and excluded.empty`,
 };
 /** Makes these blocks canonical. A block that a reorg orphaned before becomes canonical again, with its transfers. */
 export const insertBlocks = async (tx: Queryable, caip2: string, blocks: readonly WatchedBlock[]): Promise<void> => {
-  await tx.query(insertBlocksStatement, [
-    caip2,
-    blocks.map(block => block.hash),
-    blocks.map(block => block.number),
-    blocks.map(block => block.parentHash),
-    blocks.map(block => block.timestamp),
-    blocks.map(block => block.movements.length + block.forwards.length === 0),
-  ]);
+  await tx.query(insertBlocksStatement, [caip2, ...watched.values(blocks)]);
 };
 
 const orphanBlocksStatement = {

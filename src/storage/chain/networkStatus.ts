@@ -1,5 +1,6 @@
 import type { FactoryState } from '../../core/chain.ts';
 import type { Environment } from '../../core/environment.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 import { putDeploymentValue } from '../deployment.ts';
 
@@ -52,28 +53,25 @@ export type Measurement = {
   disabledCurrencies: Readonly<Record<string, string>>;
 };
 
+const measured = columns<Measurement>({
+  environment: ['environment', m => m.environment],
+  network: ['text', m => m.network],
+  caip2: ['text', m => m.caip2],
+  status: ['text', m => m.status],
+  reason: ['text', m => m.reason],
+  latest_block: ['bigint', m => m.latestBlock?.toString() ?? null],
+  lag_seconds: ['integer', m => m.lagSeconds],
+  disabled_currencies: ['jsonb', m => JSON.stringify(m.disabledCurrencies)],
+});
 const writeStatement = {
   name: 'network-status-write',
-  text: `insert into network_status as s (environment, network, caip2, status, reason, latest_block, lag_seconds,
-      disabled_currencies, checked_at)
-    select m.*, clock_timestamp()
-    from unnest($1::environment[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-      $7::integer[], $8::jsonb[]) as m
+  text: `insert into network_status as s (${measured.names}, checked_at)
+    select m.*, clock_timestamp() from ${measured.rows('m')}
     on conflict (environment, network) do update set caip2 = excluded.caip2, status = excluded.status,
       reason = excluded.reason, latest_block = coalesce(excluded.latest_block, s.latest_block),
       lag_seconds = excluded.lag_seconds, disabled_currencies = excluded.disabled_currencies, checked_at = excluded.checked_at`,
 };
 /** Each network at most once per call. */
 export const writeNetworkStatus = async (db: Queryable, measurements: readonly Measurement[]): Promise<void> => {
-  const column = <T>(pick: (measurement: Measurement) => T): T[] => measurements.map(pick);
-  await db.query(writeStatement, [
-    column(m => m.environment),
-    column(m => m.network),
-    column(m => m.caip2),
-    column(m => m.status),
-    column(m => m.reason),
-    column(m => m.latestBlock?.toString() ?? null),
-    column(m => m.lagSeconds),
-    column(m => JSON.stringify(m.disabledCurrencies)),
-  ]);
+  await db.query(writeStatement, measured.values(measurements));
 };

@@ -1,5 +1,6 @@
 import type { Epoch } from '../../core/epoch.ts';
 import { firstIdAt } from '../../core/ids.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 
 // The timeline is that of the WAL: the one of the last checkpoint lags behind the promotion of a replica. It can be asked
@@ -208,26 +209,24 @@ export type LostAddress = {
   readonly treasury: string;
   readonly index: bigint;
 };
+const lostAddresses = columns<LostAddress>({
+  address: ['text', l => l.address],
+  account_id: ['text', l => l.accountId],
+  environment: ['environment', l => l.environment],
+  wallet_kind: ['text', l => l.walletKind],
+  treasury: ['text', l => l.treasury],
+  derivation_index: ['bigint', l => l.index.toString()],
+});
 const insertLostStatement = {
   name: 'lost-addresses-insert',
-  text: `insert into lost_addresses (address, account_id, environment, wallet_kind, treasury, derivation_index)
-    select l.* from unnest($1::text[], $2::text[], $3::environment[], $4::text[], $5::text[], $6::bigint[])
-        as l(address, account_id, environment, wallet_kind, treasury, derivation_index)
+  text: `insert into lost_addresses (${lostAddresses.names})
+    select l.* from ${lostAddresses.rows('l')}
       where not exists (select from payments p where p.address = l.address)
     on conflict do nothing returning 1 as added`,
 };
 /** Watches these addresses from now on, but for those that belong to payments. Returns how many are new. */
 export const insertLostAddresses = async (tx: Queryable, lost: readonly LostAddress[]): Promise<number> =>
-  (
-    await tx.query(insertLostStatement, [
-      lost.map(({ address }) => address),
-      lost.map(({ accountId }) => accountId),
-      lost.map(({ environment }) => environment),
-      lost.map(({ walletKind }) => walletKind),
-      lost.map(({ treasury }) => treasury),
-      lost.map(({ index }) => index.toString()),
-    ])
-  ).length;
+  (await tx.query(insertLostStatement, lostAddresses.values(lost))).length;
 
 const lostSeriesStatement = {
   name: 'lost-series',

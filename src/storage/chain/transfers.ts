@@ -2,7 +2,9 @@ import type { Movement } from '../../core/chain.ts';
 import { mostUnits } from '../../core/money.ts';
 import type { Heights } from '../../core/payment/facts.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import { paymentKeys } from '../payments/paymentKeys.ts';
 
 const knownAddressesStatement = {
   name: 'addresses-known',
@@ -20,9 +22,29 @@ export const knownAddresses = async (db: Queryable, addresses: readonly string[]
   return new Set(rows.map(row => row.address));
 };
 
-/** Movements as rows, from the parameters of `movementColumns`. */
-const movementRows = `unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::bigint[],
-        $10::boolean[]) as i(key, address, contract, tx_hash, sender, amount, block_hash, block_number, verified)`;
+export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
+
+type Amounted = { readonly amount: bigint; readonly verified: boolean };
+
+/** An amount beyond what is recorded is stored as the most that is, and never as verified. */
+export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnits ? mostUnits : amount).toString();
+export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
+
+/** The first parameter is the chain. */
+const placed = columns<PlacedMovement>(
+  {
+    key: ['text', m => m.key],
+    address: ['text', m => m.to],
+    contract: ['text', m => m.contract],
+    tx_hash: ['text', m => m.txHash],
+    sender: ['text', m => m.from],
+    amount: ['numeric', storedAmount],
+    block_hash: ['text', m => m.blockHash],
+    block_number: ['bigint', m => m.blockNumber],
+    verified: ['boolean', isStoredVerified],
+  },
+  { first: 2 },
+);
 
 // Earlier sightings are looked up once per transaction hash. Per transfer, each of a thousand transfers in one
 // transaction would read a thousand rows: 10,000 transfers took 4.5 s instead of 0.6. `offset 0` keeps payments looked up one
@@ -31,7 +53,7 @@ const insertMovementsStatement = {
   name: 'movements-insert',
   text: `with seen as materialized (
       select h.tx_hash, s.payment_id, s.first_seen_at
-      from (select distinct tx_hash from unnest($5::text[]) as u(tx_hash)) h
+      from (select distinct tx_hash from unnest(${placed.array('tx_hash')}) as u(tx_hash)) h
         cross join lateral (
           select t.payment_id, min(t.first_seen_at) as first_seen_at from transfers t
           where t.tx_hash = h.tx_hash and t.caip2 = $1 group by t.payment_id
@@ -40,7 +62,7 @@ const insertMovementsStatement = {
       insert into unclaimed_funds (caip2, key, address, contract, tx_hash, sender, amount, block_hash, block_number,
         canonical, verified)
       select $1, i.key, l.address, i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified
-      from ${movementRows}
+      from ${placed.rows('i')}
         cross join lateral (select address from lost_addresses where address = i.address) l
       where not exists (select from payments where address = i.address offset 0)
       on conflict (caip2, key) do nothing returning address
@@ -50,7 +72,7 @@ const insertMovementsStatement = {
       select $1, i.key, p.account_id, p.environment, p.id, p.caip2 <> $1 or p.contract is distinct from i.contract,
         i.contract, i.tx_hash, i.sender, i.amount, i.block_hash, i.block_number, true, i.verified,
         least(clock_timestamp(), s.first_seen_at)
-      from ${movementRows}
+      from ${placed.rows('i')}
         cross join lateral (select * from payments where address = i.address offset 0) p
         left join seen s on s.tx_hash = i.tx_hash and s.payment_id = p.id
       on conflict (caip2, key) do update set superseded = false where old.superseded
@@ -58,28 +80,6 @@ const insertMovementsStatement = {
     )
     select (select count(*)::int from written) as written, array(select address from unclaimed) as unclaimed`,
 };
-export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
-
-type Amounted = { readonly amount: bigint; readonly verified: boolean };
-
-/** An amount beyond what is recorded is stored as the most that is, and never as verified. */
-export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnits ? mostUnits : amount).toString();
-export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
-
-/** Parameters of a statement that reads `movementRows`; the first is the chain. */
-const movementColumns = (caip2: string, movements: readonly PlacedMovement[]): unknown[] => [
-  caip2,
-  movements.map(m => m.key),
-  movements.map(m => m.to),
-  movements.map(m => m.contract),
-  movements.map(m => m.txHash),
-  movements.map(m => m.from),
-  movements.map(storedAmount),
-  movements.map(m => m.blockHash),
-  movements.map(m => m.blockNumber),
-  movements.map(isStoredVerified),
-];
-
 /** How many transfers were not on record, and the addresses whose payments a restore lost. */
 export type WrittenMovements = { readonly written: number; readonly unclaimed: readonly string[] };
 
@@ -93,7 +93,8 @@ export const insertMovements = async (
   movements: readonly PlacedMovement[],
 ): Promise<WrittenMovements> => {
   if (movements.length === 0) return { written: 0, unclaimed: [] };
-  const rows = await tx.query<Row & WrittenMovements>(insertMovementsStatement, movementColumns(caip2, movements));
+  const values = [caip2, ...placed.values(movements)];
+  const rows = await tx.query<Row & WrittenMovements>(insertMovementsStatement, values);
   return rows[0]!;
 };
 
@@ -203,7 +204,7 @@ const isNotRepeated = ({ caip2, key }: StoredTransfer, at: number, all: readonly
 const readTransfersStatement = {
   name: 'transfers-read',
   text: `select t.payment_id as id, json_agg(${transferJson} order by t.block_number, t.key) as transfers
-    from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+    from ${paymentKeys.rows('k')}
       cross join lateral (
         (select * from transfers where (account_id, environment, payment_id) = (k.account_id, k.environment, k.id)
           and not stray and (canonical and not superseded or settled))
@@ -225,9 +226,7 @@ export const readTransfers = async (
   untold: number,
 ): Promise<ReadonlyMap<string, readonly StoredTransfer[]>> => {
   const rows = await db.query<Row & { id: string; transfers: StoredTransfer[] }>(readTransfersStatement, [
-    keys.map(key => key.accountId),
-    keys.map(key => key.environment),
-    keys.map(key => key.id),
+    ...paymentKeys.values(keys),
     untold,
   ]);
   return new Map(rows.map(row => [row.id, row.transfers.filter(isNotRepeated)]));
@@ -240,21 +239,22 @@ export type TransferMark = {
   readonly told: boolean;
 };
 
+const marked = columns<TransferMark>({
+  caip2: ['text', m => m.caip2],
+  key: ['text', m => m.key],
+  settled: ['boolean', m => m.settled],
+  told: ['boolean', m => m.told],
+});
 const markTransfersStatement = {
   name: 'transfers-mark',
   text: `update transfers t set settled = m.settled, told = m.told
-    from unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[]) as m(caip2, key, settled, told)
+    from ${marked.rows('m')}
     where t.caip2 = m.caip2 and t.key = m.key`,
 };
 /** Stores which transfers are settled and which were reported. */
 export const markTransfers = async (tx: Queryable, marks: readonly TransferMark[]): Promise<void> => {
   if (marks.length === 0) return;
-  await tx.query(markTransfersStatement, [
-    marks.map(m => m.caip2),
-    marks.map(m => m.key),
-    marks.map(m => m.settled),
-    marks.map(m => m.told),
-  ]);
+  await tx.query(markTransfersStatement, marked.values(marks));
 };
 
 /** A canonical block with the keys of its unverified transfers and forwards. */

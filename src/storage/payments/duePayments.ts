@@ -1,7 +1,7 @@
 import { unreadHoldMs } from '../../core/payment/deriveState.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable } from '../database.ts';
-import { keyColumns } from './payments.ts';
+import { paymentKeys } from './paymentKeys.ts';
 
 /** Few at a time: they share a limit on strays per transaction, and each loads everything that it shows. */
 const untoldShare = 10;
@@ -59,10 +59,10 @@ const wakeLaterStatement = {
   name: 'payments-wake-later',
   text: `update payments p set wake_at = clock_timestamp() + $4 * interval '1 second', wake_frontier = null,
       wake_number = null, untold = false, awaits_read = false
-    from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+    from ${paymentKeys.rows('k')}
     where p.account_id = k.account_id and p.environment = k.environment and p.id = k.id`,
 };
 /** Postpones payments that cannot be decided, so that the others come first. */
 export const wakeLater = async (db: Queryable, keys: readonly PaymentKey[], delaySeconds: number): Promise<void> => {
-  await db.query(wakeLaterStatement, [...keyColumns(keys), delaySeconds]);
+  await db.query(wakeLaterStatement, [...paymentKeys.values(keys), delaySeconds]);
 };

@@ -1,4 +1,5 @@
 import type { Environment } from '../../core/environment.ts';
+import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
 
@@ -39,6 +40,44 @@ export type NewPayment = {
 /** The route of idempotency keys for creating payments. */
 export const createPaymentRoute = 'POST /v1/payments';
 
+/** The columns of a payment that are written as they are. */
+const terms: Fields<NewPayment> = {
+  account_id: ['text', p => p.accountId],
+  environment: ['environment', p => p.environment],
+  id: ['text', p => p.id],
+  amount: ['numeric', p => p.amount.toString()],
+  decimals: ['smallint', p => p.decimals],
+  currency: ['text', p => p.currency],
+  network: ['text', p => p.network],
+  caip2: ['text', p => p.caip2],
+  contract: ['text', p => p.contract],
+  address: ['text', p => p.address],
+  wallet_kind: ['text', p => p.walletKind],
+  treasury: ['text', p => p.treasury],
+  derivation_index: ['bigint', p => p.derivationIndex.toString()],
+  mac: ['bytea', p => p.mac],
+  tiers: ['jsonb', p => p.tiers],
+  tolerance_bps: ['smallint', p => p.toleranceBps],
+  dust_floor: ['numeric', p => p.dustFloor.toString()],
+  late_policy: ['text', p => p.latePolicy],
+  late_window_seconds: ['integer', p => p.lateWindowSeconds],
+  description: ['text', p => p.description],
+  metadata: ['text', p => p.metadata],
+  callback_url: ['text', p => p.callbackUrl],
+  redirect_url: ['text', p => p.redirectUrl],
+  external_id: ['text', p => p.externalId],
+};
+const input = columns<NewPayment>({
+  ...terms,
+  created_ms: ['bigint', p => p.createdAtMs],
+  expires_ms: ['bigint', p => p.expiresAtMs],
+  event_id: ['text', p => p.eventId],
+  event_body: ['text', p => p.eventBody],
+  key: ['text', p => p.idempotency?.key ?? null],
+  body_hash: ['bytea', p => p.idempotency?.bodyHash ?? null],
+  response: ['text', p => p.idempotency?.response ?? null],
+});
+
 /**
  * Writes any number of payments in one statement: key, payment, event, deliveries and delta, all or none. A payment
  * whose externalId or idempotency key is taken is left out. This reaches 0.67 of the rate of pgbench; one statement per
@@ -47,14 +86,7 @@ export const createPaymentRoute = 'POST /v1/payments';
 const insertPaymentsStatement = {
   name: 'payments-insert',
   text: `with input as materialized (
-    select * from unnest($1::text[], $2::environment[], $3::text[], $4::numeric[], $5::smallint[], $6::text[], $7::text[],
-      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea[], $15::jsonb[],
-      $16::smallint[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
-      $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::text[], $29::bytea[], $30::text[], $31::numeric[])
-    as i(account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
-      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
-      callback_url, redirect_url, external_id, created_ms, expires_ms, event_id, event_body, key, body_hash, response,
-      dust_floor)
+    select * from ${input.rows('i')}
   ), stamped as materialized (
     select *, to_timestamp(created_ms / 1000.0)::timestamptz(3) as created_at,
       to_timestamp(expires_ms / 1000.0)::timestamptz(3) as expires_at from input
@@ -73,12 +105,8 @@ const insertPaymentsStatement = {
     where k.created_at <= excluded.created_at - interval '24 hours'
     returning resource_id
   ), fresh as (
-    insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, contract, address,
-      wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description,
-      metadata, callback_url, redirect_url, external_id, created_at, expires_at, wake_at, dust_floor)
-    select account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
-      treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, description, metadata,
-      callback_url, redirect_url, external_id, created_at, expires_at, expires_at, dust_floor
+    insert into payments (${namesOf(terms)}, created_at, expires_at, wake_at)
+    select ${namesOf(terms)}, created_at, expires_at, expires_at
     from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
     returning account_id, environment, id, currency, network, created_at
   ), announced as (
@@ -117,40 +145,8 @@ export const insertPayments = async (
   db: Queryable,
   payments: readonly NewPayment[],
 ): Promise<Map<string, InsertedPayment>> => {
-  const column = <T>(pick: (payment: NewPayment) => T): T[] => payments.map(pick);
-  const rows = await db.query<{ id: string; existing: string | null }>(insertPaymentsStatement, [
-    column(p => p.accountId),
-    column(p => p.environment),
-    column(p => p.id),
-    column(p => p.amount.toString()),
-    column(p => p.decimals),
-    column(p => p.currency),
-    column(p => p.network),
-    column(p => p.caip2),
-    column(p => p.contract),
-    column(p => p.address),
-    column(p => p.walletKind),
-    column(p => p.treasury),
-    column(p => p.derivationIndex.toString()),
-    column(p => p.mac),
-    column(p => p.tiers),
-    column(p => p.toleranceBps),
-    column(p => p.latePolicy),
-    column(p => p.lateWindowSeconds),
-    column(p => p.description),
-    column(p => p.metadata),
-    column(p => p.callbackUrl),
-    column(p => p.redirectUrl),
-    column(p => p.externalId),
-    column(p => p.createdAtMs),
-    column(p => p.expiresAtMs),
-    column(p => p.eventId),
-    column(p => p.eventBody),
-    column(p => p.idempotency?.key ?? null),
-    column(p => p.idempotency?.bodyHash ?? null),
-    column(p => p.idempotency?.response ?? null),
-    column(p => p.dustFloor.toString()),
-  ]);
+  const values = input.values(payments);
+  const rows = await db.query<{ id: string; existing: string | null }>(insertPaymentsStatement, values);
   const outcomes = new Map<string, InsertedPayment>(payments.map(payment => [payment.id, { kind: 'key_taken' }]));
   for (const { id, existing } of rows) {
     outcomes.set(id, existing === null ? { kind: 'written' } : { kind: 'external_id_taken', existing });

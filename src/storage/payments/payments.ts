@@ -3,7 +3,9 @@ import type { Frontier } from '../../core/payment/facts.ts';
 import type { PaymentException, PaymentStatus } from '../../core/payment/states.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { type FundsRow, fundsColumns, hasFunds, shownText } from '../chain/transfers.ts';
+import { assignments, columns, type Fields } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import { paymentKeys } from './paymentKeys.ts';
 
 /** Base units as text: JSON has no integers of that size. */
 export type StoredTier = { atLeast: string; kind: 'finalized' | 'safe' | 'depth'; depth: number | null };
@@ -84,14 +86,12 @@ export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
 
 type Wanted = { readonly scope: Scope; readonly id: string };
 
-const wantedColumns = (wanted: readonly Wanted[]): string[][] => [
-  wanted.map(w => w.scope.accountId),
-  wanted.map(w => w.scope.environment),
-  wanted.map(w => w.id),
-];
-
-const fromWanted = `from unnest($1::text[], $2::environment[], $3::text[])
-      with ordinality as wanted(account_id, environment, id, position)
+const wantedPayments = columns<Wanted>({
+  account_id: ['text', w => w.scope.accountId],
+  environment: ['environment', w => w.scope.environment],
+  id: ['text', w => w.id],
+});
+const fromWanted = `from ${wantedPayments.unnest} with ordinality as wanted(${wantedPayments.names}, position)
     join payments p using (account_id, environment, id)`;
 /**
  * For the alias p. Changes with every write to the row; with funds, also with every move of the chain; with strays,
@@ -115,7 +115,8 @@ export type VersionedPayment = ShownPayment & { version: string };
 export const readPayments = async (db: Queryable, wanted: readonly Wanted[]): Promise<(VersionedPayment | null)[]> => {
   const found: (VersionedPayment | null)[] = wanted.map(() => null);
   if (found.length === 0) return found;
-  const rows = await db.query<VersionedPayment & { position: number }>(readPaymentsStatement, wantedColumns(wanted));
+  const values = wantedPayments.values(wanted);
+  const rows = await db.query<VersionedPayment & { position: number }>(readPaymentsStatement, values);
   for (const row of rows) found[row.position - 1] = row;
   return found;
 };
@@ -128,20 +129,15 @@ const readVersionsStatement = {
 export const readPaymentVersions = async (db: Queryable, wanted: readonly Wanted[]): Promise<(string | null)[]> => {
   const found: (string | null)[] = wanted.map(() => null);
   if (found.length === 0) return found;
-  const rows = await db.query<{ position: number; version: string }>(readVersionsStatement, wantedColumns(wanted));
+  const values = wantedPayments.values(wanted);
+  const rows = await db.query<{ position: number; version: string }>(readVersionsStatement, values);
   for (const row of rows) found[row.position - 1] = row.version;
   return found;
 };
 
-export const keyColumns = (keys: readonly PaymentKey[]): unknown[] => [
-  keys.map(key => key.accountId),
-  keys.map(key => key.environment),
-  keys.map(key => key.id),
-];
-
 /** Ordered, so that two transactions that lock the same rows cannot deadlock. */
 const lockText = `select ${paymentColumns}
-  from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+  from ${paymentKeys.rows('k')}
     join payments p on p.account_id = k.account_id and p.environment = k.environment and p.id = k.id
   order by p.account_id, p.environment, p.id for no key update of p`;
 const lockStatement = { name: 'payments-lock', text: lockText };
@@ -152,7 +148,7 @@ export const lockPayments = (
   keys: readonly PaymentKey[],
   whenLocked: 'wait' | 'skip',
 ): Promise<PaymentRow[]> =>
-  db.query<PaymentRow>(whenLocked === 'wait' ? lockStatement : lockFreeStatement, keyColumns(keys));
+  db.query<PaymentRow>(whenLocked === 'wait' ? lockStatement : lockFreeStatement, paymentKeys.values(keys));
 
 const findByExternalIdStatement = {
   name: 'payment-by-external-id',
@@ -194,47 +190,41 @@ export type PaymentChange = {
   expiredUnread: boolean;
 };
 
+type Changed = { readonly key: PaymentKey; readonly change: PaymentChange };
+
+const state: Fields<Changed> = {
+  status: ['payment_status', c => c.change.status],
+  exception: ['payment_exception', c => c.change.exception],
+  amount_received: ['numeric', c => c.change.amountReceived.toString()],
+  amount_confirmed: ['numeric', c => c.change.amountConfirmed.toString()],
+  amount_accepted: ['numeric', c => c.change.accepted?.amount.toString() ?? null],
+  accepted_at: ['timestamptz', c => c.change.accepted?.at ?? null],
+  completed_at: ['timestamptz', c => c.change.completedAt],
+  canceled_at: ['timestamptz', c => c.change.canceledAt],
+  sequence: ['integer', c => c.change.sequence],
+  detected: ['boolean', c => c.change.detected],
+  strayed: ['boolean', c => c.change.strayed],
+  untold: ['boolean', c => c.change.untold],
+  time_ended_at: ['timestamptz', c => c.change.timeEndedAt],
+  covered_number: ['bigint', c => c.change.coveredNumber],
+  wake_at: ['timestamptz', c => c.change.wakeAt],
+  wake_frontier: ['text', c => c.change.wakeBlock?.frontier ?? null],
+  wake_number: ['bigint', c => c.change.wakeBlock?.number ?? null],
+  awaits_read: ['boolean', c => c.change.awaitsRead],
+  expired_unread: ['boolean', c => c.change.expiredUnread],
+};
+const changed = columns<Changed>({
+  account_id: ['text', c => c.key.accountId],
+  environment: ['environment', c => c.key.environment],
+  id: ['text', c => c.key.id],
+  ...state,
+});
 const updatePaymentsStatement = {
   name: 'payments-update',
-  text: `update payments p set status = c.status, exception = c.exception, amount_received = c.amount_received,
-      amount_confirmed = c.amount_confirmed, amount_accepted = c.amount_accepted, accepted_at = c.accepted_at,
-      completed_at = c.completed_at, canceled_at = c.canceled_at, sequence = c.sequence, wake_at = c.wake_at,
-      detected = c.detected, strayed = c.strayed, time_ended_at = c.time_ended_at, wake_frontier = c.wake_frontier,
-      wake_number = c.wake_number, covered_number = c.covered_number, untold = c.untold, expired_unread = c.expired_unread,
-      awaits_read = c.awaits_read
-    from unnest($1::text[], $2::environment[], $3::text[], $4::payment_status[], $5::payment_exception[], $6::numeric[],
-      $7::numeric[], $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[],
-      $13::timestamptz[], $14::boolean[], $15::boolean[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[], $20::boolean[], $21::boolean[], $22::boolean[])
-    as c(account_id, environment, id, status, exception, amount_received, amount_confirmed, amount_accepted, accepted_at,
-      completed_at, canceled_at, sequence, wake_at, detected, strayed, time_ended_at, wake_frontier, wake_number, covered_number, untold, expired_unread, awaits_read)
+  text: `update payments p set ${assignments(state, 'c')} from ${changed.rows('c')}
     where p.account_id = c.account_id and p.environment = c.environment and p.id = c.id`,
 };
 /** Each payment at most once per call: the database checks one edge per update. */
-export const updatePayments = async (
-  db: Queryable,
-  changes: readonly { key: PaymentKey; change: PaymentChange }[],
-): Promise<void> => {
-  const column = <T>(pick: (change: PaymentChange) => T): T[] => changes.map(({ change }) => pick(change));
-  await db.query(updatePaymentsStatement, [
-    ...keyColumns(changes.map(({ key }) => key)),
-    column(c => c.status),
-    column(c => c.exception),
-    column(c => c.amountReceived.toString()),
-    column(c => c.amountConfirmed.toString()),
-    column(c => c.accepted?.amount.toString() ?? null),
-    column(c => c.accepted?.at ?? null),
-    column(c => c.completedAt),
-    column(c => c.canceledAt),
-    column(c => c.sequence),
-    column(c => c.wakeAt),
-    column(c => c.detected),
-    column(c => c.strayed),
-    column(c => c.timeEndedAt),
-    column(c => c.wakeBlock?.frontier ?? null),
-    column(c => c.wakeBlock?.number ?? null),
-    column(c => c.coveredNumber),
-    column(c => c.untold),
-    column(c => c.expiredUnread),
-    column(c => c.awaitsRead),
-  ]);
+export const updatePayments = async (db: Queryable, changes: readonly Changed[]): Promise<void> => {
+  await db.query(updatePaymentsStatement, changed.values(changes));
 };

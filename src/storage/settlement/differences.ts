@@ -1,6 +1,7 @@
 import type { Environment, Scope } from '../../core/environment.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { holdChain } from '../chain/chains.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 
 /** What an address holds minus what the records say: positive for funds that no transfer explains. */
@@ -13,14 +14,26 @@ export type Difference = {
   readonly blockNumber: number;
 };
 
+const found = columns<Difference>(
+  {
+    account_id: ['text', d => d.key.accountId],
+    environment: ['environment', d => d.key.environment],
+    payment_id: ['text', d => d.key.id],
+    contract: ['text', d => d.contract],
+    amount: ['numeric', d => d.amount.toString()],
+    recorded: ['numeric', d => d.recorded.toString()],
+    block_number: ['bigint', d => d.blockNumber],
+  },
+  { first: 2 },
+);
 const insertStatement = {
   name: 'differences-insert',
   text: `with before as (
       select payment_id, contract, amount from differences where caip2 = $1 and resolved_at is null
-        and payment_id = any($4::text[])
+        and payment_id = any(${found.array('payment_id')})
     ), written as (
-      insert into differences as old (caip2, account_id, environment, payment_id, contract, amount, recorded, block_number)
-      select $1, u.* from unnest($2::text[], $3::environment[], $4::text[], $5::text[], $6::numeric[], $7::numeric[], $8::bigint[]) as u
+      insert into differences as old (caip2, ${found.names})
+      select $1, u.* from ${found.rows('u')}
       on conflict (payment_id, caip2, coalesce(contract, '')) where resolved_at is null
         do update set amount = excluded.amount, recorded = excluded.recorded, block_number = excluded.block_number, checked_at = clock_timestamp()
       returning old.payment_id, old.contract, old.amount
@@ -36,17 +49,8 @@ export const writeDifferences = async (
   differences: readonly Difference[],
 ): Promise<readonly string[]> => {
   if (differences.length === 0) return [];
-  const column = <T>(pick: (item: Difference) => T): T[] => differences.map(pick);
-  const rows = await db.query<Row & { id: string }>(insertStatement, [
-    caip2,
-    column(f => f.key.accountId),
-    column(f => f.key.environment),
-    column(f => f.key.id),
-    column(f => f.contract),
-    column(f => f.amount.toString()),
-    column(f => f.recorded.toString()),
-    column(f => f.blockNumber),
-  ]);
+  const values = [caip2, ...found.values(differences)];
+  const rows = await db.query<Row & { id: string }>(insertStatement, values);
   return rows.map(({ id }) => id);
 };
 
@@ -65,7 +69,7 @@ export type DifferenceRow = Row & {
   checkedAt: Date;
 };
 
-const columns = `u.id::text as id, u.account_id as "accountId", u.environment, u.payment_id as "paymentId", u.caip2, u.contract,
+const differenceColumns = `u.id::text as id, u.account_id as "accountId", u.environment, u.payment_id as "paymentId", u.caip2, u.contract,
   p.address, u.amount::text as amount, u.block_number::float8 as "blockNumber", u.seen_at as "seenAt",
   u.checked_at as "checkedAt"`;
 const withPayment = `differences u join payments p on p.account_id = u.account_id and p.environment = u.environment
@@ -73,7 +77,7 @@ const withPayment = `differences u join payments p on p.account_id = u.account_i
 
 const listStatement = {
   name: 'differences-list',
-  text: `select ${columns} from ${withPayment} where u.resolved_at is null order by u.id limit $1`,
+  text: `select ${differenceColumns} from ${withPayment} where u.resolved_at is null order by u.id limit $1`,
 };
 /** Open differences of all accounts, oldest first. */
 export const listDifferences = (db: Queryable, limit: number): Promise<DifferenceRow[]> =>
@@ -81,7 +85,7 @@ export const listDifferences = (db: Queryable, limit: number): Promise<Differenc
 
 const accountStatement = {
   name: 'differences-account',
-  text: `select ${columns} from ${withPayment}
+  text: `select ${differenceColumns} from ${withPayment}
     where u.account_id = $1 and u.environment = $2 and u.resolved_at is null order by u.id limit $3`,
 };
 /** Open differences of one account, oldest first. */
@@ -95,7 +99,7 @@ const chainStatement = {
 const lockStatement = {
   name: 'differences-lock',
   // What the records say now about that block.
-  text: `select ${columns}, u.recorded = coalesce((
+  text: `select ${differenceColumns}, u.recorded = coalesce((
       select r.held from forwarder_records(u.account_id, u.environment, u.payment_id, u.block_number) r
       where r.caip2 = u.caip2 and r.contract = coalesce(u.contract, '')), 0) as "isCurrent" from ${withPayment} where u.id = $1 and u.resolved_at is null for no key update of u`,
 };

@@ -1,6 +1,24 @@
 import type { Forward } from '../../core/chain.ts';
 import { isStoredVerified, storedAmount } from '../chain/transfers.ts';
+import { columns } from '../columns.ts';
 import type { Queryable } from '../database.ts';
+
+export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };
+
+/** The first parameter is the chain. */
+const placed = columns<PlacedForward>(
+  {
+    key: ['text', f => f.key],
+    address: ['text', f => f.from],
+    contract: ['text', f => f.contract],
+    amount: ['numeric', storedAmount],
+    block_hash: ['text', f => f.blockHash],
+    block_number: ['bigint', f => f.blockNumber],
+    verified: ['boolean', isStoredVerified],
+    tx_hash: ['text', f => f.txHash],
+  },
+  { first: 2 },
+);
 
 // `offset 0` as with transfers: payments are looked up one by one.
 const insertForwardsStatement = {
@@ -9,13 +27,10 @@ const insertForwardsStatement = {
       canonical, verified, tx_hash, recorded_at)
     select $1, i.key, p.account_id, p.environment, p.id, i.contract, i.amount, i.block_hash, i.block_number, true,
       i.verified, i.tx_hash, clock_timestamp()
-    from unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::bigint[], $8::boolean[], $9::text[])
-        as i(key, address, contract, amount, block_hash, block_number, verified, tx_hash)
+    from ${placed.rows('i')}
       cross join lateral (select * from payments where address = i.address offset 0) p
     on conflict (caip2, key) do nothing`,
 };
-export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };
-
 /** Writes forwards from payment addresses, each once. Their blocks must be there already. */
 export const insertForwards = async (
   tx: Queryable,
@@ -23,17 +38,7 @@ export const insertForwards = async (
   forwards: readonly PlacedForward[],
 ): Promise<void> => {
   if (forwards.length === 0) return;
-  await tx.query(insertForwardsStatement, [
-    caip2,
-    forwards.map(f => f.key),
-    forwards.map(f => f.from),
-    forwards.map(f => f.contract),
-    forwards.map(storedAmount),
-    forwards.map(f => f.blockHash),
-    forwards.map(f => f.blockNumber),
-    forwards.map(isStoredVerified),
-    forwards.map(f => f.txHash),
-  ]);
+  await tx.query(insertForwardsStatement, [caip2, ...placed.values(forwards)]);
 };
 
 const verifyForwardsStatement = {

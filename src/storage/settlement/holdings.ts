@@ -1,9 +1,10 @@
 import type { Scope } from '../../core/environment.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable, Row } from '../database.ts';
+import { paymentKeys } from '../payments/paymentKeys.ts';
 import { type PaymentRow, paymentColumns } from '../payments/payments.ts';
 
-const keys = 'unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)';
+const keys = paymentKeys.rows('k');
 
 const forwardedStatement = {
   name: 'holdings-forwarded',
@@ -96,17 +97,18 @@ export const settleForwards = async (
   changed: ChangedForwards,
   touched: readonly PaymentKey[],
 ): Promise<FoundFunds[]> => {
-  const columns = (payments: readonly PaymentKey[]): [string[], string[], string[]] => [
-    payments.map(key => key.accountId),
-    payments.map(key => key.environment),
-    payments.map(key => key.id),
-  ];
   const [from, at] = 'from' in changed ? [changed.from, []] : [noHeight, changed.at];
   if (from === noHeight && at.length + touched.length === 0) return [];
-  const forwarded = await tx.query<Row & PaymentKey>(forwardedStatement, [...columns(touched), caip2, from, at]);
+  const forwarded = await tx.query<Row & PaymentKey>(forwardedStatement, [
+    ...paymentKeys.values(touched),
+    caip2,
+    from,
+    at,
+  ]);
   if (forwarded.length === 0) return [];
-  await tx.query(lockStatement, [...columns(forwarded), caip2]);
-  return tx.query<Row & FoundFunds>(settleStatement, [...columns(forwarded), caip2]);
+  const values = [...paymentKeys.values(forwarded), caip2];
+  await tx.query(lockStatement, values);
+  return tx.query<Row & FoundFunds>(settleStatement, values);
 };
 
 export type Holding = {

@@ -1,6 +1,8 @@
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Lease } from '../chain/chains.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import { paymentKeys } from '../payments/paymentKeys.ts';
 
 export type Reconciliation = Row & {
   caip2: string;
@@ -20,17 +22,23 @@ export type Reconciliation = Row & {
   isRunning: boolean;
 };
 
-const columns = `caip2, after_id as after, round_started_at as "roundStartedAt", compared::float8 as compared,
+const progressColumns = `caip2, after_id as after, round_started_at as "roundStartedAt", compared::float8 as compared,
   finished_at as "finishedAt", finished_compared::float8 as "finishedCompared",
   requested_at is not null as "isRequested",
   extract(epoch from clock_timestamp() - round_started_at)::float8 as "ageSeconds",
   round_started_at is not null and coalesce(finished_at < round_started_at, true) as "isRunning"`;
 
-const readStatement = { name: 'reconciliation-read', text: `select ${columns} from reconciliations where caip2 = $1` };
+const readStatement = {
+  name: 'reconciliation-read',
+  text: `select ${progressColumns} from reconciliations where caip2 = $1`,
+};
 export const readReconciliation = async (db: Queryable, caip2: string): Promise<Reconciliation | null> =>
   (await db.query<Reconciliation>(readStatement, [caip2]))[0] ?? null;
 
-const allStatement = { name: 'reconciliation-all', text: `select ${columns} from reconciliations order by caip2` };
+const allStatement = {
+  name: 'reconciliation-all',
+  text: `select ${progressColumns} from reconciliations order by caip2`,
+};
 export const allReconciliations = (db: Queryable): Promise<Reconciliation[]> => db.query<Reconciliation>(allStatement);
 
 const startStatement = {
@@ -65,7 +73,7 @@ const requestStatement = {
   name: 'reconciliation-request',
   text: `insert into reconciliations as r (caip2, requested_at) select caip2, clock_timestamp() from chains
       where latest_number is not null and halted_at is null and lease_until > clock_timestamp()
-    on conflict (caip2) do update set requested_at = clock_timestamp() returning ${columns}`,
+    on conflict (caip2) do update set requested_at = clock_timestamp() returning ${progressColumns}`,
 };
 /** Asks for a round of every chain that a process reads now. */
 export const requestRounds = (db: Queryable): Promise<Reconciliation[]> => db.query<Reconciliation>(requestStatement);
@@ -108,7 +116,7 @@ export type RecordedBalance = { readonly id: string; readonly contract: string |
 const recordedStatement = {
   name: 'reconciliation-recorded',
   text: `select k.id, nullif(r.contract, '') as contract, r.held::text as held
-    from unnest($1::text[], $2::environment[], $3::text[]) as k(account_id, environment, id)
+    from ${paymentKeys.rows('k')}
       cross join lateral forwarder_records(k.account_id, k.environment, k.id, $5) r where r.caip2 = $4`,
 };
 /** What forwarders hold on a chain up to a block, according to the records. */
@@ -118,13 +126,7 @@ export const recordedBalances = (
   keys: readonly PaymentKey[],
   upTo: number,
 ): Promise<RecordedBalance[]> =>
-  db.query<Row & RecordedBalance>(recordedStatement, [
-    keys.map(key => key.accountId),
-    keys.map(key => key.environment),
-    keys.map(key => key.id),
-    caip2,
-    upTo,
-  ]);
+  db.query<Row & RecordedBalance>(recordedStatement, [...paymentKeys.values(keys), caip2, upTo]);
 
 const agreeStatement = {
   name: 'differences-agree',
@@ -156,12 +158,22 @@ export type SuspectedDifference = PaymentKey & {
   readonly blockHash: string;
 };
 
+const suspected = columns<SuspectedDifference>(
+  {
+    account_id: ['text', s => s.accountId],
+    environment: ['environment', s => s.environment],
+    payment_id: ['text', s => s.id],
+    contract: ['text', s => s.contract ?? ''],
+    balance: ['numeric', s => s.balance.toString()],
+    block_number: ['bigint', s => s.blockNumber],
+    block_hash: ['text', s => s.blockHash],
+  },
+  { first: 2 },
+);
 const suspectStatement = {
   name: 'differences-suspect',
-  text: `insert into suspected_differences (caip2, account_id, environment, payment_id, contract, balance, block_number,
-      block_hash)
-    select $1, s.* from unnest($2::text[], $3::environment[], $4::text[], $5::text[], $6::numeric[], $7::bigint[],
-      $8::text[]) as s
+  text: `insert into suspected_differences (caip2, ${suspected.names})
+    select $1, s.* from ${suspected.rows('s')}
     on conflict do nothing`,
 };
 /** Keeps differences until their block is final. One that waits already stays as it is. */
@@ -171,16 +183,7 @@ export const suspectDifferences = async (
   suspects: readonly SuspectedDifference[],
 ): Promise<void> => {
   if (suspects.length === 0) return;
-  await db.query(suspectStatement, [
-    caip2,
-    suspects.map(each => each.accountId),
-    suspects.map(each => each.environment),
-    suspects.map(each => each.id),
-    suspects.map(each => each.contract ?? ''),
-    suspects.map(each => each.balance.toString()),
-    suspects.map(each => each.blockNumber),
-    suspects.map(each => each.blockHash),
-  ]);
+  await db.query(suspectStatement, [caip2, ...suspected.values(suspects)]);
 };
 
 const suspectedStatement = {

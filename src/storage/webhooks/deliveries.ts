@@ -1,4 +1,5 @@
 import type { Scope } from '../../core/environment.ts';
+import { columns, type Fields } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 
 /** Deliveries that are slow or fail together: those of an endpoint, or an account's callbacks to one server. */
@@ -101,6 +102,16 @@ export type ClaimedDelivery = Row &
 /** `first` and `retries` are the most first attempts and retries to claim. */
 export type Wanted = Target & { readonly first: number; readonly retries: number };
 
+const targetFields: Fields<Target> = {
+  account_id: ['text', t => t.accountId],
+  environment: ['environment', t => t.environment],
+  target: ['text', t => t.target],
+};
+const wantedTargets = columns<Wanted>(
+  { ...targetFields, first: ['integer', w => w.first], retries: ['integer', w => w.retries] },
+  { hidesLength: true },
+);
+
 // If a server crash loses a claim, the delivery is merely free again, so the commit does not wait for the disk. Rows are
 // found by their ctid, and their relations one by one: joins planned while the tables are new would be scans, and stay scans
 // as the tables grow.
@@ -113,8 +124,7 @@ const claimStatement = {
         )) as secrets,
         case when w.deleted_at is not null then '${refusals.deleted}'
           when w.status = 'disabled' then '${refusals.disabled}' end as refusal
-      from unnest((select $1::text[]), $2::environment[], $3::text[], $4::integer[], $5::integer[])
-          as i(account_id, environment, target, first, retries)
+      from ${wantedTargets.rows('i')}
         cross join (select set_config('synchronous_commit', 'off', true)) as unwaited
         left join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment and w.id = i.target
     ), picked as materialized (
@@ -154,11 +164,7 @@ export const claimDeliveries = (
   claim: { readonly holder: string; readonly seconds: number; readonly since: Date },
 ): Promise<ClaimedDelivery[]> =>
   db.query<ClaimedDelivery>(claimStatement, [
-    wanted.map(w => w.accountId),
-    wanted.map(w => w.environment),
-    wanted.map(w => w.target),
-    wanted.map(w => w.first),
-    wanted.map(w => w.retries),
+    ...wantedTargets.values(wanted),
     claim.holder,
     claim.seconds,
     claim.since,
@@ -169,33 +175,36 @@ const nowStatement = { name: 'delivery-now', text: 'select clock_timestamp()::ti
 export const claimingSince = async (db: Queryable): Promise<Date> =>
   (await db.query<{ now: Date }>(nowStatement))[0]!.now;
 
+type Claim = Scope & { readonly id: string; readonly claim: string };
+const claimFields: Fields<Claim> = {
+  account_id: ['text', c => c.accountId],
+  environment: ['environment', c => c.environment],
+  id: ['text', c => c.id],
+  claim: ['bigint', c => c.claim],
+};
+const parked = columns<Claim & { readonly reason: string }>({ ...claimFields, reason: ['text', p => p.reason] });
+const isClaimed = `d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
+      and d.claim = i.claim and d.claimed_until is not null`;
+
 const parkStatement = {
   name: 'delivery-park',
   text: `update deliveries d set ${parkedFor('i.reason')}
-    from unnest($1::text[], $2::environment[], $3::text[], $4::bigint[], $5::text[])
-      as i(account_id, environment, id, claim, reason)
-    where d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
-      and d.claim = i.claim and d.claimed_until is not null`,
+    from ${parked.rows('i')} where ${isClaimed}`,
 };
 /** Claimed deliveries that must not be sent are parked: they stay visible and are not tried again. */
 export const parkDeliveries = async (
   db: Queryable,
-  parked: readonly (Scope & { id: string; claim: string; reason: string })[],
+  refused: readonly (Claim & { readonly reason: string })[],
 ): Promise<void> => {
-  await db.query(parkStatement, [
-    parked.map(p => p.accountId),
-    parked.map(p => p.environment),
-    parked.map(p => p.id),
-    parked.map(p => p.claim),
-    parked.map(p => p.reason),
-  ]);
+  await db.query(parkStatement, parked.values(refused));
 };
 
+const closedTargets = columns<Target>(targetFields);
 const parkClosedStatement = {
   name: 'delivery-park-closed',
   text: `with picked as materialized (
       select due.*, case when w.deleted_at is not null then '${refusals.deleted}' else '${refusals.disabled}' end as reason
-      from unnest($1::text[], $2::environment[], $3::text[]) as t(account_id, environment, target)
+      from ${closedTargets.rows('t')}
         join webhook_endpoints w on w.account_id = t.account_id and w.environment = t.environment and w.id = t.target
           and (w.status = 'disabled' or w.deleted_at is not null)
         cross join lateral (
@@ -209,23 +218,16 @@ const parkClosedStatement = {
 };
 /** Parks scheduled deliveries of those endpoints that are disabled or deleted, at most `limit`. Returns how many. */
 export const parkClosed = async (db: Queryable, targets: readonly Target[], limit: number): Promise<number> => {
-  const column = (name: keyof Target) => targets.map(target => target[name]);
-  const values = [column('accountId'), column('environment'), column('target'), limit];
-  return (await db.query(parkClosedStatement, values)).length;
+  return (await db.query(parkClosedStatement, [...closedTargets.values(targets), limit])).length;
 };
 
+const claims = columns<Claim>(claimFields);
 const releaseStatement = {
   name: 'delivery-release',
   text: `update deliveries d set claimed_by = null, claimed_until = null
-    from unnest($1::text[], $2::environment[], $3::text[], $4::bigint[]) as i(account_id, environment, id, claim)
-    where d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
-      and d.claim = i.claim and d.claimed_until is not null`,
+    from ${claims.rows('i')} where ${isClaimed}`,
 };
 /** Gives claims back. A delivery that was being sent is sent again. */
-export const releaseDeliveries = async (
-  db: Queryable,
-  held: readonly (Scope & { id: string; claim: string })[],
-): Promise<void> => {
-  const column = (name: 'accountId' | 'environment' | 'id' | 'claim') => held.map(each => each[name]);
-  await db.query(releaseStatement, [column('accountId'), column('environment'), column('id'), column('claim')]);
+export const releaseDeliveries = async (db: Queryable, held: readonly Claim[]): Promise<void> => {
+  await db.query(releaseStatement, claims.values(held));
 };

@@ -1,4 +1,5 @@
 import type { Scope } from '../../core/environment.ts';
+import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 import type { Target } from './deliveries.ts';
 
@@ -27,6 +28,27 @@ export type AttemptRecord = Scope & {
  */
 const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
 
+const input = columns<AttemptRecord>(
+  {
+    account_id: ['text', a => a.accountId],
+    environment: ['environment', a => a.environment],
+    delivery_id: ['text', a => a.deliveryId],
+    claim: ['bigint', a => a.claim],
+    at_ms: ['bigint', a => a.atMs],
+    url: ['text', a => a.url],
+    signature: ['text', a => a.signature],
+    status_code: ['smallint', a => a.statusCode],
+    error: ['text', a => a.error],
+    duration_ms: ['integer', a => a.durationMs],
+    response: ['bytea', a => (a.response.length === 0 ? null : a.response)],
+    status: ['text', a => a.status],
+    delay_ms: ['bigint', a => a.delayMs],
+    parked_reason: ['text', a => a.parkedReason],
+    gone: ['boolean', a => a.gone || null],
+  },
+  { hidesLength: true },
+);
+
 const attemptColumns = `account_id, environment, delivery_id, claim, at, url, signature, status_code, error, duration_ms, response`;
 const attemptOf = (i: string): string =>
   `${i}.account_id, ${i}.environment, ${i}.delivery_id, ${i}.claim, to_timestamp(${i}.at_ms / 1000.0), ${i}.url, ${i}.signature,
@@ -34,16 +56,11 @@ const attemptOf = (i: string): string =>
 
 // While a claim holds, its attempt is not on record yet: recording it ends the claim. So only an attempt that comes
 // late can be a duplicate. In both cases the row of the delivery is locked while its attempt is written, so that the
-// purge cannot leave an attempt behind. The subselect hides the length of the first array from the planner, which would
-// otherwise plan every batch again.
+// purge cannot leave an attempt behind.
 const recordStatement = {
   name: 'delivery-record',
   text: `with input as materialized (
-      select * from unnest((select $1::text[]), $2::environment[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
-        $7::text[], $8::smallint[], $9::text[], $10::integer[], $11::bytea[], $12::text[], $13::bigint[], $14::text[],
-        $15::boolean[])
-      as i(account_id, environment, delivery_id, claim, at_ms, url, signature, status_code, error, duration_ms, response,
-        status, delay_ms, parked_reason, gone)
+      select * from ${input.rows('i')}
     ), settled as (
       update deliveries d set attempts = d.attempts + 1, status = i.status,
         failures = case i.status when 'succeeded' then 0 else d.failures + 1 end,
@@ -110,26 +127,7 @@ export const recordAttempts = async (
   attempts: readonly AttemptRecord[],
 ): Promise<(Target & { reason: string })[]> => {
   // A column without any value is sent as null: most attempts succeed and leave several columns empty.
-  const column = <T>(pick: (attempt: AttemptRecord) => T): T[] | null => {
-    const values = attempts.map(pick);
-    return values.some(value => value !== null) ? values : null;
-  };
-  const touched = await db.query<Row & Target & { reason: string | null }>(recordStatement, [
-    column(a => a.accountId),
-    column(a => a.environment),
-    column(a => a.deliveryId),
-    column(a => a.claim),
-    column(a => a.atMs),
-    column(a => a.url),
-    column(a => a.signature),
-    column(a => a.statusCode),
-    column(a => a.error),
-    column(a => a.durationMs),
-    column(a => (a.response.length === 0 ? null : a.response)),
-    column(a => a.status),
-    column(a => a.delayMs),
-    column(a => a.parkedReason),
-    column(a => a.gone || null),
-  ]);
+  const values = input.values(attempts).map(column => (column.some(value => value !== null) ? column : null));
+  const touched = await db.query<Row & Target & { reason: string | null }>(recordStatement, values);
   return touched.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
 };

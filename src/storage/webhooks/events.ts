@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/environment.ts';
 import type { PaymentException, PaymentStatus } from '../../core/payment/states.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
+import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 
 export type NewEvent = {
@@ -28,34 +29,51 @@ export const takesEvent = (event: string, type = `${event}.type`): string =>
   `w.account_id = ${event}.account_id and w.environment = ${event}.environment
         and w.deleted_at is null and w.status = 'enabled' and w.events && array['*', ${type}]`;
 
-/** The texts joined as bytes, the start of each, counted from one as in SQL, and its length. */
-const asBytes = (texts: readonly string[]): { bytes: Buffer; starts: number[]; lengths: number[] } => {
-  const parts = texts.map(text => Buffer.from(text));
-  const lengths = parts.map(part => part.length);
-  const starts: number[] = [];
+/** An event, and where its body is in the bytes of all bodies. SQL counts from one. */
+type PlacedEvent = { readonly event: NewEvent; readonly start: number; readonly length: number };
+
+const placeBodies = (events: readonly NewEvent[]): { placed: PlacedEvent[]; bytes: Buffer } => {
+  const parts = events.map(event => Buffer.from(event.body));
   let next = 1;
-  for (const length of lengths) {
-    starts.push(next);
+  const placed = events.map((event, at) => {
+    const start = next;
+    const { length } = parts[at]!;
     next += length;
-  }
-  return { bytes: Buffer.concat(parts), starts, lengths };
+    return { event, start, length };
+  });
+  return { placed, bytes: Buffer.concat(parts) };
 };
+
+/** The columns of an event that are written as they are. */
+const facts: Fields<PlacedEvent> = {
+  account_id: ['text', e => e.event.payment.accountId],
+  environment: ['environment', e => e.event.payment.environment],
+  id: ['text', e => e.event.id],
+  payment_id: ['text', e => e.event.payment.id],
+  sequence: ['integer', e => e.event.sequence],
+  type: ['text', e => e.event.type],
+  status: ['payment_status', e => e.event.status],
+  exception: ['payment_exception', e => e.event.exception],
+  previous_status: ['payment_status', e => e.event.previousStatus],
+  previous_exception: ['payment_exception', e => e.event.previousException],
+  created_at: ['timestamptz', e => e.event.createdAt],
+};
+const input = columns<PlacedEvent>({
+  ...facts,
+  callback_url: ['text', e => e.event.callbackUrl],
+  body_start: ['integer', e => e.start],
+  body_length: ['integer', e => e.length],
+});
 
 // All bodies are sent as one bytea and cut out of it. In a text array every quote would be escaped here and parsed
 // there, and the materialized input would write all bodies to disk.
 const insertEventsStatement = {
   name: 'events-insert',
   text: `with input as materialized (
-      select * from unnest($1::text[], $2::environment[], $3::text[], $4::text[], $5::integer[], $6::text[],
-        $7::payment_status[], $8::payment_exception[], $9::payment_status[], $10::payment_exception[],
-        $11::timestamptz[], $12::text[], $13::integer[], $14::integer[])
-      as i(account_id, environment, id, payment_id, sequence, type, status, exception, previous_status,
-        previous_exception, created_at, callback_url, body_start, body_length)
+      select * from ${input.rows('i')}
     ), written as (
-      insert into events (account_id, environment, id, payment_id, sequence, type, status, exception, previous_status,
-        previous_exception, body, created_at)
-      select account_id, environment, id, payment_id, sequence, type, status, exception, previous_status,
-        previous_exception, convert_from(substr($15::bytea, body_start, body_length), 'UTF8'), created_at from input
+      insert into events (${namesOf(facts)}, body)
+      select ${namesOf(facts)}, convert_from(substr($${input.next}::bytea, body_start, body_length), 'UTF8') from input
     ), matching as materialized (
       select i.account_id, i.environment, i.id as event_id, i.created_at, w.id as endpoint_id, w.url
       from input i join webhook_endpoints w on ${takesEvent('i')}
@@ -72,25 +90,8 @@ const insertEventsStatement = {
 };
 /** Writes events and their deliveries, inside the transaction that changes the payments. */
 export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): Promise<void> => {
-  const column = <T>(pick: (event: NewEvent) => T): T[] => events.map(pick);
-  const bodies = asBytes(column(e => e.body));
-  await db.query(insertEventsStatement, [
-    column(e => e.payment.accountId),
-    column(e => e.payment.environment),
-    column(e => e.id),
-    column(e => e.payment.id),
-    column(e => e.sequence),
-    column(e => e.type),
-    column(e => e.status),
-    column(e => e.exception),
-    column(e => e.previousStatus),
-    column(e => e.previousException),
-    column(e => e.createdAt),
-    column(e => e.callbackUrl),
-    bodies.starts,
-    bodies.lengths,
-    bodies.bytes,
-  ]);
+  const { placed, bytes } = placeBodies(events);
+  await db.query(insertEventsStatement, [...input.values(placed), bytes]);
 };
 
 const insertSampleStatement = {
