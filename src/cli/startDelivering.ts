@@ -1,17 +1,9 @@
-import type { Environment } from '../core/environment.ts';
 import type { Context } from '../engine/context.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
-import { listen } from '../storage/listen.ts';
-import { deliveriesChannel, type Target } from '../storage/webhooks/deliveries.ts';
+import { listenForDeliveries } from '../storage/webhooks/deliveryNews.ts';
 import type { Sender } from '../webhooks/send.ts';
 import { startDeliverer } from '../workers/deliverer.ts';
 import type { Loop } from '../workers/loop.ts';
-
-const parseNews = (payload: string): { target: Target; isAskedFor: boolean } | null => {
-  const [accountId, environment, target, when] = payload.split(' ');
-  if (!accountId || !target) return null;
-  return { target: { accountId, environment: environment as Environment, target }, isAskedFor: when === 'now' };
-};
 
 /** Starts the deliverer. The database notifies it of new deliveries. */
 export const startDelivering = (
@@ -19,12 +11,8 @@ export const startDelivering = (
   parts: { sender: Sender; holder: string; service: ConnectionSettings },
 ): Loop => {
   const deliverer = startDeliverer(context, parts);
-  const listening = listen(parts.service, {
-    channel: deliveriesChannel,
-    onNotification: payload => {
-      const news = parseNews(payload);
-      if (news) deliverer.notify(news.target, news.isAskedFor);
-    },
+  const listening = listenForDeliveries(parts.service, {
+    onNews: ({ target, isAskedFor }) => deliverer.notify(target, isAskedFor),
     onConnected: deliverer.pollSoon,
     log: context.log,
   });

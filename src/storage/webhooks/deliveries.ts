@@ -5,12 +5,6 @@ import type { Queryable, Row } from '../database.ts';
 /** Deliveries that are slow or fail together: those of an endpoint, or an account's callbacks to one server. */
 export type Target = Scope & { readonly target: string };
 
-/**
- * Notifications of new deliveries: account, environment and target. The word `now` follows when somebody asked for the
- * delivery and waits.
- */
-export const deliveriesChannel = 'florin_deliveries';
-
 /** The target of a row `d` of deliveries, spelled as in the index. */
 export const targetOfRow = 'delivery_target(d.endpoint_id, d.callback_url)';
 

@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
-import { deliveriesChannel, targetOfRow } from './deliveries.ts';
+import { targetOfRow } from './deliveries.ts';
+import { askForDeliveries } from './deliveryNews.ts';
 
 export const deliveryStatuses = ['scheduled', 'succeeded', 'parked'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -125,7 +126,7 @@ const resendStatement = {
       update deliveries d set ${asNew} where ${owned} and d.id = $3
       returning d.account_id, d.environment, ${targetOfRow} as target
     )
-    select pg_notify('${deliveriesChannel}', concat_ws(' ', account_id, environment, target, 'now')) from again`,
+    select ${askForDeliveries('account_id', 'environment', 'target')} from again`,
 };
 export const rescheduleDelivery = async (tx: Queryable, scope: Scope, id: string): Promise<void> => {
   await tx.query(resendStatement, [scope.accountId, scope.environment, id]);
@@ -168,7 +169,7 @@ const replayStatement = {
       on conflict (account_id, environment, id) do update set ${asNew}
     )
     select count(*)::int as total, max(id) as "lastId",
-      pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $7::text, 'now')) from sent`,
+      ${askForDeliveries('$1::text', '$2::environment', '$7::text')} from sent`,
 };
 export type ReplayRange = {
   readonly endpointId: string;

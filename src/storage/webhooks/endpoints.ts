@@ -1,6 +1,6 @@
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
-import { deliveriesChannel } from './deliveries.ts';
+import { askForDeliveries } from './deliveryNews.ts';
 
 export type EndpointRow = Row & {
   id: string;
@@ -107,7 +107,7 @@ export const updateEndpoint = async (
 
 const announceStatement = {
   name: 'endpoint-announce',
-  text: `select pg_notify('${deliveriesChannel}', concat_ws(' ', $1::text, $2::environment, $3::text, 'now'))`,
+  text: `select ${askForDeliveries('$1::text', '$2::environment', '$3::text')}`,
 };
 /** Makes the deliverer try the endpoint now: somebody changed it, so a pause after failures need not run out. */
 export const announceEndpoint = async (db: Queryable, scope: Scope, id: string): Promise<void> => {
