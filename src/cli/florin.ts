@@ -30,7 +30,7 @@ import { putDeploymentValue } from '../storage/deployment.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
 import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
-import { signWebhook } from '../webhooks/sign.ts';
+import { sendSigned } from '../webhooks/sendSigned.ts';
 import type { Loop } from '../workers/loop.ts';
 import { startClockKeeper, startFolder, startKeyUseKeeper, startPurger, startSweeper } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
@@ -82,14 +82,10 @@ const createRequestIds = (): (() => string) => {
 
 const createDeliver =
   (sender: Sender, settings: Readonly<Record<Environment, EnvironmentSettings>>): Deliver =>
-  async message => {
-    const { eventId: id, timestampSeconds, body, secrets } = message;
-    const { delivered, statusCode, durationMs, error } = await sender.send({
-      url: message.url,
-      headers: { ...signWebhook({ secrets, id, timestampSeconds, body }), 'content-type': 'application/json' },
-      body,
-      allowLoopback: settings[message.environment].allowLoopback,
-    });
+  async ({ environment, ...webhook }) => {
+    const { allowLoopback } = settings[environment];
+    const { delivered, statusCode, durationMs, error } = (await sendSigned(sender, { ...webhook, allowLoopback }))
+      .outcome;
     return { delivered, statusCode, durationMs, error };
   };
 

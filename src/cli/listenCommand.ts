@@ -8,7 +8,7 @@ import { operatorActing } from '../engine/audit/acting.ts';
 import { perform } from '../engine/perform.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Outcome, Sender } from '../webhooks/send.ts';
-import { signWebhook } from '../webhooks/sign.ts';
+import { sendSigned } from '../webhooks/sendSigned.ts';
 import { type Common, common, withAdmin } from './commands.ts';
 import { newEvents } from './newEvents.ts';
 
@@ -38,9 +38,8 @@ const forward = async (
     for await (const { id, body } of newEvents(admin, scope, signal)) {
       const { type } = JSON.parse(body) as { type: string };
       if (events !== undefined && !events.includes(type)) continue;
-      const timestampSeconds = Math.floor(Date.now() / 1000);
-      const headers = signWebhook({ secrets: [secret], id, timestampSeconds, body });
-      tell(id, type, await sender.send({ url, headers, body, allowLoopback: true }, signal));
+      const webhook = { eventId: id, body, secrets: [secret], atMs: Date.now(), url, allowLoopback: true };
+      tell(id, type, (await sendSigned(sender, webhook, signal)).outcome);
     }
   } finally {
     await sender.close();

@@ -31,13 +31,13 @@ export type DeliveryOutcome = {
   error: string | null;
 };
 
-/** Signs and sends one webhook now. */
+/** Signs and sends one webhook now, as the deliverer does. */
 export type Deliver = (message: {
   environment: Environment;
   url: string;
   secrets: string[];
   eventId: string;
-  timestampSeconds: number;
+  atMs: number;
   body: string;
 }) => Promise<DeliveryOutcome>;
 

@@ -11,8 +11,8 @@ import {
   releaseDeliveries,
   type Target,
 } from '../storage/webhooks/deliveries.ts';
-import type { Outcome, Sender } from '../webhooks/send.ts';
-import { type SignedHeaders, signWebhook } from '../webhooks/sign.ts';
+import type { Sender } from '../webhooks/send.ts';
+import { type Sent, sendSigned } from '../webhooks/sendSigned.ts';
 import type { Loop } from './loop.ts';
 import { startTargetPoll } from './targetPoll.ts';
 import type { ActiveAttempt } from './targetState.ts';
@@ -36,13 +36,17 @@ const errorPauseMs = 1_000;
 /** How long running attempts, and then recording their results, may take at shutdown. */
 const shutdownMs = 5_000;
 
-const unsignedOutcome: Outcome = {
-  delivered: false,
-  statusCode: null,
-  durationMs: 0,
-  error: 'the signing secret could not be decrypted',
-  responseBody: Buffer.alloc(0),
-  retryAfterMs: null,
+/** Nothing was sent. That is our fault: the delivery is retried, and the receiver has not failed. */
+const unsigned: Sent = {
+  signature: '',
+  outcome: {
+    delivered: false,
+    statusCode: null,
+    durationMs: 0,
+    error: 'the signing secret could not be decrypted',
+    responseBody: Buffer.alloc(0),
+    retryAfterMs: null,
+  },
 };
 
 /** Claims due deliveries, signs and sends them, and records the results. Any number of processes share the work. */
@@ -64,34 +68,29 @@ export const startDeliverer = (
   let activeCount = 0;
   let onAllEnded = (): void => {};
 
-  /** Null if no secret can be opened. That is our fault: the delivery is retried, and the receiver has not failed. */
-  const sign = (delivery: ClaimedDelivery, body: Buffer, atMs: number): SignedHeaders | null => {
-    const timestampSeconds = Math.floor(atMs / 1000);
+  const send = async (delivery: ClaimedDelivery, atMs: number): Promise<Sent> => {
+    const { eventId, body, url, environment } = delivery;
+    const { allowLoopback } = context.environments[environment];
     try {
-      return signWebhook({ secrets: openSecrets(delivery), id: delivery.eventId, timestampSeconds, body });
+      const webhook = { eventId, body, secrets: openSecrets(delivery), atMs, url, allowLoopback };
+      return await sendSigned(sender, webhook, canceling.signal);
     } catch (error) {
       log.error({ deliveryId: delivery.id, err: error }, 'a delivery could not be signed');
-      return null;
+      return unsigned;
     }
   };
 
   /** Whether the receiver is healthy; null if the attempt says nothing about it. */
   const sendOnce = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
-    const { environment, url, failures } = delivery;
-    const { allowLoopback } = context.environments[environment];
+    const { environment, failures } = delivery;
     const atMs = context.clock.nowMs();
-    // The signed bytes are the sent bytes.
-    const body = Buffer.from(delivery.body);
-    const headers = sign(delivery, body, atMs);
-    const outcome = headers
-      ? await sender.send({ url, headers, body, allowLoopback }, canceling.signal)
-      : unsignedOutcome;
+    const { signature, outcome } = await send(delivery, atMs);
     // An attempt canceled at shutdown says nothing about the receiver.
     if (canceling.signal.aborted && !outcome.delivered) return null;
     const verdict = judgeAttempt(outcome, { environment, failures, random: random() });
     held.delete(delivery);
-    const written = recorder.add({ delivery, atMs, signature: headers?.['webhook-signature'] ?? '', outcome, verdict });
-    if (!headers) return null;
+    const written = recorder.add({ delivery, atMs, signature, outcome, verdict });
+    if (signature === '') return null;
     const isGone = verdict.kind === 'parked' && verdict.gone;
     if (isGone && delivery.endpointId !== null) {
       targets.close(delivery);

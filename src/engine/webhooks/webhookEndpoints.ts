@@ -158,7 +158,7 @@ export const sendTest = async (
     url: row.url,
     secrets: secretsOf(context, scope, row, atMs),
     eventId,
-    timestampSeconds: Math.floor(atMs / 1000),
+    atMs,
     body: renderTestEvent(context.environments[environment], event),
   });
   if (outcome.delivered) await markEndpointTested(context.db, scope, row.id);
