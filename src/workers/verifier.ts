@@ -1,7 +1,7 @@
 import type { Driver, DriverHost } from '../chains/driver.ts';
 import type { WatchedBlock } from '../core/chain.ts';
 import { createRecentMap } from '../core/recentMap.ts';
-import { applyReread } from '../engine/chain/applyReread.ts';
+import { applyVerified } from '../engine/chain/applyReread.ts';
 import type { Context } from '../engine/context.ts';
 import type { Lease } from '../storage/chain/chains.ts';
 import { type UnverifiedBlock, unverifiedBlocks } from '../storage/chain/transfers.ts';
@@ -44,11 +44,8 @@ export const createVerifier = (
       const block = await driver.reread(unverified.number, host, signal);
       if (block?.hash !== unverified.hash) continue;
       logUnverified(unverified, block);
-      const isVerified = (each: { readonly verified: boolean }): boolean => each.verified;
-      const [movements, forwards] = [block.movements.filter(isVerified), block.forwards.filter(isVerified)];
-      const verified = [...movements, ...forwards];
-      if (verified.length > 0) await applyReread(context, lease, [{ ...block, movements, forwards }]);
-      isAnyVerified ||= verified.some(({ key }) => unverified.keys.includes(key));
+      const verifiedKeys = await applyVerified(context, lease, block);
+      isAnyVerified ||= unverified.keys.some(key => verifiedKeys.includes(key));
     }
     // After an outage there may be thousands of such blocks, and each keeps a payment waiting.
     if (due.length === blocksPerTurn && isAnyVerified) lastTurnMs = Number.NEGATIVE_INFINITY;

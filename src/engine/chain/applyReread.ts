@@ -30,6 +30,9 @@ const withoutOlder = async (
   return movements.filter(({ to }) => timestamp * 1000 >= (created.get(to)?.getTime() ?? 0) - clockSlackMs);
 };
 
+const isVerified = ({ verified }: { readonly verified: boolean }): boolean => verified;
+const keysOf = (items: readonly { readonly key: string }[]): string[] => items.map(({ key }) => key);
+
 /** Writes one block as it was read again. Returns how many transfers were not on record. */
 const writeBlock = async (context: Context, tx: Queryable, caip2: string, block: WatchedBlock): Promise<number> => {
   const position = { blockHash: block.hash, blockNumber: block.number };
@@ -47,10 +50,8 @@ const writeBlock = async (context: Context, tx: Queryable, caip2: string, block:
     caip2,
     block.forwards.map(forward => ({ ...forward, ...position })),
   );
-  const verifiedKeys = (items: readonly { readonly key: string; readonly verified: boolean }[]): string[] =>
-    items.filter(({ verified }) => verified).map(({ key }) => key);
-  await verifyForwards(tx, caip2, verifiedKeys(block.forwards));
-  await verifyTransfers(tx, caip2, verifiedKeys(block.movements));
+  await verifyForwards(tx, caip2, keysOf(block.forwards.filter(isVerified)));
+  await verifyTransfers(tx, caip2, keysOf(block.movements.filter(isVerified)));
   return found;
 };
 
@@ -82,3 +83,15 @@ export const applyReread = (
     await also(tx, found);
     return found;
   });
+
+/** Writes only what is verified of a block that was read again. Returns the keys of that. */
+export const applyVerified = async (
+  context: Context,
+  lease: Lease,
+  block: WatchedBlock,
+): Promise<readonly string[]> => {
+  const [movements, forwards] = [block.movements.filter(isVerified), block.forwards.filter(isVerified)];
+  const keys = keysOf([...movements, ...forwards]);
+  if (keys.length > 0) await applyReread(context, lease, [{ ...block, movements, forwards }]);
+  return keys;
+};
