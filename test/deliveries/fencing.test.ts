@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createAttemptRecorder } from '../../src/engine/webhooks/recordAttempts.ts';
+import { createAttemptRecorder, writeAttempts } from '../../src/engine/webhooks/recordAttempts.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -279,7 +279,7 @@ test('of failures that are written together, the latest is named as the reason w
   const claimed = await claim('a', 3);
   const records = attempts.map((fields, i) => attemptOf(claimed[i]!, { ...failedOnce, ...fields }));
   const reason = 'Every attempt of the last five days failed; the last one: answered 500.';
-  expect(await recordAttempts(db(), records)).toMatchObject([{ target: endpoint.id, reason }]);
+  expect(await writeAttempts(db(), records)).toMatchObject([{ target: endpoint.id, reason }]);
 });
 
 test('whoever looks for what is due is told which endpoints have failed for long', async () => {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AttemptResult, AttemptVerdict } from '../../core/delivery.ts';
-import { isRowFault } from '../../storage/database.ts';
-import type { ClaimedDelivery } from '../../storage/webhooks/deliveries.ts';
-import { type AttemptRecord, recordAttempts } from '../../storage/webhooks/deliveryAttempts.ts';
+import { judgeEndpoint } from '../../core/endpointHealth.ts';
+import { type Database, isRowFault } from '../../storage/database.ts';
+import type { ClaimedDelivery, Target } from '../../storage/webhooks/deliveries.ts';
+import { type AttemptRecord, recordAttempts, writeEndpointHealth } from '../../storage/webhooks/deliveryAttempts.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
 
@@ -36,6 +37,19 @@ const recordOf = ({ delivery, atMs, signature, outcome, verdict }: Attempt): Att
   gone: verdict.kind === 'parked' && verdict.gone,
 });
 
+/** Records attempts, and what follows from them for their endpoints. Returns the endpoints that were disabled. */
+export const writeAttempts = (
+  db: Database,
+  records: readonly AttemptRecord[],
+): Promise<readonly (Target & { readonly reason: string })[]> =>
+  db.transaction(async tx => {
+    const judged = (await recordAttempts(tx, records)).flatMap(heard => {
+      const verdict = judgeEndpoint(heard, heard, heard.now);
+      return verdict === null ? [] : [{ heard, verdict }];
+    });
+    return judged.length === 0 ? [] : writeEndpointHealth(tx, judged);
+  });
+
 export type AttemptRecorder = {
   /** Resolves when the attempt is written or given up. */
   add(attempt: Attempt): Promise<void>;
@@ -53,7 +67,7 @@ export const createAttemptRecorder = ({ db, log }: Pick<Context, 'db' | 'log'>):
   /** Finds a row that the database refuses by halving, so that the others are written. */
   const writeHalving = async (records: readonly AttemptRecord[], refused: Map<AttemptRecord, Error>): Promise<void> => {
     try {
-      for (const { target, reason } of await recordAttempts(db, records)) {
+      for (const { target, reason } of await writeAttempts(db, records)) {
         log.warn({ endpointId: target, reason }, 'a webhook endpoint was disabled');
       }
     } catch (error) {

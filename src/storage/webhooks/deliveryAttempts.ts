@@ -1,3 +1,4 @@
+import type { EndpointHealth, EndpointVerdict, HeardAttempts } from '../../core/endpointHealth.ts';
 import type { Scope } from '../../core/environment.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
@@ -21,12 +22,6 @@ export type AttemptRecord = Scope & {
   /** The receiver answered 410: the endpoint is disabled, or the payment's callbacks end. */
   readonly gone: boolean;
 };
-
-/**
- * Days without an attempt are not days of failure: after two of them the count starts again. The longest pause between
- * attempts is shorter, so the count of an endpoint that is tried all the time never starts again.
- */
-const isFailingOn = `w.failed_at > clock_timestamp() - interval '2 days'`;
 
 const input = columns<AttemptRecord>(
   {
@@ -94,40 +89,62 @@ const recordStatement = {
     ), heard as (
       select account_id, environment, endpoint_id, url, bool_or(status = 'succeeded') as succeeded, bool_or(gone) as gone
       from settled where endpoint_id is not null and signature <> '' group by 1, 2, 3, 4
-    ), judged as (
-      select w.account_id, w.environment, w.id, h.succeeded,
-        case when h.gone then 'The receiver answered 410 (gone).'
-          when not h.succeeded and ${isFailingOn} and w.failing_since <= clock_timestamp() - interval '5 days'
-          then 'Every attempt of the last five days failed; the last one: ' || (
-            select error from settled where (account_id, environment, endpoint_id, url)
-              = (h.account_id, h.environment, h.endpoint_id, h.url) and signature <> '' order by at_ms desc limit 1
-          ) || '.' end as reason
-      from heard h join webhook_endpoints w
-        on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id and w.url = h.url
-      where w.status = 'enabled' and (h.gone or h.succeeded <> (w.failing_since is null)
-        or w.failed_at <= clock_timestamp() - interval '1 hour'
-        or w.failing_since <= clock_timestamp() - interval '5 days')
     )
-    update webhook_endpoints w set
-      failing_since = case when j.succeeded then null when ${isFailingOn}
-        then coalesce(w.failing_since, clock_timestamp()) else clock_timestamp() end,
-      failed_at = case when not j.succeeded then clock_timestamp() end,
-      status = case when j.reason is null then w.status else 'disabled' end,
-      disabled_reason = coalesce(j.reason, w.disabled_reason)
-    from judged j where w.account_id = j.account_id and w.environment = j.environment and w.id = j.id
-      and w.status = 'enabled'
-    returning w.account_id as "accountId", w.environment, w.id as target, w.disabled_reason as reason`,
+    select w.account_id as "accountId", w.environment, w.id as target, w.url, h.succeeded, coalesce(h.gone, false) as gone,
+      case when not h.succeeded then (
+        select error from settled where (account_id, environment, endpoint_id, url)
+          = (h.account_id, h.environment, h.endpoint_id, h.url) and signature <> '' order by at_ms desc limit 1
+      ) end as "lastError",
+      w.failing_since::timestamptz(3) as "failingSince", w.failed_at::timestamptz(3) as "failedAt",
+      clock_timestamp()::timestamptz(3) as now
+    from heard h join webhook_endpoints w
+      on w.account_id = h.account_id and w.environment = h.environment and w.id = h.endpoint_id and w.url = h.url
+    where w.status = 'enabled' and (h.gone or not h.succeeded or w.failing_since is not null)`,
 };
+/** An enabled endpoint with an attempt that failed, or that was failing before. */
+export type HeardEndpoint = Target & HeardAttempts & EndpointHealth & { readonly url: string; readonly now: Date };
+
 /**
  * Records attempts, each once, whether or not its claim still holds. A late one is only logged and counted, because it
- * may be older than what was done since. Returns the endpoints that were disabled.
+ * may be older than what was done since. Returns the endpoints that may have to change.
  */
-export const recordAttempts = async (
-  db: Queryable,
-  attempts: readonly AttemptRecord[],
-): Promise<(Target & { reason: string })[]> => {
+export const recordAttempts = (db: Queryable, attempts: readonly AttemptRecord[]): Promise<HeardEndpoint[]> => {
   // A column without any value is sent as null: most attempts succeed and leave several columns empty.
   const values = input.values(attempts).map(column => (column.some(value => value !== null) ? column : null));
-  const touched = await db.query<Row & Target & { reason: string | null }>(recordStatement, values);
-  return touched.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
+  return db.query<Row & HeardEndpoint>(recordStatement, values);
+};
+
+export type JudgedEndpoint = { readonly heard: HeardEndpoint; readonly verdict: EndpointVerdict };
+
+const judged = columns<JudgedEndpoint>({
+  account_id: ['text', j => j.heard.accountId],
+  environment: ['environment', j => j.heard.environment],
+  id: ['text', j => j.heard.target],
+  url: ['text', j => j.heard.url],
+  failing_before: ['timestamptz', j => j.heard.failingSince],
+  failing_since: ['timestamptz', j => j.verdict.failingSince],
+  failed_at: ['timestamptz', j => j.verdict.failedAt],
+  gone: ['boolean', j => j.heard.gone],
+  disabled_reason: ['text', j => j.verdict.disabledReason],
+});
+// Another process may have written to the endpoint meanwhile. Only a 410 counts nevertheless: everything else will be
+// heard again.
+const writeHealthStatement = {
+  name: 'endpoint-health',
+  text: `update webhook_endpoints w set failing_since = j.failing_since, failed_at = j.failed_at,
+      status = case when j.disabled_reason is null then w.status else 'disabled' end,
+      disabled_reason = coalesce(j.disabled_reason, w.disabled_reason)
+    from ${judged.rows('j')}
+    where w.account_id = j.account_id and w.environment = j.environment and w.id = j.id and w.url = j.url
+      and w.status = 'enabled' and (j.gone or w.failing_since::timestamptz(3) is not distinct from j.failing_before)
+    returning w.account_id as "accountId", w.environment, w.id as target, j.disabled_reason as reason`,
+};
+/** Each endpoint at most once per call. Returns those that were disabled. */
+export const writeEndpointHealth = async (
+  db: Queryable,
+  endpoints: readonly JudgedEndpoint[],
+): Promise<(Target & { reason: string })[]> => {
+  const values = judged.values(endpoints);
+  const written = await db.query<Row & Target & { reason: string | null }>(writeHealthStatement, values);
+  return written.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
 };
