@@ -230,54 +230,56 @@ export const checkJson = (text: string, { maxDepth }: { readonly maxDepth: numbe
   }
 };
 
+const isOpening = (code: number): boolean => code === OPEN_OBJECT || code === OPEN_ARRAY;
+const isClosing = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_ARRAY;
+/** Whether a value that is not nested ends before this character. */
+const isAfterValue = (code: number): boolean => code === COMMA || isClosing(code) || isSpace(code);
+
 /** The index after a value. The text must be checked. */
 const skipValue = (text: string, from: number): number => {
-  let depth = 0;
+  let level = 0;
   let at = from;
-  while (at < text.length) {
+  while (at >= 0 && at < text.length) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = scanString(text, at + 1);
-      if (at < 0) return text.length;
-      if (depth === 0) return at;
-      continue;
-    }
-    if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++;
-    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      if (depth === 0) return at;
-      if (--depth === 0) return at + 1;
-    } else if (depth === 0 && (code === COMMA || isSpace(code))) return at;
-    at++;
+    if (level === 0 && isAfterValue(code)) return at;
+    if (isOpening(code)) level++;
+    else if (isClosing(code)) level--;
+    at = code === QUOTE ? scanString(text, at + 1) : at + 1;
   }
-  return at;
+  return text.length;
 };
 
-/** The text from `from` to `to` without the white space between its tokens. */
-const compact = (text: string, from: number, to: number): string => {
-  let result = '';
+/** The source of a value without the white space between its tokens, and how deeply it is nested. */
+export type ValueSource = { readonly source: string; readonly depth: number };
+
+/** One pass over a value. The text must be checked. */
+const sourceFrom = (text: string, from: number): ValueSource => {
+  let source = '';
   let kept = from;
   let at = from;
-  while (at < to) {
+  let level = 0;
+  let depth = 0;
+  while (at >= 0 && at < text.length) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = scanString(text, at + 1);
-      if (at < 0) break;
-    } else if (isSpace(code)) {
-      result += text.slice(kept, at);
+    if (level === 0 && isAfterValue(code)) break;
+    if (isSpace(code)) {
+      source += text.slice(kept, at);
       at = skipSpace(text, at);
       kept = at;
-    } else {
-      at++;
+      continue;
     }
+    if (isOpening(code)) depth = Math.max(depth, ++level);
+    else if (isClosing(code)) level--;
+    at = code === QUOTE ? scanString(text, at + 1) : at + 1;
   }
-  return result + text.slice(kept, to);
+  return { source: source + text.slice(kept, at < 0 ? text.length : at), depth };
 };
 
 /**
  * The source text of a top-level member without white space: key order, digits and escapes stay as written. Null if
  * there is no such member. The text must have passed `checkJson`.
  */
-export const memberSource = (text: string, key: string): string | null => {
+export const memberSource = (text: string, key: string): ValueSource | null => {
   const wanted = `"${key}`;
   let at = skipSpace(text, 0);
   if (text.charCodeAt(at) !== OPEN_OBJECT) return null;
@@ -288,9 +290,8 @@ export const memberSource = (text: string, key: string): string | null => {
     const isWanted = keyAt(text, at, keyEnd) === wanted;
     const colon = skipSpace(text, keyEnd);
     const start = skipSpace(text, colon + 1);
-    const end = skipValue(text, start);
-    if (isWanted) return compact(text, start, end);
-    at = skipSpace(text, end);
+    if (isWanted) return sourceFrom(text, start);
+    at = skipSpace(text, skipValue(text, start));
     if (text.charCodeAt(at) !== COMMA) return null;
     at = skipSpace(text, at + 1);
   }

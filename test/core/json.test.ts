@@ -199,9 +199,12 @@ describe('memberSource', () => {
   test('is the source of the member, white space aside', () => {
     const text =
       ' { "other" : [ "metadata", {"metadata" : 0} ] , "m\\u0065tadata" : { "b" : 1.0 , "a b" : [ 1e2, "\\u0041 b" ] } } ';
-    expect(memberSource(text, 'metadata')).toBe('{"b":1.0,"a b":[1e2,"\\u0041 b"]}');
-    expect(memberSource('{"a":1 }', 'a')).toBe('1');
-    expect(memberSource('{"a":"x","b":-0.10}', 'b')).toBe('-0.10');
+    const source = '{"b":1.0,"a b":[1e2,"\\u0041 b"]}';
+    expect(memberSource(text, 'metadata')).toEqual({ source, depth: 2 });
+    expect(memberSource('{"a":1 }', 'a')).toEqual({ source: '1', depth: 0 });
+    expect(memberSource('{"a":"x","b":-0.10}', 'b')).toEqual({ source: '-0.10', depth: 0 });
+    expect(memberSource('{"a":"[[","b":[]}', 'a')).toEqual({ source: '"[["', depth: 0 });
+    expect(memberSource('{"a":[[],{"b":[]}],"b":[[[[]]]]}', 'a')).toEqual({ source: '[[],{"b":[]}]', depth: 3 });
     expect(memberSource('{"a":{}}', 'b')).toBeNull();
     expect(memberSource('{}', 'a')).toBeNull();
     expect(memberSource('["a"]', 'a')).toBeNull();
@@ -219,10 +222,14 @@ describe('memberSource', () => {
           expect(memberSource(text, 'a')).toBeNull();
           return;
         }
-        const sources = Object.keys(value).map(key => memberSource(text, key));
+        const sources = Object.keys(value).map(key => memberSource(text, key)?.source);
         expect(sources.map(source => JSON.parse(source ?? '') as unknown)).toEqual(Object.values(value));
         for (const source of sources) expect(withoutSpace(text)).toContain(source);
         for (const source of sources) expect(withoutSpace(source ?? '')).toBe(source);
+        for (const key of Object.keys(value)) {
+          const { source, depth } = memberSource(text, key)!;
+          expect([depth, depth - 1].map(maxDepth => checkJson(source, { maxDepth }).ok)).toEqual([true, depth === 0]);
+        }
       }),
       { numRuns: rounds(100, 1000) },
     );

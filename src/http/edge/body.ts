@@ -109,11 +109,10 @@ const metadataDepth = 16;
 
 /** The source text of the metadata member, without white space between tokens. */
 export const metadataSource = (text: string): string => {
-  const source = memberSource(text, 'metadata');
-  if (source === null) return '{}';
+  const member = memberSource(text, 'metadata');
+  if (member === null) return '{}';
+  const { source, depth } = member;
   if (Buffer.byteLength(source) > metadataBytes) throw invalid('metadata', 'metadata must be at most 16 KiB.');
-  if (!checkJson(source, { maxDepth: metadataDepth }).ok) {
-    throw invalid('metadata', `metadata must be nested at most ${metadataDepth} deep.`);
-  }
+  if (depth > metadataDepth) throw invalid('metadata', `metadata must be nested at most ${metadataDepth} deep.`);
   return source;
 };
