@@ -21,7 +21,7 @@ import {
   parkDeliveries,
   releaseDeliveries,
 } from '../../src/storage/webhooks/deliveries.ts';
-import { recordAttempts, writeEndpointHealth } from '../../src/storage/webhooks/deliveryAttempts.ts';
+import { recordAttempts, writeEndpointFailures } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import { insertEvents } from '../../src/storage/webhooks/events.ts';
 import { openRows, type Rows } from './rows.ts';
 
@@ -61,7 +61,7 @@ const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
   'deliveries that are parked': db => parkDeliveries(db, []),
   'deliveries of closed endpoints': db => parkClosed(db, [target], 10),
   'results of attempts': db => recordAttempts(db, []),
-  'results for endpoints': db => writeEndpointHealth(db, []),
+  'results for endpoints': db => writeEndpointFailures(db, []),
 };
 
 const statementOf = async (act: (db: Queryable) => Promise<unknown>): Promise<Statement> => {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AttemptResult, AttemptVerdict } from '../../core/delivery.ts';
-import { judgeEndpoint } from '../../core/endpointHealth.ts';
+import { judgeEndpoint } from '../../core/endpointFailures.ts';
 import { type Database, isRowFault } from '../../storage/database.ts';
 import type { ClaimedDelivery, Target } from '../../storage/webhooks/deliveries.ts';
-import { type AttemptRecord, recordAttempts, writeEndpointHealth } from '../../storage/webhooks/deliveryAttempts.ts';
+import { type AttemptRecord, recordAttempts, writeEndpointFailures } from '../../storage/webhooks/deliveryAttempts.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
 
@@ -47,7 +47,7 @@ export const writeAttempts = (
       const verdict = judgeEndpoint(heard, heard, heard.now);
       return verdict === null ? [] : [{ heard, verdict }];
     });
-    return judged.length === 0 ? [] : writeEndpointHealth(tx, judged);
+    return judged.length === 0 ? [] : writeEndpointFailures(tx, judged);
   });
 
 export type AttemptRecorder = {

@@ -1,4 +1,4 @@
-import type { EndpointHealth, EndpointVerdict, HeardAttempts } from '../../core/endpointHealth.ts';
+import type { EndpointFailures, EndpointVerdict, HeardAttempts } from '../../core/endpointFailures.ts';
 import type { Scope } from '../../core/environment.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
@@ -102,7 +102,7 @@ const recordStatement = {
     where w.status = 'enabled' and (h.gone or not h.succeeded or w.failing_since is not null)`,
 };
 /** An enabled endpoint with an attempt that failed, or that was failing before. */
-export type HeardEndpoint = Target & HeardAttempts & EndpointHealth & { readonly url: string; readonly now: Date };
+export type HeardEndpoint = Target & HeardAttempts & EndpointFailures & { readonly url: string; readonly now: Date };
 
 /**
  * Records attempts, each once, whether or not its claim still holds. A late one is only logged and counted, because it
@@ -129,8 +129,8 @@ const judged = columns<JudgedEndpoint>({
 });
 // Another process may have written to the endpoint meanwhile. Only a 410 counts nevertheless: everything else will be
 // heard again.
-const writeHealthStatement = {
-  name: 'endpoint-health',
+const writeFailuresStatement = {
+  name: 'endpoint-failures',
   text: `update webhook_endpoints w set failing_since = j.failing_since, failed_at = j.failed_at,
       status = case when j.disabled_reason is null then w.status else 'disabled' end,
       disabled_reason = coalesce(j.disabled_reason, w.disabled_reason)
@@ -140,11 +140,11 @@ const writeHealthStatement = {
     returning w.account_id as "accountId", w.environment, w.id as target, j.disabled_reason as reason`,
 };
 /** Each endpoint at most once per call. Returns those that were disabled. */
-export const writeEndpointHealth = async (
+export const writeEndpointFailures = async (
   db: Queryable,
   endpoints: readonly JudgedEndpoint[],
 ): Promise<(Target & { reason: string })[]> => {
   const values = judged.values(endpoints);
-  const written = await db.query<Row & Target & { reason: string | null }>(writeHealthStatement, values);
+  const written = await db.query<Row & Target & { reason: string | null }>(writeFailuresStatement, values);
   return written.flatMap(({ reason, ...target }) => (reason === null ? [] : [{ ...target, reason }]));
 };

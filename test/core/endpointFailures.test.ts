@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeEndpoint } from '../../src/core/endpointHealth.ts';
+import { judgeEndpoint } from '../../src/core/endpointFailures.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

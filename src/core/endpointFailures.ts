@@ -1,5 +1,5 @@
 /** Since when every attempt at an endpoint has failed, and when one last did. Both are null while it works. */
-export type EndpointHealth = { readonly failingSince: Date | null; readonly failedAt: Date | null };
+export type EndpointFailures = { readonly failingSince: Date | null; readonly failedAt: Date | null };
 
 /** What attempts at an endpoint that are recorded together say about it. */
 export type HeardAttempts = {
@@ -11,7 +11,7 @@ export type HeardAttempts = {
 };
 
 /** The endpoint is disabled if there is a reason. */
-export type EndpointVerdict = EndpointHealth & { readonly disabledReason: string | null };
+export type EndpointVerdict = EndpointFailures & { readonly disabledReason: string | null };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -27,21 +27,21 @@ const writeEveryMs = hourMs;
 
 /** What becomes of an endpoint; null if nothing about it changes. */
 export const judgeEndpoint = (
-  { failingSince, failedAt }: EndpointHealth,
+  { failingSince, failedAt }: EndpointFailures,
   { succeeded, gone, lastError }: HeardAttempts,
   now: Date,
 ): EndpointVerdict | null => {
   const ageMs = (at: Date): number => now.getTime() - at.getTime();
   const isContinued = failedAt !== null && ageMs(failedAt) < restartAfterMs;
-  const health: EndpointHealth = succeeded
+  const failures: EndpointFailures = succeeded
     ? { failingSince: null, failedAt: null }
     : { failingSince: (isContinued ? failingSince : null) ?? now, failedAt: now };
-  if (gone) return { ...health, disabledReason: 'The receiver answered 410 (gone).' };
-  if (succeeded) return failingSince === null ? null : { ...health, disabledReason: null };
-  if (ageMs(health.failingSince!) >= disableAfterMs) {
+  if (gone) return { ...failures, disabledReason: 'The receiver answered 410 (gone).' };
+  if (succeeded) return failingSince === null ? null : { ...failures, disabledReason: null };
+  if (ageMs(failures.failingSince!) >= disableAfterMs) {
     const disabledReason = `Every attempt of the last five days failed; the last one: ${lastError}.`;
-    return { ...health, disabledReason };
+    return { ...failures, disabledReason };
   }
   const isWritten = failingSince !== null && failedAt !== null && ageMs(failedAt) < writeEveryMs;
-  return isWritten ? null : { ...health, disabledReason: null };
+  return isWritten ? null : { ...failures, disabledReason: null };
 };
