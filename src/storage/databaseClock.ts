@@ -1,6 +1,10 @@
 import type { Queryable } from './database.ts';
 
-const now = { name: 'clock-now', text: `select extract(epoch from clock_timestamp()) * 1000 as ms` };
+const millisecondsStatement = { name: 'clock-now', text: `select extract(epoch from clock_timestamp()) * 1000 as ms` };
+
+const nowStatement = { name: 'clock-read', text: 'select clock_timestamp()::timestamptz(3) as now' };
+/** The time at which the statement runs, not at which its transaction began. */
+export const readNow = async (db: Queryable): Promise<Date> => (await db.query<{ now: Date }>(nowStatement))[0]!.now;
 
 /** The database's clock as seen from this process, without a query for each reading. */
 export type DatabaseClock = { nowMs(): number; synchronize(): Promise<void> };
@@ -36,7 +40,7 @@ export const createDatabaseClock = (database: Queryable, { monotonicMs, wallMs }
       for (let i = 0; i < 3; i++) {
         const before = monotonicMs();
         const leadBefore = leadMs();
-        const [row] = await database.query<{ ms: string }>(now);
+        const [row] = await database.query<{ ms: string }>(millisecondsStatement);
         const tripMs = monotonicMs() - before;
         // If the machine slept during the trip, the trip looks short and its middle is not when the database answered.
         if (Math.abs(leadMs() - leadBefore) > leastSleepMs) continue;

@@ -5,7 +5,7 @@ import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
 
 /** One call to a node reads 500 balances. One page every 15 s: 100,000 closed payments take 50 minutes. */
-export const closedPageSize = 500;
+const closedPageSize = 500;
 const intervalMs = 15_000;
 /** Pages in one turn whose payments are all over: these cost no call. */
 const maxOverPages = 20;

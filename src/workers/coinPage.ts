@@ -1,16 +1,18 @@
 import type { BalanceSources } from '../chains/driver.ts';
-import type { Block } from '../core/chain.ts';
+import type { Block, Movement, WatchedBlock } from '../core/chain.ts';
 import { applyCoins } from '../engine/chain/applyCoins.ts';
-import { type CoinSearch, findCoins } from '../engine/chain/findCoins.ts';
+import { type CoinSearch, type DoubtedCoin, findCoins } from '../engine/chain/findCoins.ts';
 import { storedBlock } from '../storage/chain/blocks.ts';
 import { readChains } from '../storage/chain/chains.ts';
 import type { CoinPayment } from '../storage/chain/coins.ts';
 import type { ChainSources } from './chainSources.ts';
-import { type DoubtedCoin, readUnbaselined } from './unbaselined.ts';
+import { readUnbaselined } from './unbaselined.ts';
+
+const movementsOf = (blocks: readonly WatchedBlock[]): readonly Movement[] => blocks.flatMap(block => block.movements);
 
 /** What was found at an address. What was not searched is not part of it. */
 const sumTo = ({ found }: CoinSearch, address: string): bigint =>
-  found.reduce((sum, { to, amount }) => (to === address ? sum + amount : sum), 0n);
+  movementsOf(found).reduce((sum, { to, amount }) => (to === address ? sum + amount : sum), 0n);
 
 /**
  * Reads the native coin of addresses at the head, and writes what no transaction explains. Few addresses have received
@@ -39,7 +41,7 @@ export const readCoinPage = async (
   const shown = await find(credited, first);
   if (shown === null) return null;
   const addresses = new Set([
-    ...shown.found.map(({ to }) => to),
+    ...movementsOf(shown.found).map(({ to }) => to),
     ...shown.unsearched.map(each => each.payment.address),
   ]);
   const suspected = credited.filter(({ address }) => addresses.has(address));

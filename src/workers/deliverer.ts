@@ -3,10 +3,10 @@ import { judgeAttempt } from '../core/delivery.ts';
 import type { Context } from '../engine/context.ts';
 import { createAttemptRecorder } from '../engine/webhooks/recordAttempts.ts';
 import { createSecretOpener } from '../engine/webhooks/webhookSecrets.ts';
+import { readNow } from '../storage/databaseClock.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
-  claimingSince,
   parkDeliveries,
   releaseDeliveries,
   type Target,
@@ -64,6 +64,7 @@ export const startDeliverer = (
   /** Claimed deliveries without a result. */
   const held = new Set<ClaimedDelivery>();
   const wake = createWake();
+  /** Separates this run's claims from those of the holder's earlier runs. */
   let since: Date | null = null;
   let activeCount = 0;
   let onAllEnded = (): void => {};
@@ -153,7 +154,7 @@ export const startDeliverer = (
   /** Returns whether anything was requested. */
   const claim = async (): Promise<boolean> => {
     if (recorder.pending() > maxUnwritten) return false;
-    since ??= await claimingSince(db);
+    since ??= await readNow(db);
     const request = targets.nextClaim(performance.now(), claimSize);
     if (request.wants.length === 0) return false;
     let claimed: ClaimedDelivery[];

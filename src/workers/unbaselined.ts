@@ -1,13 +1,10 @@
 import type { Block } from '../core/chain.ts';
-import { recordedAt } from '../engine/chain/findCoins.ts';
+import { type DoubtedCoin, recordedAt } from '../engine/chain/findCoins.ts';
 import { insertBaselines } from '../storage/chain/baselines.ts';
 import type { CoinPayment } from '../storage/chain/coins.ts';
-import { readNow } from '../storage/payments/payments.ts';
+import { readNow } from '../storage/databaseClock.ts';
 import type { ChainSources } from './chainSources.ts';
 import { reportDifferences } from './reportDifferences.ts';
-
-/** Coin at an address that is not credited: too few nodes show it, or it may be older than the payment. */
-export type DoubtedCoin = { readonly payment: CoinPayment; readonly amount: bigint };
 
 /**
  * Addresses of an extended public key whose balance was not read before their payment existed. The first balance becomes

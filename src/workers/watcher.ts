@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Network } from '../core/registry/networks.ts';
-import { applyBlocks, LeaseLost, rollBackAsDecided } from '../engine/chain/applyBlocks.ts';
+import { applyBlocks, rollBackAsDecided } from '../engine/chain/applyBlocks.ts';
+import { LeaseLost } from '../engine/chain/heldChain.ts';
 import { publishReadContracts } from '../engine/chain/publishContracts.ts';
 import type { Context } from '../engine/context.ts';
 import { storedBlock } from '../storage/chain/blocks.ts';
@@ -18,8 +19,8 @@ import {
 } from '../storage/chain/chains.ts';
 import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/chain/networkStatus.ts';
 import { knownAddresses } from '../storage/chain/transfers.ts';
+import { readNow } from '../storage/databaseClock.ts';
 import { dueAtHeight } from '../storage/payments/duePayments.ts';
-import { readNow } from '../storage/payments/payments.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { createBaselineKeeper } from './baselineKeeper.ts';
 import { createClosedScanner } from './closedScanner.ts';
@@ -203,7 +204,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     while (!signal.aborted) {
       try {
         const row = await renewLease(context.db, lease, leaseSeconds);
-        if (row === null) return onLost(new LeaseLost('another process has taken the lease of the chain'));
+        if (row === null) return onLost(new LeaseLost());
         await writeStatus(row);
       } catch (error) {
         context.log.warn({ caip2, err: error }, 'the state of a chain could not be written');

@@ -1,9 +1,9 @@
 // @module-tag thorough
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
+import { readNow } from '../../src/storage/databaseClock.ts';
 import {
   claimDeliveries,
-  claimingSince,
   lookAtTargets,
   parkClosed,
   releaseDeliveries,
@@ -36,7 +36,7 @@ const targetOf = (id: string) => ({ accountId: merchant.account.id, environment:
 const db = () => scene.florin.admin.db;
 const claim = async (at: Queryable, count: number) => {
   const wanted = { ...targetOf(busy.id), first: count, retries: count };
-  return claimDeliveries(at, [wanted], { holder: 'a', seconds: 60, since: await claimingSince(db()) });
+  return claimDeliveries(at, [wanted], { holder: 'a', seconds: 60, since: await readNow(db()) });
 };
 
 /** Each statement runs as in a deliverer, on the rows that exist by then. */

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAttemptRecorder, writeAttempts } from '../../src/engine/webhooks/recordAttempts.ts';
+import { readNow } from '../../src/storage/databaseClock.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
-  claimingSince,
   lookAtTargets,
   parkDeliveries,
   releaseDeliveries,
@@ -24,7 +24,7 @@ const db = () => idle.florin.admin.db;
 const claim = async (holder: string, count = 1, since?: Date): Promise<ClaimedDelivery[]> => {
   const target = { accountId: merchant.account.id, environment: 'sandbox' as const, target: endpoint.id };
   const wanted = { ...target, first: count, retries: count };
-  return claimDeliveries(db(), [wanted], { holder, seconds: 60, since: since ?? (await claimingSince(db())) });
+  return claimDeliveries(db(), [wanted], { holder, seconds: 60, since: since ?? (await readNow(db())) });
 };
 const claimOne = async (holder: string): Promise<ClaimedDelivery> => {
   const [claimed] = await claim(holder);
@@ -84,7 +84,7 @@ describe('a claim', () => {
 
   test('of a holder that was killed is its own again when it is back, and not of another', async () => {
     await merchant.calls.made();
-    const since = await claimingSince(db());
+    const since = await readNow(db());
     const { id } = await claimOne('a');
     expect(await claim('b')).toEqual([]);
     expect(await claim('a', 1, since)).toEqual([]);

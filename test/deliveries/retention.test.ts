@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
-import {
-  type ClaimedDelivery,
-  claimDeliveries,
-  claimingSince,
-  releaseDeliveries,
-} from '../../src/storage/webhooks/deliveries.ts';
+import { readNow } from '../../src/storage/databaseClock.ts';
+import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from '../../src/storage/webhooks/deliveries.ts';
 import { recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import { purgeDeliveries } from '../../src/storage/webhooks/deliveryLog.ts';
 import { eventually } from '../support/until.ts';
@@ -96,7 +92,7 @@ describe('an attempt goes with its delivery', () => {
     const endpoint = await merchant.endpoint('http://127.0.0.1:9/');
     await idle.backlog(merchant, endpoint, 1);
     const wanted = { accountId: merchant.account.id, environment: 'sandbox' as const, target: endpoint.id };
-    const claim = { holder: 'a', seconds: 60, since: await claimingSince(db()) };
+    const claim = { holder: 'a', seconds: 60, since: await readNow(db()) };
     const [delivery] = await claimDeliveries(db(), [{ ...wanted, first: 1, retries: 0 }], claim);
     return delivery!;
   };

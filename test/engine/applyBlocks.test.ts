@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Block, WatchedBlock } from '../../src/core/chain.ts';
-import { applyBlocks, LeaseLost, rollBackAsDecided } from '../../src/engine/chain/applyBlocks.ts';
+import { applyBlocks, rollBackAsDecided } from '../../src/engine/chain/applyBlocks.ts';
+import { LeaseLost } from '../../src/engine/chain/heldChain.ts';
 import { type Lease, takeLease } from '../../src/storage/chain/chains.ts';
 import type { Written } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';

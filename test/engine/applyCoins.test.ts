@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WatchedBlock } from '../../src/core/chain.ts';
-import { applyBlocks, LeaseLost } from '../../src/engine/chain/applyBlocks.ts';
+import { applyBlocks } from '../../src/engine/chain/applyBlocks.ts';
 import { applyCoins } from '../../src/engine/chain/applyCoins.ts';
-import type { FoundCoin } from '../../src/engine/chain/findCoins.ts';
+import { LeaseLost } from '../../src/engine/chain/heldChain.ts';
 import { pruneBlocks } from '../../src/storage/chain/blocks.ts';
 import { type Lease, takeLease } from '../../src/storage/chain/chains.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -23,18 +23,11 @@ beforeEach(async () => {
   await applyBlocks(quiet.context, lease, stepOf(main.slice(1)));
 });
 
-const coinIn = (block: WatchedBlock): FoundCoin => ({
-  key: `${block.hash}:delta:${payment.address}:1`,
-  txHash: null,
-  from: null,
-  to: payment.address,
-  contract: null,
-  amount: 1n,
-  verified: true,
-  blockHash: block.hash,
-  blockNumber: block.number,
-  block,
-});
+const coinIn = (block: WatchedBlock): WatchedBlock => {
+  const key = `${block.hash}:delta:${payment.address}:1`;
+  const movement = { key, txHash: null, from: null, to: payment.address, contract: null, amount: 1n, verified: true };
+  return { ...block, movements: [movement], forwards: [] };
+};
 const status = async () =>
   (await quiet.read<{ status: string }>(`select status from payments where id = '${payment.id}'`))[0]!.status;
 const kept = async (): Promise<string[]> =>

@@ -70,13 +70,15 @@ const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, big
   if (search === null) throw new Error('the state of the head is gone');
   const { found, unsearched } = search;
   expect(unsearched).toEqual([]);
-  for (const coin of found) {
+  for (const { movements, forwards, ...block } of found) {
+    const [coin, ...others] = movements;
     expect(coin).toMatchObject({ to: address, contract: null, txHash: null, from: null, verified: true });
-    expect(coin.key).toBe(`${coin.blockHash}:delta:${address}:${coin.amount}`);
-    expect(coin.blockHash).toBe(blockAt(coin.blockNumber).hash);
+    expect(coin!.key).toBe(`${block.hash}:delta:${address}:${coin!.amount}`);
+    expect(block).toEqual(blockAt(block.number));
+    expect([others, forwards]).toEqual([[], []]);
   }
-  expect(new Set(found.map(({ key }) => key)).size, 'each block once').toBe(found.length);
-  return new Map(found.map(({ blockNumber, amount }) => [blockNumber, amount]));
+  expect(new Set(found.map(({ hash }) => hash)).size, 'each block once').toBe(found.length);
+  return new Map(found.map(({ number, movements }) => [number, movements[0]!.amount]));
 };
 
 const ascending = (entries: Iterable<[number, bigint]>) => [...entries].toSorted(([a], [b]) => a - b);
@@ -142,7 +144,7 @@ test.each([
     balances: async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= height ? 7n : 0n])),
   }))!;
   expect([
-    ...found.map(({ blockNumber }) => ['found', blockNumber]),
+    ...found.map(({ number }) => ['found', number]),
     ...unsearched.map(({ payment }) => ['unsearched', payment === paid ? head : 0]),
   ]).toEqual(expected);
 });
@@ -158,6 +160,6 @@ test('a young payment needs no old block', async () => {
     },
     balances: async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= 195 ? 7n : 0n])),
   });
-  expect(search!.found.map(({ blockNumber }) => blockNumber)).toEqual([195]);
+  expect(search!.found.map(({ number }) => number)).toEqual([195]);
   expect(Math.min(...asked)).toBe(head - 16);
 });

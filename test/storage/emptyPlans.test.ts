@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 const key = { accountId: 'acct_1', environment: 'sandbox', id: 'pay_1' } as const;
 const target = { accountId: 'acct_1', environment: 'sandbox', target: 'we_1' } as const;
-const movement = { amount: 1n } as never;
+const block = { movements: [{ amount: 1n }], forwards: [{ amount: 1n }] } as never;
 
 /** What runs all the time. Only the statements are looked at, so that values need not make sense. */
 const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
@@ -48,8 +48,8 @@ const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
   'pages of payments': db => readCheckouts(db, [key]),
   'versions of pages': db => readCheckoutVersions(db, [key]),
   'addresses of payments': db => knownAddresses(db, ['0x1']),
-  'new transfers': db => insertMovements(db, 'eip155:1', [movement]),
-  'new forwards': db => insertForwards(db, 'eip155:1', [movement]),
+  'new transfers': db => insertMovements(db, 'eip155:1', [block]),
+  'new forwards': db => insertForwards(db, 'eip155:1', [block]),
   'transfers of payments': db => readTransfers(db, [key], 1),
   'the oldest open payment in a token': db => oldestOpenPayment(db, 'eip155:1', ['0x1']),
   'heights with transfers on record': db =>

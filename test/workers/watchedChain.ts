@@ -7,7 +7,7 @@ import type { Context } from '../../src/engine/context.ts';
 import { storedBlock } from '../../src/storage/chain/blocks.ts';
 import { type Lease, takeLease } from '../../src/storage/chain/chains.ts';
 import { knownAddresses } from '../../src/storage/chain/transfers.ts';
-import { readNow } from '../../src/storage/payments/payments.ts';
+import { readNow } from '../../src/storage/databaseClock.ts';
 import { type Written, writePayments } from '../api/listingScene.ts';
 import { startFaultProxy, type Upstream } from '../chains/faultProxy.ts';
 import { startTestChain } from '../chains/followScene.ts';

@@ -1,4 +1,4 @@
-import type { Block, Forward } from '../../core/chain.ts';
+import type { Block, Forward, Movement } from '../../core/chain.ts';
 import { addressOfDigits, zeroAddress } from './address.ts';
 import { bloomBits, bloomBytes, covers, mayContain, setBits } from './bloom.ts';
 import { forwarderFactory } from './forwarder.ts';
@@ -26,19 +26,13 @@ export type Header = Block & {
   readonly shape: string;
 };
 
-/** A transaction with a value and a recipient. */
-export type CoinTransaction = {
-  readonly hash: string;
-  readonly index: number;
-  readonly from: string;
-  readonly to: string;
-  readonly value: bigint;
-};
+/** What a transaction with a value and a recipient moves if it succeeds. */
+export type CoinMove = Omit<Movement, 'verified'> & { readonly txHash: string };
 
 export type FullBlock = Header & {
   /** Transaction hashes, in order. */
   readonly transactions: readonly string[];
-  readonly coinTransactions: readonly CoinTransaction[];
+  readonly coinMoves: readonly CoinMove[];
 };
 
 export const readHeader = (value: unknown): Header => {
@@ -60,27 +54,29 @@ export const readHeader = (value: unknown): Header => {
   };
 };
 
-/** Null if it moves no coin or creates a contract. */
-export const readCoinTransaction = (value: unknown): CoinTransaction | null => {
+/** Null if the transaction moves no coin or creates a contract. */
+export const readCoinMove = (value: unknown, blockHash: string): CoinMove | null => {
   const transaction = readObject(value, 'a transaction');
   const amount = readQuantity(transaction.value, "a transaction's value");
   if (amount === 0n || typeof transaction.to !== 'string') return null;
   return {
-    hash: readHash(transaction.hash, "a transaction's hash"),
-    index: readNumber(transaction.transactionIndex, "a transaction's index"),
+    txHash: readHash(transaction.hash, "a transaction's hash"),
+    key: `${blockHash}:tx:${readNumber(transaction.transactionIndex, "a transaction's index")}`,
     from: readAddress(transaction.from, "a transaction's sender"),
     to: readAddress(transaction.to, "a transaction's recipient"),
-    value: amount,
+    contract: null,
+    amount,
   };
 };
 
 /** Reads a block that was requested with its transactions. */
 export const readFullBlock = (value: unknown): FullBlock => {
   const list = readList(readObject(value, 'a block').transactions, "a block's transactions");
+  const header = readHeader(value);
   return {
-    ...readHeader(value),
+    ...header,
     transactions: list.map(each => readHash(readObject(each, 'a transaction').hash, "a transaction's hash")),
-    coinTransactions: list.flatMap(each => readCoinTransaction(each) ?? []),
+    coinMoves: list.flatMap(each => readCoinMove(each, header.hash) ?? []),
   };
 };
 

@@ -3,7 +3,7 @@ import { mostUnits } from '../../core/money.ts';
 import { readBalances } from './balances.ts';
 import {
   addressOfTopic,
-  type CoinTransaction,
+  type CoinMove,
   type LogEntry,
   readForwarded,
   readLog,
@@ -21,7 +21,7 @@ type FindPaymentAddresses = (addresses: readonly string[]) => Promise<ReadonlySe
 /** What a block moved, as far as listed tokens and plain transactions go. */
 type Found = {
   readonly transfers: readonly TokenTransfer[];
-  readonly coins: readonly CoinTransaction[];
+  readonly coins: readonly CoinMove[];
   readonly forwards: readonly Forward[];
 };
 
@@ -78,21 +78,19 @@ const fetchReceipts = async (
 const coinMovements = async (
   node: EvmNode,
   block: LoggedBlock,
-  coins: readonly CoinTransaction[],
+  coins: readonly CoinMove[],
   signal: AbortSignal,
 ): Promise<readonly Movement[]> => {
   const receipts = await fetchReceipts(
     node,
-    coins.map(({ hash }) => hash),
+    coins.map(({ txHash }) => txHash),
     signal,
   );
-  return coins.flatMap(({ hash, index, from, to, value }) => {
-    const receipt = receipts.get(hash)!;
+  return coins.flatMap(coin => {
+    const receipt = receipts.get(coin.txHash)!;
     if (receipt.blockHash !== block.hash)
       throw new RpcFault('malformed', undefined, 'The node sent a receipt of another block.');
-    if (!receipt.succeeded) return [];
-    const key = `${block.hash}:tx:${index}`;
-    return [{ key, txHash: hash, from, to, contract: null, amount: value, verified: true }];
+    return receipt.succeeded ? [{ ...coin, verified: true }] : [];
   });
 };
 
@@ -209,7 +207,7 @@ export const watchBlocks = async (
 ): Promise<readonly WatchedBlock[]> => {
   const found = blocks.map((block): Found => {
     const transfers = tokenTransfers(block, options.listed);
-    const coins = block.coinTransactions.filter(({ from, to }) => from !== to);
+    const coins = block.coinMoves.filter(({ from, to }) => from !== to);
     return { transfers, coins, forwards: forwardsOf(block, options.listed) };
   });
   const candidates = found.flatMap(({ transfers, coins, forwards }) => [

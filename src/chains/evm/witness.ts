@@ -1,5 +1,5 @@
 import type { Forward, Movement, WatchedBlock } from '../../core/chain.ts';
-import { readCoinTransaction, readForwarded, readLog, readTransfer } from './block.ts';
+import { readCoinMove, readForwarded, readLog, readTransfer } from './block.ts';
 import type { EvmNode } from './node.ts';
 import { readHash, readList, readNumber, readObject } from './reading.ts';
 import { RpcFault } from './rpc.ts';
@@ -7,12 +7,12 @@ import { RpcFault } from './rpc.ts';
 /** A movement or forward whose transaction is known. */
 type KnownTransfer = (Movement | Forward) & { readonly txHash: string };
 
-type TransferFields = { readonly key: string; readonly contract: string | null; readonly amount: bigint } & (
-  | { readonly to: string }
-  | { readonly from: string }
-);
+type Compared =
+  | Pick<Movement, 'key' | 'to' | 'contract' | 'amount'>
+  | Pick<Forward, 'key' | 'from' | 'contract' | 'amount'>;
+
 /** Position, direction, address, token and amount as one text. */
-const fingerprintOf = (fields: TransferFields): string =>
+const fingerprintOf = (fields: Compared): string =>
   [fields.key, 'to' in fields ? `to ${fields.to}` : `from ${fields.from}`, fields.contract, fields.amount].join(' ');
 
 /**
@@ -30,13 +30,8 @@ const fingerprintsOf = (transaction: unknown, answer: unknown): readonly string[
     if (forward !== null) return [fingerprintOf(forward)];
     return transfer === null ? [] : [fingerprintOf({ ...transfer, key: `${blockHash}:log:${transfer.index}` })];
   });
-  const coin = readCoinTransaction(transaction);
-  if (coin !== null) {
-    fingerprints.push(
-      fingerprintOf({ to: coin.to, contract: null, amount: coin.value, key: `${blockHash}:tx:${coin.index}` }),
-    );
-  }
-  return fingerprints;
+  const coin = readCoinMove(transaction, blockHash);
+  return coin === null ? fingerprints : [...fingerprints, fingerprintOf(coin)];
 };
 
 /** The transfers that this node reports too, in the same block and with the same content. */

@@ -31,7 +31,6 @@ export type Transfer = {
   readonly key: string;
   /** Null if it is unknown which transaction moved the funds. */
   readonly hash: string | null;
-  readonly from: string | null;
   readonly amount: bigint;
   /** When its transaction was first seen. Being mined again in another block does not change it. */
   readonly firstSeenAt: number;

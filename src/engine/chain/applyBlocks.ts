@@ -3,7 +3,7 @@ import { linkFault } from '../../chains/linkage.ts';
 import type { Movement, WatchedBlock } from '../../core/chain.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { insertBlocks, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
-import { type ChainRow, clearRollback, type Lease, lockChain, moveChain } from '../../storage/chain/chains.ts';
+import { type ChainRow, clearRollback, type Lease, moveChain } from '../../storage/chain/chains.ts';
 import { addressesFoundSince } from '../../storage/chain/coins.ts';
 import { paymentsInBlocks, type TouchedPayment } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -13,10 +13,8 @@ import type { ChangedForwards } from '../../storage/settlement/holdings.ts';
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
+import { lockHeldChain } from './heldChain.ts';
 import { writeMovements } from './writeMovements.ts';
-
-/** Another process reads the chain now. Nothing was written. */
-export class LeaseLost extends Error {}
 
 /** Payments per frontier. */
 const maxReached = 100;
@@ -83,27 +81,15 @@ const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
  */
 export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): Promise<void> =>
   recordAndAdvance(context, async (tx, advance) => {
-    const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const chain = await lockHeldChain(tx, lease);
     assertLinked(chain, step);
     const { caip2 } = chain;
     const { tags } = step;
     const gone = await rollBack(tx, chain, step);
     await insertBlocks(tx, caip2, step.blocks);
     const blocks = await withUnrecorded(tx, caip2, step);
-    const withPosition = <T>(of: (block: WatchedBlock) => readonly T[]) =>
-      blocks.flatMap(block => of(block).map(item => ({ ...item, blockHash: block.hash, blockNumber: block.number })));
-    await writeMovements(
-      context,
-      tx,
-      caip2,
-      withPosition(block => block.movements),
-    );
-    await insertForwards(
-      tx,
-      caip2,
-      withPosition(block => block.forwards),
-    );
+    await writeMovements(context, tx, caip2, blocks);
+    await insertForwards(tx, caip2, blocks);
     await moveChain(tx, lease, blocks.at(-1)!, tags);
     const touched = await paymentsInBlocks(tx, caip2, blocks);
     // Payments that this block makes final are decided with it, up to what one transaction can take.
@@ -115,8 +101,7 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
 /** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
 export const rollBackAsDecided = (context: Context, lease: Lease, to: number): Promise<void> =>
   recordAndAdvance(context, async (tx, advance) => {
-    const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const chain = await lockHeldChain(tx, lease);
     const kept = await storedBlock(tx, chain.caip2, to);
     if (!kept) throw new Error('a rollback leads to a block that is not stored');
     const gone = await orphanBlocks(tx, chain.caip2, to);

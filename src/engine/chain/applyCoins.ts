@@ -1,29 +1,27 @@
+import type { WatchedBlock } from '../../core/chain.ts';
 import { insertBlocks } from '../../storage/chain/blocks.ts';
-import { type Lease, lockChain } from '../../storage/chain/chains.ts';
+import type { Lease } from '../../storage/chain/chains.ts';
 import { insertMovements, paymentsInBlocks } from '../../storage/chain/transfers.ts';
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { isSettled, LeaseLost } from './applyBlocks.ts';
-import type { FoundCoin } from './findCoins.ts';
+import { isSettled } from './applyBlocks.ts';
+import { lockHeldChain } from './heldChain.ts';
 import { isOurs } from './ourBlocks.ts';
 
-/** Writes native coin found by balance, if its block is still canonical, and decides its payments. */
-export const applyCoins = (context: Context, lease: Lease, coins: readonly FoundCoin[]): Promise<void> =>
+/** Writes native coin found by balance, if its block is still canonical, and decides its payments. A block may repeat. */
+export const applyCoins = (context: Context, lease: Lease, found: readonly WatchedBlock[]): Promise<void> =>
   recordAndAdvance(context, async (tx, advance) => {
-    const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const chain = await lockHeldChain(tx, lease);
     const { caip2 } = chain;
-    const canonical: FoundCoin[] = [];
-    for (const coin of coins) if (await isOurs(tx, chain, coin.block)) canonical.push(coin);
+    const canonical: WatchedBlock[] = [];
+    for (const block of found) if (await isOurs(tx, chain, block)) canonical.push(block);
     if (canonical.length === 0) return;
+    const blocks = [...new Map(canonical.map(block => [block.hash, block])).values()];
     // A block that was deleted because it was empty is stored again.
-    const blocksByHash = new Map(
-      canonical.map(({ block }) => [block.hash, { ...block, movements: canonical, forwards: [] }]),
-    );
-    await insertBlocks(tx, caip2, [...blocksByHash.values()]);
+    await insertBlocks(tx, caip2, blocks);
     await insertMovements(tx, caip2, canonical);
-    const touched = await paymentsInBlocks(tx, caip2, [...blocksByHash.values()]);
+    const touched = await paymentsInBlocks(tx, caip2, blocks);
     await advance(touched);
     await settleSweeps(context, tx, caip2, { at: [] }, touched.filter(isSettled));
   });

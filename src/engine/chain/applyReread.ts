@@ -1,13 +1,14 @@
 import type { Movement, WatchedBlock } from '../../core/chain.ts';
 import { insertBlocks } from '../../storage/chain/blocks.ts';
-import { type Lease, lockChain } from '../../storage/chain/chains.ts';
+import type { Lease } from '../../storage/chain/chains.ts';
 import { keyCreationTimes, paymentsInBlocks, verifyTransfers } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { insertForwards, verifyForwards } from '../../storage/settlement/forwards.ts';
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { heightsWithForwards, isSettled, LeaseLost, unrecordedMovements } from './applyBlocks.ts';
+import { heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
+import { lockHeldChain } from './heldChain.ts';
 import { isOurs } from './ourBlocks.ts';
 import { writeMovements } from './writeMovements.ts';
 
@@ -35,21 +36,11 @@ const keysOf = (items: readonly { readonly key: string }[]): string[] => items.m
 
 /** Writes one block as it was read again. Returns how many transfers were not on record. */
 const writeBlock = async (context: Context, tx: Queryable, caip2: string, block: WatchedBlock): Promise<number> => {
-  const position = { blockHash: block.hash, blockNumber: block.number };
   await insertBlocks(tx, caip2, [block]);
   const movements = await withoutOlder(tx, block, block.movements);
   const countable = await unrecordedMovements(tx, caip2, { number: block.number, movements });
-  const found = await writeMovements(
-    context,
-    tx,
-    caip2,
-    countable.map(movement => ({ ...movement, ...position })),
-  );
-  await insertForwards(
-    tx,
-    caip2,
-    block.forwards.map(forward => ({ ...forward, ...position })),
-  );
+  const found = await writeMovements(context, tx, caip2, [{ ...block, movements: countable }]);
+  await insertForwards(tx, caip2, [block]);
   await verifyForwards(tx, caip2, keysOf(block.forwards.filter(isVerified)));
   await verifyTransfers(tx, caip2, keysOf(block.movements.filter(isVerified)));
   return found;
@@ -66,8 +57,7 @@ export const applyReread = (
   also: (tx: Queryable, found: number) => Promise<void> = async () => {},
 ): Promise<number> =>
   recordAndAdvance(context, async (tx, advance) => {
-    const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const chain = await lockHeldChain(tx, lease);
     const written: WatchedBlock[] = [];
     let found = 0;
     for (const block of blocks) {

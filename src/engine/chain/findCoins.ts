@@ -1,4 +1,4 @@
-import type { Block, Movement } from '../../core/chain.ts';
+import type { Block, Movement, WatchedBlock } from '../../core/chain.ts';
 import type { CoinPayment } from '../../storage/chain/coins.ts';
 
 /** Native coin balances at a block; null if too few nodes have that block's state. */
@@ -6,8 +6,6 @@ export type CoinBalances = (
   block: Pick<Block, 'number' | 'hash'>,
   holders: readonly string[],
 ) => Promise<ReadonlyMap<string, bigint> | null>;
-
-export type FoundCoin = Movement & { readonly blockHash: string; readonly blockNumber: number; readonly block: Block };
 
 /** The most blocks in which coin of one payment is found in one turn. */
 const maxBlocks = 120;
@@ -26,9 +24,14 @@ type Options = {
   /** The lowest height that is searched: no payment is older. Nodes may have dropped the blocks below. */
   readonly from: () => Promise<number>;
 };
-/** Coin whose block cannot be found now. */
-export type UnsearchedCoin = { readonly payment: CoinPayment; readonly amount: bigint };
-export type CoinSearch = { readonly found: readonly FoundCoin[]; readonly unsearched: readonly UnsearchedCoin[] };
+/** Coin at an address that is not credited. */
+export type DoubtedCoin = { readonly payment: CoinPayment; readonly amount: bigint };
+export type CoinSearch = {
+  /** Blocks with one movement each. A block in which several payments got coin repeats. */
+  readonly found: readonly WatchedBlock[];
+  /** Coin whose block cannot be found now. */
+  readonly unsearched: readonly DoubtedCoin[];
+};
 
 /** How much more the address holds at a block than recorded. `gone`: the state of that block is no longer available. */
 const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options): Promise<Gap | 'none' | 'gone'> => {
@@ -99,8 +102,8 @@ export const findCoins = async (
     payments.map(({ address }) => address),
   );
   if (balances === null) return null;
-  const found: FoundCoin[] = [];
-  const unsearched: UnsearchedCoin[] = [];
+  const found: WatchedBlock[] = [];
+  const unsearched: DoubtedCoin[] = [];
   for (const payment of payments) {
     const { address } = payment;
     // All missing sums are found now, block by block: a quiet chain may not give another chance. Each block is found
@@ -117,7 +120,7 @@ export const findCoins = async (
       }
       const { block, amount } = gap;
       changes.push({ blockNumber: block.number, amount: amount.toString() });
-      found.push({
+      const movement: Movement = {
         // Includes the amount: another sum found later in the same block is another movement.
         key: `${block.hash}:delta:${address}:${amount}`,
         txHash: null,
@@ -126,10 +129,8 @@ export const findCoins = async (
         contract: null,
         amount,
         verified: true,
-        blockHash: block.hash,
-        blockNumber: block.number,
-        block,
-      });
+      };
+      found.push({ ...block, movements: [movement], forwards: [] });
     }
   }
   return { found, unsearched };

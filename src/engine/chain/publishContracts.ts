@@ -1,9 +1,9 @@
-import { type Lease, lockChain } from '../../storage/chain/chains.ts';
+import type { Lease } from '../../storage/chain/chains.ts';
 import { neverRead, oldestOpenPayment, publishContracts } from '../../storage/chain/readContracts.ts';
 import { insertRescan } from '../../storage/chain/rescans.ts';
 import { isUnavailable } from '../../storage/database.ts';
 import type { Context } from '../context.ts';
-import { LeaseLost } from './applyBlocks.ts';
+import { lockHeldChain } from './heldChain.ts';
 
 /**
  * Since when payments wait for contracts that were never read: null if none does, 'unknown' if the search was too much
@@ -40,8 +40,7 @@ export const publishReadContracts = async (
 ): Promise<void> => {
   const since = await waitingSince(context, lease.caip2, contracts);
   await context.db.transaction(async tx => {
-    const chain = await lockChain(tx, lease);
-    if (!chain) throw new LeaseLost('another process has taken the lease of the chain');
+    const chain = await lockHeldChain(tx, lease);
     const { caip2, latestNumber, startNumber } = chain;
     const added = await publishContracts(tx, caip2, contracts);
     if (latestNumber === null) return;

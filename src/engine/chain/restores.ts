@@ -14,8 +14,8 @@ import {
   usedWallets,
 } from '../../storage/chain/restores.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
+import { readNow } from '../../storage/databaseClock.ts';
 import { putDeploymentValue, readDeploymentValue } from '../../storage/deployment.ts';
-import { readNow } from '../../storage/payments/payments.ts';
 import type { Vault } from '../../vault/vault.ts';
 import {
   deriveAhead,

@@ -38,7 +38,7 @@ export type CreatePayment = (
   idempotency: IdempotentRequest | null,
 ) => Promise<Answer>;
 
-export const defaultExpirySeconds = 3_600;
+const defaultExpirySeconds = 3_600;
 
 const amountOf = (text: string, currency: Currency): bigint => {
   const parsed = parseAmount(text, currency.decimals);

@@ -18,7 +18,6 @@ const acceptedOf = ({ amountAccepted, acceptedAt }: PaymentRow): Actions['accept
 const transferOf = (stored: StoredTransfer): Transfer => ({
   key: stored.key,
   hash: stored.txHash,
-  from: stored.sender,
   amount: BigInt(stored.amount),
   firstSeenAt: stored.firstSeenMs,
   block: { number: stored.blockNumber, hash: stored.blockHash, timestamp: stored.blockTimeMs },

@@ -20,7 +20,7 @@ import { type Destination, type GivenDestination, readDestination, sampleAddress
 import { isSealed, putWallet } from './walletSeal.ts';
 
 /** How long a change of wallet waits. The sandbox has no real money, so tests do not wait. */
-export const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
+const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
 
 export type WalletRequest = { network: string; treasury?: string; xpub?: string };
 export type Unset = { network: string; kind: null; pending: WalletChange | null };

@@ -1,4 +1,4 @@
-import type { Movement } from '../../core/chain.ts';
+import type { Movement, WatchedBlock } from '../../core/chain.ts';
 import { mostUnits } from '../../core/money.ts';
 import type { Heights } from '../../core/payment/facts.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
@@ -22,7 +22,8 @@ export const knownAddresses = async (db: Queryable, addresses: readonly string[]
   return new Set(rows.map(row => row.address));
 };
 
-export type PlacedMovement = Movement & { readonly blockHash: string; readonly blockNumber: number };
+/** A block with what it moved. */
+export type PlacedMovements = Pick<WatchedBlock, 'hash' | 'number' | 'movements'>;
 
 type Amounted = { readonly amount: bigint; readonly verified: boolean };
 
@@ -31,17 +32,17 @@ export const storedAmount = ({ amount }: Amounted): string => (amount > mostUnit
 export const isStoredVerified = ({ amount, verified }: Amounted): boolean => verified && amount <= mostUnits;
 
 /** The first parameter is the chain. */
-const placed = columns<PlacedMovement>(
+const placed = columns<{ readonly movement: Movement; readonly block: PlacedMovements }>(
   {
-    key: ['text', m => m.key],
-    address: ['text', m => m.to],
-    contract: ['text', m => m.contract],
-    tx_hash: ['text', m => m.txHash],
-    sender: ['text', m => m.from],
-    amount: ['numeric', storedAmount],
-    block_hash: ['text', m => m.blockHash],
-    block_number: ['bigint', m => m.blockNumber],
-    verified: ['boolean', isStoredVerified],
+    key: ['text', p => p.movement.key],
+    address: ['text', p => p.movement.to],
+    contract: ['text', p => p.movement.contract],
+    tx_hash: ['text', p => p.movement.txHash],
+    sender: ['text', p => p.movement.from],
+    amount: ['numeric', p => storedAmount(p.movement)],
+    block_hash: ['text', p => p.block.hash],
+    block_number: ['bigint', p => p.block.number],
+    verified: ['boolean', p => isStoredVerified(p.movement)],
   },
   { first: 2 },
 );
@@ -84,14 +85,15 @@ const insertMovementsStatement = {
 export type WrittenMovements = { readonly written: number; readonly unclaimed: readonly string[] };
 
 /**
- * Writes transfers to payment addresses, each once; others are left out. Their blocks must be there already. More
+ * Writes the transfers of blocks to payment addresses, each once; others are left out. The blocks must be there already. More
  * addresses are watched than a restore lost, so one of these may belong to a payment by now.
  */
 export const insertMovements = async (
   tx: Queryable,
   caip2: string,
-  movements: readonly PlacedMovement[],
+  blocks: readonly PlacedMovements[],
 ): Promise<WrittenMovements> => {
+  const movements = blocks.flatMap(block => block.movements.map(movement => ({ movement, block })));
   if (movements.length === 0) return { written: 0, unclaimed: [] };
   const values = [caip2, ...placed.values(movements)];
   const rows = await tx.query<Row & WrittenMovements>(insertMovementsStatement, values);

@@ -83,7 +83,7 @@ export const strayedNow = (db: Queryable, scope: Scope): Promise<Omit<StateCount
   db.query<Row & Omit<StateCount, 'exception'>>(strayedStatement, [scope.accountId, scope.environment]);
 
 /** The newest payments that are timed: each needs lookups of its own, and more would not make the figures better. */
-export const speedSample = 500;
+const speedSample = 500;
 
 export type Speed = {
   readonly detectP50: number | null;

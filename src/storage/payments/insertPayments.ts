@@ -1,35 +1,14 @@
-import type { Environment } from '../../core/environment.ts';
 import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
+import type { PaymentTerms } from './payments.ts';
 
-export type NewPayment = {
-  accountId: string;
-  environment: Environment;
-  id: string;
+export type NewPayment = PaymentTerms & {
   amount: bigint;
-  decimals: number;
-  currency: string;
-  network: string;
-  caip2: string;
-  contract: string | null;
-  address: string;
-  walletKind: 'forwarder' | 'xpub';
-  treasury: string;
   derivationIndex: bigint;
-  mac: Buffer;
   /** JSON. */
   tiers: string;
-  toleranceBps: number;
   dustFloor: bigint;
-  latePolicy: 'accept' | 'manual';
-  lateWindowSeconds: number;
-  description: string | null;
-  /** The source text as the merchant sent it. */
-  metadata: string;
-  callbackUrl: string | null;
-  redirectUrl: string | null;
-  externalId: string | null;
   createdAtMs: number;
   expiresAtMs: number;
   eventId: string;
@@ -38,7 +17,7 @@ export type NewPayment = {
 };
 
 /** The route of idempotency keys for creating payments. */
-export const createPaymentRoute = 'POST /v1/payments';
+const createPaymentRoute = 'POST /v1/payments';
 
 /** The columns of a payment that are written as they are. */
 const terms: Fields<NewPayment> = {

@@ -10,20 +10,11 @@ import { paymentKeys } from './paymentKeys.ts';
 /** Base units as text: JSON has no integers of that size. */
 export type StoredTier = { atLeast: string; kind: 'finalized' | 'safe' | 'depth'; depth: number | null };
 
-export type PaymentRow = Row & {
+/** What a payment is created with, except for sums and times. */
+export type PaymentTerms = {
   accountId: string;
   environment: Environment;
   id: string;
-  status: PaymentStatus;
-  exception: PaymentException | null;
-  /** Base units, as text. */
-  amount: string;
-  amountReceived: string;
-  amountConfirmed: string;
-  /** What canonical, verified forwards sent from the address to the treasury. */
-  amountForwarded: string;
-  amountAccepted: string | null;
-  acceptedAt: Date | null;
   decimals: number;
   currency: string;
   network: string;
@@ -32,21 +23,22 @@ export type PaymentRow = Row & {
   address: string;
   walletKind: 'forwarder' | 'xpub';
   treasury: string;
-  derivationIndex: string;
   mac: Buffer;
-  tiers: StoredTier[];
   toleranceBps: number;
-  /** Base units, as text. */
-  dustFloor: string;
   latePolicy: 'accept' | 'manual';
   lateWindowSeconds: number;
   description: string | null;
+  /** The source text as the merchant sent it. */
   metadata: string;
   callbackUrl: string | null;
   redirectUrl: string | null;
   externalId: string | null;
-  createdAt: Date;
-  expiresAt: Date;
+};
+
+/** What decisions change, except for sums. */
+type PaymentProgress = {
+  status: PaymentStatus;
+  exception: PaymentException | null;
   completedAt: Date | null;
   canceledAt: Date | null;
   sequence: number;
@@ -59,13 +51,32 @@ export type PaymentRow = Row & {
   /** The block in which the funds reached the required amount; null while they do not. */
   coveredNumber: number | null;
   wakeAt: Date | null;
-  wakeFrontier: Frontier | null;
-  wakeNumber: number | null;
-  /** Up to this time, the balances of the address agree with the transfers. */
-  balanceCheckedAt: Date | null;
   awaitsRead: boolean;
   expiredUnread: boolean;
 };
+
+export type PaymentRow = Row &
+  PaymentTerms &
+  PaymentProgress & {
+    /** Base units, as text. */
+    amount: string;
+    amountReceived: string;
+    amountConfirmed: string;
+    /** What canonical, verified forwards sent from the address to the treasury. */
+    amountForwarded: string;
+    amountAccepted: string | null;
+    acceptedAt: Date | null;
+    derivationIndex: string;
+    tiers: StoredTier[];
+    /** Base units, as text. */
+    dustFloor: string;
+    createdAt: Date;
+    expiresAt: Date;
+    wakeFrontier: Frontier | null;
+    wakeNumber: number | null;
+    /** Up to this time, the balances of the address agree with the transfers. */
+    balanceCheckedAt: Date | null;
+  };
 
 /** A payment with its transfers, read at one moment. */
 export type ShownPayment = PaymentRow & FundsRow;
@@ -167,27 +178,11 @@ const findPaymentStatement = {
 export const findPayment = async (db: Queryable, environment: Environment, id: string): Promise<PaymentKey | null> =>
   (await db.query<PaymentKey>(findPaymentStatement, [environment, id]))[0] ?? null;
 
-const nowStatement = { name: 'payment-now', text: `select clock_timestamp()::timestamptz(3) as now` };
-export const readNow = async (db: Queryable): Promise<Date> => (await db.query<{ now: Date }>(nowStatement))[0]!.now;
-
-export type PaymentChange = {
-  status: PaymentStatus;
-  exception: PaymentException | null;
+export type PaymentChange = PaymentProgress & {
   amountReceived: bigint;
   amountConfirmed: bigint;
   accepted: { amount: bigint; at: Date } | null;
-  completedAt: Date | null;
-  canceledAt: Date | null;
-  sequence: number;
-  detected: boolean;
-  strayed: boolean;
-  untold: boolean;
-  timeEndedAt: Date | null;
-  coveredNumber: number | null;
-  wakeAt: Date | null;
   wakeBlock: { frontier: Frontier; number: number } | null;
-  awaitsRead: boolean;
-  expiredUnread: boolean;
 };
 
 type Changed = { readonly key: PaymentKey; readonly change: PaymentChange };

@@ -1,5 +1,6 @@
 import type { Scope } from '../../core/environment.ts';
 import { type AuditLogRow, listAuditOfSubject } from '../audit/auditLog.ts';
+import type { StoredTransfer } from '../chain/transfers.ts';
 import type { Queryable, Row } from '../database.ts';
 
 /** Limits for each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
@@ -30,17 +31,10 @@ const eventsStatement = {
   text: `${newestEvents('id, type, sequence, status, exception, created_at as "createdAt"', 1)} order by sequence`,
 };
 
-export type TimelineTransfer = {
-  readonly caip2: string;
-  readonly stray: boolean;
-  readonly contract: string | null;
-  readonly txHash: string | null;
-  readonly sender: string | null;
-  readonly amount: string;
-  readonly blockNumber: number;
-  readonly canonical: boolean;
-  readonly firstSeenAt: Date;
-};
+export type TimelineTransfer = Pick<
+  StoredTransfer,
+  'caip2' | 'stray' | 'contract' | 'txHash' | 'sender' | 'amount' | 'blockNumber' | 'canonical'
+> & { readonly firstSeenAt: Date };
 const largest = (stray: boolean): string =>
   `(select * from transfers where ${owned} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves + 1})`;
 const transfersStatement = {

@@ -1,21 +1,22 @@
-import type { Forward } from '../../core/chain.ts';
+import type { Forward, WatchedBlock } from '../../core/chain.ts';
 import { isStoredVerified, storedAmount } from '../chain/transfers.ts';
 import { columns } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 
-export type PlacedForward = Forward & { readonly blockHash: string; readonly blockNumber: number };
+/** A block with what left payment addresses in it. */
+export type PlacedForwards = Pick<WatchedBlock, 'hash' | 'number' | 'forwards'>;
 
 /** The first parameter is the chain. */
-const placed = columns<PlacedForward>(
+const placed = columns<{ readonly forward: Forward; readonly block: PlacedForwards }>(
   {
-    key: ['text', f => f.key],
-    address: ['text', f => f.from],
-    contract: ['text', f => f.contract],
-    amount: ['numeric', storedAmount],
-    block_hash: ['text', f => f.blockHash],
-    block_number: ['bigint', f => f.blockNumber],
-    verified: ['boolean', isStoredVerified],
-    tx_hash: ['text', f => f.txHash],
+    key: ['text', p => p.forward.key],
+    address: ['text', p => p.forward.from],
+    contract: ['text', p => p.forward.contract],
+    amount: ['numeric', p => storedAmount(p.forward)],
+    block_hash: ['text', p => p.block.hash],
+    block_number: ['bigint', p => p.block.number],
+    verified: ['boolean', p => isStoredVerified(p.forward)],
+    tx_hash: ['text', p => p.forward.txHash],
   },
   { first: 2 },
 );
@@ -31,12 +32,13 @@ const insertForwardsStatement = {
       cross join lateral (select * from payments where address = i.address offset 0) p
     on conflict (caip2, key) do nothing`,
 };
-/** Writes forwards from payment addresses, each once. Their blocks must be there already. */
+/** Writes the forwards of blocks from payment addresses, each once. The blocks must be there already. */
 export const insertForwards = async (
   tx: Queryable,
   caip2: string,
-  forwards: readonly PlacedForward[],
+  blocks: readonly PlacedForwards[],
 ): Promise<void> => {
+  const forwards = blocks.flatMap(block => block.forwards.map(forward => ({ forward, block })));
   if (forwards.length === 0) return;
   await tx.query(insertForwardsStatement, [caip2, ...placed.values(forwards)]);
 };

@@ -164,11 +164,6 @@ export const claimDeliveries = (
     claim.since,
   ]);
 
-const nowStatement = { name: 'delivery-now', text: 'select clock_timestamp()::timestamptz(3) as now' };
-/** The time that separates this run's claims from those of the holder's earlier runs. */
-export const claimingSince = async (db: Queryable): Promise<Date> =>
-  (await db.query<{ now: Date }>(nowStatement))[0]!.now;
-
 type Claim = Scope & { readonly id: string; readonly claim: string };
 const claimFields: Fields<Claim> = {
   account_id: ['text', c => c.accountId],

@@ -5,8 +5,8 @@ const crediting: readonly Fault[] = [
   {
     harm: 'Coin of a failed transaction would be credited.',
     file: 'src/chains/evm/movements.ts',
-    find: 'if (!receipt.succeeded) return [];',
-    replace: '',
+    find: 'receipt.succeeded ? [{ ...coin',
+    replace: 'true ? [{ ...coin',
     tests: ['chains/followMovements'],
   },
   {

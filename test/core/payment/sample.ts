@@ -55,7 +55,6 @@ export const sampleTransfer = (
   return {
     key,
     hash: `tx-${key}`,
-    from: null,
     amount,
     firstSeenAt: at,
     block,

@@ -110,7 +110,7 @@ export const startWorld = (frozen: Terms): World => {
       const { hash: blockHash, timestamp } = block;
       const at = { number, hash: blockHash, timestamp };
       const verified = !doubtful.has(hash);
-      return { key: `${blockHash}/${hash}`, hash, from: null, amount, firstSeenAt, block: at, canonical, verified };
+      return { key: `${blockHash}/${hash}`, hash, amount, firstSeenAt, block: at, canonical, verified };
     });
   const facts = (): Facts => ({
     terms: frozen,
@@ -119,7 +119,6 @@ export const startWorld = (frozen: Terms): World => {
       ...mempool.map(sent => ({
         ...sent,
         key: `mempool/${sent.hash}`,
-        from: null,
         block: null,
         canonical: true,
         verified: true,
