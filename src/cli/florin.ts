@@ -18,7 +18,7 @@ import type { LiveLimits } from '../http/checkout/liveCheckouts.ts';
 import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { iconRoute } from '../http/docs/iconRoute.ts';
-import type { Route } from '../http/edge/route.ts';
+import type { ApiRoute } from '../http/edge/route.ts';
 import { type AccessLine, createRequestHandler } from '../http/edge/server.ts';
 import { allApiRoutes } from '../http/v1/allRoutes.ts';
 import { systemRoutes } from '../http/v1/systemRoutes.ts';
@@ -228,7 +228,7 @@ const startApi = async (parts: {
   const { config, context, tls, urls, log, stack } = parts;
   let isStopping = false;
   const createPayment = createPaymentCreator(context);
-  const documented: Route[] = [
+  const documented: ApiRoute[] = [
     ...allApiRoutes(context, createPayment),
     ...systemRoutes(
       context.db,

@@ -1,5 +1,8 @@
 import type { Environment } from './environment.ts';
 
+export const deliveryStatuses = ['scheduled', 'succeeded', 'parked'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
 /** The result of one attempt, as far as the retry schedule needs it. */
 export type AttemptResult = {
   readonly delivered: boolean;

@@ -175,22 +175,18 @@ describe('/openapi.json', () => {
   });
 
   test('payments: the seed’s fields, defaults and bounds are in it', async () => {
-    const { paths } = await document();
-    const body = resolve(
-      { ...paths['/v1/payments']!.post } as Json,
-      'requestBody/content/application~1json/schema',
-    ) as {
-      required: string[];
-      properties: Record<string, Json>;
-    };
+    const spec = await document();
+    const { paths } = spec;
+    type Named = { $ref: string };
+    const post = paths['/v1/payments']!.post!;
+    const request = resolve(post as Json, 'requestBody/content/application~1json/schema') as Named;
+    const body = resolve(spec, request.$ref) as { required: string[]; properties: Record<string, Json> };
     expect([...body.required].sort()).toEqual(['amount', 'currency', 'network']);
     const optional = ['description', 'expiresIn', 'metadata', 'callbackUrl', 'redirectUrl'];
     for (const name of optional) expect(body.properties, name).toHaveProperty(name);
     expect(body.properties.expiresIn).toMatchObject({ default: 3600, minimum: 1, maximum: 2_592_000 });
-    const answer = paths['/v1/payments']!.post!.responses['200']!.content!['application/json']!.schema as {
-      properties: Json;
-      required: string[];
-    };
+    const response = post.responses['200']!.content!['application/json']!.schema as Named;
+    const answer = resolve(spec, response.$ref) as { properties: Json; required: string[] };
     const fields = [
       'id',
       'status',

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { PaymentObject, SweepPlan } from '../../src/core/api/moneyApi.ts';
+import type { SweepPlan } from '../../src/core/api/moneyApi.ts';
+import type { Payment } from '../../src/core/api/payment.ts';
 import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
@@ -14,14 +15,14 @@ export type MoneyScene = {
   /** Calls with an API key of the same account. */
   readonly calls: PaymentCalls;
   readonly account: TestAccount;
-  make(fields?: { amount?: string; currency?: string; network?: string; description?: string }): Promise<PaymentObject>;
+  make(fields?: { amount?: string; currency?: string; network?: string; description?: string }): Promise<Payment>;
   /** Simulates an outcome and waits until the payment has this status. */
-  simulate(id: string, outcome: string, status: string): Promise<PaymentObject>;
+  simulate(id: string, outcome: string, status: string): Promise<Payment>;
   /** Creates a payment and pays it. */
-  paid(fields?: { amount?: string; currency?: string; network?: string }): Promise<PaymentObject>;
+  paid(fields?: { amount?: string; currency?: string; network?: string }): Promise<Payment>;
   /** The sweep plan for the only treasury with this token. */
   plan(token: { network: string; currency: string }): Promise<SweepPlan>;
-  reach(id: string, status: string): Promise<PaymentObject>;
+  reach(id: string, status: string): Promise<Payment>;
   sql<R extends Record<string, unknown>>(text: string): Promise<R[]>;
 };
 

@@ -89,8 +89,8 @@ describe('the list', () => {
 describe('the search', () => {
   test('finds by id, address in any spelling, externalId and transaction, exactly', async () => {
     const { payment } = await owner.do('GET /payments/:id', { params: { id: plain.id } });
-    const address = String(payment.address);
-    const [{ hash }] = payment.transactions as [{ hash: string }];
+    const { address } = payment;
+    const hash = payment.transactions[0]!.hash!;
     for (const search of [
       plain.id,
       address,

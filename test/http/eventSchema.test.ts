@@ -1,8 +1,8 @@
 import { Check, Errors } from 'typebox/value';
 import { expect, test } from 'vitest';
+import { event } from '../../src/core/api/event.ts';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import { renderTestEvent } from '../../src/engine/webhooks/testEvent.ts';
-import { event } from '../../src/http/v1/deliverySchemas.ts';
 
 const rendered = (type: (typeof eventTypes)[number], endpointId: string | null) => {
   const made = {

@@ -1,9 +1,10 @@
 import type { WebhookHealth } from '../webhookHealth.ts';
+import type { Pagination } from './listPage.ts';
+import type { Currency, Network } from './network.ts';
+import type { Payment, PaymentRequest } from './payment.ts';
+import type { SimulateRequest } from './simulation.ts';
 
 /** Home, payments, settlement. The environment is a query parameter of each, `?environment=sandbox|production`. */
-
-/** The payment object of the public API. */
-export type PaymentObject = Record<string, unknown> & { id: string; status: string };
 
 /**
  * As a value of `exception` here: money of another token, or of another network, came to the payment's address. It is no
@@ -64,16 +65,10 @@ export type Home = {
     endpoints: ({ id: string; url: string; status: string } & WebhookHealth)[];
     callbacks: WebhookHealth;
   };
-  networks: {
-    slug: string;
-    name: string;
+  networks: (Pick<Network, 'slug' | 'name' | 'status' | 'latestBlock' | 'lagSeconds' | 'checkedAt'> & {
     /** What stands behind the network in this environment. */
     backing: 'mainnet' | 'testnet' | 'devchain';
-    status: string;
-    latestBlock: number | null;
-    lagSeconds: number | null;
-    checkedAt: string | null;
-  }[];
+  })[];
   openNow: number;
   /**
    * Payments that a person should look at: underpaid, late, reversed, and those that are not completed and got another
@@ -159,16 +154,10 @@ export type FundsDifference = {
 };
 
 /** The networks and currencies of this environment. */
-export type PayableNetwork = {
-  slug: string;
-  name: string;
-  caip2: string;
-  chainId: number | null;
-  status: string;
-  explorerUrl: string | null;
+export type PayableNetwork = Pick<Network, 'slug' | 'name' | 'caip2' | 'chainId' | 'status' | 'explorerUrl'> & {
   /** The local chain, on which payments can be simulated. */
   isLocal: boolean;
-  currencies: { symbol: string; name: string; decimals: number; minAmount: string }[];
+  currencies: Pick<Currency, 'symbol' | 'name' | 'decimals' | 'minAmount'>[];
 };
 
 export type MoneyApi = {
@@ -193,8 +182,8 @@ export type MoneyApi = {
     };
     /** `searched`: only so many of the newest payments were looked at; null where none were left out. */
     answer: {
-      data: PaymentObject[];
-      pagination: { limit: number; offset: number; total: number };
+      data: Payment[];
+      pagination: Omit<Pagination, 'hasMore'>;
       searched: number | null;
     };
   };
@@ -207,7 +196,7 @@ export type MoneyApi = {
      * `isCut`: more happened than the timeline tells. Of each kind it has the newest, of transfers the largest.
      */
     answer: {
-      payment: PaymentObject;
+      payment: Payment;
       treasury: string | null;
       isSwept: boolean;
       allows: { cancel: boolean; resolve: boolean };
@@ -217,14 +206,14 @@ export type MoneyApi = {
     };
   };
   'POST /payments': {
-    body: { amount: string; currency: string; network: string; description?: string };
-    answer: PaymentObject;
+    body: Pick<PaymentRequest, 'amount' | 'currency' | 'network' | 'description'>;
+    answer: Payment;
   };
-  'POST /payments/:id/cancel': { answer: PaymentObject };
+  'POST /payments/:id/cancel': { answer: Payment };
   /** `expectedAmount`: the sum that the person saw. */
-  'POST /payments/:id/resolve': { body: { expectedAmount: string }; answer: PaymentObject };
+  'POST /payments/:id/resolve': { body: { expectedAmount: string }; answer: Payment };
   /** Sandbox payments on the local chain only. */
-  'POST /payments/:id/simulate': { body: { outcome: string }; answer: PaymentObject };
+  'POST /payments/:id/simulate': { body: SimulateRequest; answer: Payment };
   'GET /settlement': {
     answer: {
       unswept: UnsweptRow[];

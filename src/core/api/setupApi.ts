@@ -1,4 +1,8 @@
 import type { Permission } from '../access/rights.ts';
+import type { DeliveryStatus } from '../delivery.ts';
+import type { Delivery, DeliveryAttempt, Replay, ReplayRequest } from './delivery.ts';
+import type { FeedPagination } from './listPage.ts';
+import type { Endpoint, EndpointPatch, EndpointRequest, TestRequest, TestResult } from './webhookEndpoint.ts';
 
 /** Keys, webhooks, wallets, settings. The environment is a query parameter of each. */
 
@@ -16,40 +20,10 @@ export type ApiKey = {
   status: 'active' | 'rotating' | 'expired' | 'revoked';
 };
 
-export type Endpoint = {
-  id: string;
-  url: string;
-  events: string[];
-  description: string | null;
-  status: 'enabled' | 'disabled';
-  disabledReason: string | null;
-  createdAt: string;
-};
-export type Delivery = {
-  id: string;
-  eventId: string;
-  type: string;
-  /** Null for a payment's callbackUrl. */
-  endpointId: string | null;
-  url: string;
-  status: 'scheduled' | 'succeeded' | 'parked';
-  attempts: number;
-  nextAttemptAt: string | null;
-  parkedReason: string | null;
-  createdAt: string;
-  finishedAt: string | null;
-};
 /** With what only the dashboard shows. */
 export type DeliveryOfPayment = Delivery & { paymentId: string | null };
-export type Attempt = {
-  at: string;
-  request: { url: string; headers: Record<string, string> };
-  statusCode: number | null;
-  error: string | null;
-  durationMs: number;
-  /** The first 16 KiB. */
-  response: string;
-};
+/** Of an event that is not stored, so its id leads nowhere. */
+export type ShownTestResult = Omit<TestResult, 'eventId'>;
 
 export type Wallet = {
   network: string;
@@ -107,27 +81,27 @@ export type SetupApi = {
   'POST /keys/:id/revoke': { answer: ApiKey };
   'GET /webhooks': { answer: { data: Endpoint[] } };
   'POST /webhooks': {
-    body: { url: string; events: string[]; description?: string | null };
+    body: EndpointRequest;
     /** `ping` is the result of the test event that is sent at once. */
-    answer: { endpoint: Endpoint; secret: string; ping: TestResult };
+    answer: { endpoint: Endpoint; secret: string; ping: ShownTestResult };
   };
   'GET /webhooks/:id': { answer: Endpoint };
   'PATCH /webhooks/:id': {
-    body: { url?: string; events?: string[]; description?: string | null; status?: 'enabled' | 'disabled' };
+    body: EndpointPatch;
     answer: Endpoint;
   };
   'DELETE /webhooks/:id': { answer: Done };
   'POST /webhooks/:id/reveal': { answer: { secret: string } };
   'POST /webhooks/:id/rotate': { answer: { secret: string } };
-  'POST /webhooks/:id/test': { body: { type: string }; answer: TestResult };
-  'POST /webhooks/:id/replay': { body: { from: string; to: string }; answer: { scheduled: number } };
+  'POST /webhooks/:id/test': { body: Required<TestRequest>; answer: ShownTestResult };
+  'POST /webhooks/:id/replay': { body: ReplayRequest; answer: Replay };
   'GET /webhooks/:id/deliveries': {
     /** `cursor` is the `nextCursor` of the previous page. */
-    query: { status?: 'scheduled' | 'succeeded' | 'parked'; limit?: number; cursor?: string };
-    answer: { data: DeliveryOfPayment[]; pagination: { limit: number; hasMore: boolean; nextCursor: string | null } };
+    query: { status?: DeliveryStatus; limit?: number; cursor?: string };
+    answer: { data: DeliveryOfPayment[]; pagination: FeedPagination };
   };
   /** `body` is the request body of every attempt. `log` lists the latest 50, newest first. */
-  'GET /deliveries/:id': { answer: DeliveryOfPayment & { log: Attempt[]; body: string } };
+  'GET /deliveries/:id': { answer: DeliveryOfPayment & { log: DeliveryAttempt[]; body: string } };
   'POST /deliveries/:id/resend': { answer: DeliveryOfPayment };
   'GET /wallets': { answer: { data: (Wallet | { network: string; kind: null; pending: WalletChange | null })[] } };
   /** Checks the destination and derives addresses. Writes nothing. */
@@ -155,4 +129,3 @@ export type SetupApi = {
   'PATCH /settings': { body: Partial<Omit<Settings, 'plan' | 'limits'>>; answer: Settings };
   'POST /settings/callback-secret/reveal': { answer: { secret: string } };
 };
-export type TestResult = { delivered: boolean; statusCode: number | null; durationMs: number; error: string | null };

@@ -20,7 +20,8 @@ export const legalEdges: Readonly<Record<PaymentStatus, readonly PaymentStatus[]
 
 export const isLegalEdge = (from: PaymentStatus, to: PaymentStatus): boolean => legalEdges[from].includes(to);
 
-export const eventTypes = [
+/** Events that are part of a payment's history. */
+export const paymentEventTypes = [
   'payment.created',
   'payment.detected',
   'payment.underpaid',
@@ -33,11 +34,10 @@ export const eventTypes = [
   'payment.reverted',
   'payment.reversed',
   'payment.stray',
-  'webhook.test',
 ] as const;
-export type EventType = (typeof eventTypes)[number];
+export type PaymentEventType = (typeof paymentEventTypes)[number];
 
-/** Events that are part of a payment's history. */
-export type PaymentEventType = Exclude<EventType, 'webhook.test'>;
+export const eventTypes = [...paymentEventTypes, 'webhook.test'] as const;
+export type EventType = (typeof eventTypes)[number];
 
 export type PaymentState = { readonly status: PaymentStatus; readonly exception: PaymentException | null };

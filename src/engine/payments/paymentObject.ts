@@ -1,4 +1,5 @@
 import { evmPaymentUri } from '../../chains/evm/paymentUri.ts';
+import type { Stray, Transaction } from '../../core/api/payment.ts';
 import { formatAmount } from '../../core/money.ts';
 import {
   type Confirmations,
@@ -13,18 +14,6 @@ import type { PaymentRow, StoredTier } from '../../storage/payments/payments.ts'
 import type { Context, EnvironmentSettings } from '../context.ts';
 import { type Funds, noFunds } from './paymentFacts.ts';
 import { readTiers } from './readTiers.ts';
-
-export type TransactionView = {
-  hash: string | null;
-  from: string | null;
-  amount: string;
-  blockNumber: number;
-  confirmations: number;
-  status: 'confirming' | 'confirmed';
-  explorerUrl: string | null;
-};
-
-export type StrayView = { caip2: string; contract: string | null; hash: string | null; amount: string };
 
 /** The source of a payment object: a stored row, or one that is about to be stored. */
 export type PaymentView = Pick<
@@ -49,8 +38,8 @@ export type PaymentView = Pick<
   amountReceived: bigint;
   amountConfirmed: bigint;
   confirmations: Confirmations;
-  transactions: readonly TransactionView[];
-  strays: readonly StrayView[];
+  transactions: readonly Transaction[];
+  strays: readonly Stray[];
   createdAtMs: number;
   expiresAtMs: number;
   completedAtMs: number | null;
@@ -64,7 +53,7 @@ export const noConfirmations = (amount: bigint, tiers: readonly StoredTier[]): C
 type FundsView = Pick<PaymentView, 'confirmations' | 'transactions' | 'strays'>;
 type Explorer = Pick<Context, 'networks'>;
 
-const strayView = (context: Explorer, stray: StoredTransfer): StrayView => {
+const strayObject = (context: Explorer, stray: StoredTransfer): Stray => {
   const { caip2, contract, txHash: hash, amount } = stray;
   const token = context.networks.tokenOf(caip2, contract);
   // The decimals of an unlisted token are unknown. A wrong decimal point is worse than none.
@@ -93,7 +82,7 @@ const fundsView = (context: Explorer, row: PaymentRow, { transfers, heights }: F
   const covering = row.coveredNumber === null ? null : { number: row.coveredNumber };
   const explorerUrl = context.networks.explorerOf(row.caip2);
   const canonical = transfers.filter(transfer => transfer.canonical);
-  const transactionView = (transfer: StoredTransfer): TransactionView => {
+  const transactionObject = (transfer: StoredTransfer): Transaction => {
     const { txHash: hash, sender: from, blockNumber, verified, settled } = transfer;
     const block = { number: blockNumber };
     return {
@@ -108,8 +97,8 @@ const fundsView = (context: Explorer, row: PaymentRow, { transfers, heights }: F
   };
   return {
     confirmations: confirmationsSince(covering, rule, heights),
-    transactions: shownOf(canonical.filter(({ stray }) => !stray)).map(transactionView),
-    strays: shownOf(canonical.filter(({ stray }) => stray)).map(stray => strayView(context, stray)),
+    transactions: shownOf(canonical.filter(({ stray }) => !stray)).map(transactionObject),
+    strays: shownOf(canonical.filter(({ stray }) => stray)).map(stray => strayObject(context, stray)),
   };
 };
 

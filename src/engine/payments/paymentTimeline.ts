@@ -1,4 +1,5 @@
-import type { MoneyApi, PaymentObject, StrayMoney, TimelineEntry } from '../../core/api/moneyApi.ts';
+import type { MoneyApi, StrayMoney, TimelineEntry } from '../../core/api/moneyApi.ts';
+import type { Payment } from '../../core/api/payment.ts';
 import type { Scope } from '../../core/environment.ts';
 import { isId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
@@ -170,7 +171,7 @@ export const readPaymentTimeline = async (
 ): Promise<MoneyApi['GET /payments/:id']['answer']> => {
   const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
   if (!row) throw noSuchPayment();
-  const payment = JSON.parse(shownPaymentBody(context, row)) as PaymentObject;
+  const payment = JSON.parse(shownPaymentBody(context, row)) as Payment;
   const facts = await readTimeline(context.listDb, scope, id);
   const show: Show = { context, row };
   const entries = [

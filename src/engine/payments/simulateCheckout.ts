@@ -1,10 +1,11 @@
 import { FlorinError } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
+import type { SimulatedOutcome } from '../../core/payment/simulatedOutcomes.ts';
 import { readCheckouts, type WantedCheckout } from '../../storage/payments/checkouts.ts';
 import type { Context } from '../context.ts';
 import { canSimulate } from './checkoutView.ts';
 import { noSuchPayment } from './readPayment.ts';
-import { type SimulatedOutcome, simulatePayment } from './simulatePayment.ts';
+import { simulatePayment } from './simulatePayment.ts';
 
 /** The outcomes a payer can simulate. A reorg needs an API key. */
 export const payerOutcomes = [

@@ -2,15 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
+import type { SimulatedOutcome } from '../../core/payment/simulatedOutcomes.ts';
 import { readPayments, type ShownPayment } from '../../storage/payments/payments.ts';
 import type { Context, LocalChain } from '../context.ts';
 import { type Answer, type IdempotentRequest, idempotentlyHeld } from '../idempotency.ts';
 import { advancePayment } from './advancePayment.ts';
 import { assertAuthentic } from './paymentAddress.ts';
 import { noSuchPayment } from './readPayment.ts';
-
-export const simulatedOutcomes = ['paid', 'underpaid', 'overpaid', 'late', 'reorg', 'wrong_token'] as const;
-export type SimulatedOutcome = (typeof simulatedOutcomes)[number];
 
 /** The missing sum, or the whole amount if nothing is missing. */
 const restOf = ({ amount, amountReceived }: ShownPayment): bigint => {

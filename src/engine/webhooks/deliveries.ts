@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from '../../core/api/setupApi.ts';
+import type { Delivery, DeliveryAttempt } from '../../core/api/delivery.ts';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { firstIdAt, isId, lastIdAt } from '../../core/ids.ts';
@@ -41,7 +41,7 @@ export const deliveryObject = (row: DeliveryRow): Delivery => ({
   finishedAt: row.finishedAt?.toISOString() ?? null,
 });
 
-const attemptObject = (row: AttemptRow, eventId: string): Attempt => ({
+const attemptObject = (row: AttemptRow, eventId: string): DeliveryAttempt => ({
   at: row.at.toISOString(),
   request: {
     url: row.url,
@@ -64,7 +64,7 @@ export const findDelivery = async (
   context: Context,
   scope: Scope,
   id: string,
-): Promise<{ row: DeliveryRow; log: Attempt[] }> => {
+): Promise<{ row: DeliveryRow; log: DeliveryAttempt[] }> => {
   const row = isId('delivery', id) ? await readDelivery(context.db, scope, id) : null;
   if (!row) throw noSuchDelivery();
   const attempts = await listAttempts(context.db, scope, id, shownAttempts);

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../core/api/setupApi.ts';
+import type { Endpoint, EndpointRequest, TestResult } from '../../core/api/webhookEndpoint.ts';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
@@ -17,7 +17,7 @@ import {
   updateEndpoint,
 } from '../../storage/webhooks/endpoints.ts';
 import { generateWebhookSecret } from '../../vault/secrets.ts';
-import type { Context, DeliveryOutcome } from '../context.ts';
+import type { Context } from '../context.ts';
 import { type Answer, type IdempotentRequest, idempotentlyHeld } from '../idempotency.ts';
 import type { Work } from '../perform.ts';
 import { renderTestEvent } from './testEvent.ts';
@@ -48,8 +48,6 @@ export const findEndpoint = async (context: Context, scope: Scope, id: string): 
   if (!row) throw noSuchEndpoint();
   return row;
 };
-
-export type EndpointRequest = { url: string; events?: string[]; description?: string | null };
 
 /** Only creating and rotating return the secret. */
 export type EndpointWithSecret = { readonly row: EndpointRow; readonly secret: string };
@@ -149,7 +147,7 @@ export const sendTest = async (
   scope: Scope,
   row: EndpointRow,
   type: EventType,
-): Promise<DeliveryOutcome & { eventId: string }> => {
+): Promise<TestResult> => {
   const { environment } = scope;
   const { id: eventId, ms: atMs } = context.ids.next('event', context.clock.nowMs());
   const event = { id: eventId, type, atMs, environment, endpointId: row.id };

@@ -1,8 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import { type Asset, type CheckoutAssets, checkoutAssets } from '../../checkout/assets.ts';
 import { findBrandStyle, logoTypeOf } from '../../checkout/brand.ts';
 import { type Language, pickLanguage } from '../../checkout/languages.ts';
+import { choice, strict, text } from '../../core/api/fields.ts';
 import type { Environment } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
@@ -11,13 +13,12 @@ import type { Context } from '../../engine/context.ts';
 import { TamperedPayment } from '../../engine/payments/paymentAddress.ts';
 import { type CheckoutReader, createCheckoutReader } from '../../engine/payments/readCheckout.ts';
 import { noSuchPayment } from '../../engine/payments/readPayment.ts';
-import { type PayerOutcome, simulateCheckout } from '../../engine/payments/simulateCheckout.ts';
+import { type PayerOutcome, payerOutcomes, simulateCheckout } from '../../engine/payments/simulateCheckout.ts';
 import { readLogo } from '../../storage/access/settings.ts';
 import type { WantedCheckout } from '../../storage/payments/checkouts.ts';
 import { limitSubject } from '../edge/clientAddress.ts';
 import type { Call, Reply, Route } from '../edge/route.ts';
 import type { ServerOptions } from '../edge/server.ts';
-import * as schemas from '../v1/schemas.ts';
 import { checkoutHeaders, pageHeaders } from './checkoutHeaders.ts';
 import { type CheckoutPages, createCheckoutPages, type NoticeKind } from './checkoutPages.ts';
 import { createLiveCheckouts, defaultLiveLimits, type LiveCheckouts, type LiveLimits } from './liveCheckouts.ts';
@@ -112,6 +113,11 @@ const backToPage = ({ request, params }: Call): Reply => {
   return { status: 303, body: '', contentType: htmlType, headers };
 };
 
+const simulateForm = Type.Object(
+  { token: text('Token of the page.'), outcome: choice(payerOutcomes, 'Outcome to simulate.') },
+  strict,
+);
+
 const simulate = async ({ context }: Parts, call: Call): Promise<Reply> => {
   await simulateCheckout(context, wantedOf(call), call.body!.value as { token: string; outcome: PayerOutcome });
   return backToPage(call);
@@ -191,7 +197,7 @@ const routesOf = (parts: Parts): Route[] => {
       path: '/checkout/:id/simulate',
       summary: 'Simulate a payment, in the sandbox',
       takesForm: true,
-      body: schemas.simulateForm,
+      body: simulateForm,
       handle: call => simulate(parts, call),
     },
     { ...show, path: '/checkout/:id/simulate', summary: 'Redirect to the page', handle: afterSimulate },

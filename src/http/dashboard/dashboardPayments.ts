@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { type MoneyApi, type PaymentObject, wrongToken } from '../../core/api/moneyApi.ts';
+import { choice, storable, strict } from '../../core/api/fields.ts';
+import { type MoneyApi, wrongToken } from '../../core/api/moneyApi.ts';
+import { type Payment, paymentRequest } from '../../core/api/payment.ts';
+import { simulateRequest } from '../../core/api/simulation.ts';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { exceptions, paymentStatuses } from '../../core/payment/states.ts';
@@ -12,7 +15,7 @@ import { csvOfPayments, recordExport } from '../../engine/payments/exportPayment
 import { canonicalAddress } from '../../engine/payments/paymentAddress.ts';
 import { readPaymentTimeline } from '../../engine/payments/paymentTimeline.ts';
 import { noSuchPayment, paymentBody, shownPaymentBody } from '../../engine/payments/readPayment.ts';
-import { type SimulatedOutcome, simulatedOutcomes, simulatePayment } from '../../engine/payments/simulatePayment.ts';
+import { simulatePayment } from '../../engine/payments/simulatePayment.ts';
 import { perform } from '../../engine/perform.ts';
 import { readPaymentTerms } from '../../storage/access/accounts.ts';
 import { listPayments, type PaymentSearch } from '../../storage/payments/listPayments.ts';
@@ -20,7 +23,6 @@ import { readPayments } from '../../storage/payments/payments.ts';
 import { searchedPayments, searchPayments } from '../../storage/payments/searchPayments.ts';
 import type { Reply } from '../edge/route.ts';
 import { defaultPageLimit, timeRange } from '../v1/paymentRoutes.ts';
-import { choice, paymentRequest, storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { createCsvStreams } from './csvStream.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
@@ -77,7 +79,7 @@ const found = async (
     page.ids.map(id => ({ scope, id })),
   );
   return {
-    data: rows.flatMap(row => (row === null ? [] : (JSON.parse(shownPaymentBody(context, row)) as PaymentObject))),
+    data: rows.flatMap(row => (row === null ? [] : (JSON.parse(shownPaymentBody(context, row)) as Payment))),
     pagination: { limit, offset, total: page.total },
     searched: page.isCut ? searchedPayments : null,
   };
@@ -90,7 +92,7 @@ const list = async (context: Context, scope: Scope, query: Static<typeof listQue
     return found(context, scope, { ...filter, ...(strayed ? { strayed } : {}) }, { search, limit, offset });
   }
   const { rows, total } = await listPayments(context.listDb, scope, filter, { limit, offset });
-  const data = rows.map(row => JSON.parse(shownPaymentBody(context, row)) as PaymentObject);
+  const data = rows.map(row => JSON.parse(shownPaymentBody(context, row)) as Payment);
   return { data, pagination: { limit, offset, total }, searched: null };
 };
 
@@ -129,19 +131,19 @@ const readRoutes = (context: Context): DashboardRoute[] => {
   ];
 };
 
-const parsed = (body: string): PaymentObject => JSON.parse(body) as PaymentObject;
+const parsed = (body: string): Payment => JSON.parse(body) as Payment;
 
 const act = async (
   context: Context,
   call: Pick<DashboardCall, 'scope' | 'person' | 'address' | 'params'>,
   asked: MerchantAct,
-): Promise<PaymentObject> => {
+): Promise<Payment> => {
   const work = actOnPayment(context, call.params.id!, asked);
   const { row, funds } = await perform(context, actingOf(call), null, work);
   return parsed(paymentBody(context, row, funds));
 };
 
-const readOne = async (context: Context, scope: Scope, id: string): Promise<PaymentObject> => {
+const readOne = async (context: Context, scope: Scope, id: string): Promise<Payment> => {
   const [row] = await readPayments(context.db, [{ scope, id }]);
   if (!row) throw noSuchPayment();
   return parsed(shownPaymentBody(context, row));
@@ -172,9 +174,9 @@ const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardR
   route({
     name: 'POST /payments/:id/simulate',
     action: 'payments.create',
-    body: Type.Object({ outcome: choice(simulatedOutcomes, 'Outcome to simulate.') }, strict),
+    body: simulateRequest,
     async handle({ scope, params, body }) {
-      await simulatePayment(context, scope, params.id!, body.outcome as SimulatedOutcome, null);
+      await simulatePayment(context, scope, params.id!, body.outcome, null);
       return readOne(context, scope, params.id!);
     },
   }),

@@ -1,5 +1,8 @@
 import Type from 'typebox';
-import type { DeliveryOfPayment, TestResult } from '../../core/api/setupApi.ts';
+import { strict } from '../../core/api/fields.ts';
+import type { DeliveryOfPayment, ShownTestResult } from '../../core/api/setupApi.ts';
+import { endpointPatch, endpointRequest } from '../../core/api/webhookEndpoint.ts';
+import { deliveryStatuses } from '../../core/delivery.ts';
 import type { Scope } from '../../core/environment.ts';
 import { invalid } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
@@ -17,11 +20,10 @@ import {
   rotateSecret,
   sendTest,
 } from '../../engine/webhooks/webhookEndpoints.ts';
-import { type DeliveryRow, deliveryStatuses, listDeliveries } from '../../storage/webhooks/deliveryLog.ts';
+import { type DeliveryRow, listDeliveries } from '../../storage/webhooks/deliveryLog.ts';
 import { type EndpointRow, listEndpoints } from '../../storage/webhooks/endpoints.ts';
 import { readEvent } from '../../storage/webhooks/eventLog.ts';
 import { timeRange } from '../v1/paymentRoutes.ts';
-import { endpointPatch, endpointRequest, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -40,7 +42,7 @@ const deliveryQuery = Type.Object(
 const testKind = Type.Object({ type: Type.Enum([...eventTypes]) }, strict);
 const range = Type.Object({ from: Type.String({ maxLength: 64 }), to: Type.String({ maxLength: 64 }) }, strict);
 
-const test = async (context: Context, scope: Scope, row: EndpointRow, type: EventType): Promise<TestResult> => {
+const test = async (context: Context, scope: Scope, row: EndpointRow, type: EventType): Promise<ShownTestResult> => {
   const { eventId: _, ...result } = await sendTest(context, scope, row, type);
   return result;
 };
@@ -135,7 +137,7 @@ const sending = (context: Context): DashboardRoute[] => [
     body: testKind,
     async handle({ scope, params, body }) {
       const row = await findEndpoint(context, scope, params.id!);
-      return test(context, scope, row, body.type as EventType);
+      return test(context, scope, row, body.type);
     },
   }),
   route({

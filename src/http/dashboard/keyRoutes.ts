@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { permissions } from '../../core/access/rights.ts';
+import { nullable, storable, strict } from '../../core/api/fields.ts';
 import type { ApiKey } from '../../core/api/setupApi.ts';
 import { invalid } from '../../core/errors.ts';
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../engine/access/keys.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
-import { nullable, storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 

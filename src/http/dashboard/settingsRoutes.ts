@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { nullable, storable, strict } from '../../core/api/fields.ts';
 import { changeSettings, revealCallbacks, showSettings } from '../../engine/access/settings.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
-import { nullable, storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 

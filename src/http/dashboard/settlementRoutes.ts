@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { storable, strict } from '../../core/api/fields.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import { readUnswept } from '../../engine/settlement/readUnswept.ts';
@@ -7,7 +8,6 @@ import { planSweep } from '../../engine/settlement/sweepPlan.ts';
 import { recentSweeps, recordSweep } from '../../engine/settlement/sweeps.ts';
 import { readDifferences, readUnclaimed } from '../../engine/settlement/unclaimedFunds.ts';
 import { confirmTreasury } from '../../engine/wallets/wallets.ts';
-import { storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 

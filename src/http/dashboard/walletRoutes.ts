@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { storable, strict } from '../../core/api/fields.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import {
@@ -10,7 +11,6 @@ import {
   stopChange,
 } from '../../engine/wallets/wallets.ts';
 import { listRecoveries } from '../../storage/access/recoveryLinks.ts';
-import { storable, strict } from '../v1/schemas.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 

@@ -7,6 +7,7 @@ import { commandOf, curlLines, type DocsPlace, shellQuoted } from './docsPlace.t
 import { fieldsOf, fieldTable, jsonMarkup, type Schema } from './docsSchema.ts';
 import { docsStyle } from './docsStyle.ts';
 import type { OpenApi, Operation } from './openapi.ts';
+import { withoutReferences } from './references.ts';
 
 type Entry = { method: string; path: string; operation: Operation };
 
@@ -190,7 +191,7 @@ ${entries.map(entry => operationSection(entry, place))}</section>
 
 /** The API reference as one page without scripts. Its operations come from the OpenAPI document. */
 export const renderDocs = (document: OpenApi, place: DocsPlace): Reply & { body: string } => ({
-  body: markupOf(page(document, place)),
+  body: markupOf(page(withoutReferences(document), place)),
   contentType: 'text/html; charset=utf-8',
   headers,
 });

@@ -12,6 +12,8 @@ export const exampleIds = {
 } as const;
 
 const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+const payer = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
+const transactionHash = '0x4e3a3754410177e6937ef1f84bba68ea139e8d1a2258c5f85db9f1cd715a1bdd';
 const devToken = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 /** The network behind the slug without any configuration. */
@@ -79,6 +81,7 @@ const valuesOf = (place: DocsPlace): Values => {
     symbol: 'USDC',
     to: '2026-01-15T12:00:00Z',
     total: 1,
+    transaction: transactionHash,
     transactions: [],
     type: 'payment.created',
     url: 'https://shop.example/webhooks/florin',
@@ -90,18 +93,41 @@ const secret = 'whsec_dGhpcy1pcy1hbi1leGFtcGxlLXNlY3JldC0zMmJ5dGU=';
 const delivered: Values = { status: 'succeeded', finishedAt: '2026-01-15T09:30:00.048Z' };
 const parked: Values = { ...delivered, status: 'parked', endpointId: null, parkedReason: 'answered 410 (gone)' };
 const valuesByOperation: Readonly<Record<string, Values>> = {
-  getDeliveries: parked,
-  getDeliveriesById: delivered,
-  getEventsByIdDeliveries: delivered,
-  getWebhooksByIdDeliveries: delivered,
-  postDeliveriesByIdResend: { nextAttemptAt: '2026-01-15T09:42:07.000Z' },
-  postPaymentsByIdCancel: { status: 'canceled', canceledAt: '2026-01-15T09:42:07.000Z' },
-  postWebhooks: { secret },
-  postWebhooksByIdRotate: { secret },
+  listParkedDeliveries: parked,
+  getDelivery: delivered,
+  listEventDeliveries: delivered,
+  listWebhookDeliveries: delivered,
+  resendDelivery: { nextAttemptAt: '2026-01-15T09:42:07.000Z' },
+  cancelPayment: { status: 'canceled', canceledAt: '2026-01-15T09:42:07.000Z' },
+  createWebhook: { secret },
+  rotateWebhookSecret: { secret },
 };
 
-/** The response depends on earlier transfers, so the schema alone gives no correct example. */
-const withoutExample: readonly string[] = ['postPaymentsByIdResolve'];
+/** Half of the amount arrived and is final. Accepting it completes the payment. */
+const resolvedPayment = ({ environment }: DocsPlace): Values => {
+  const { rule, explorerUrl } = backings[environment];
+  const received = '12.50';
+  const current = environment === 'production' ? 1_200 : 12;
+  return {
+    status: 'completed',
+    exception: 'underpaid',
+    amountReceived: received,
+    amountConfirmed: received,
+    confirmations: { current, required: rule.kind === 'depth' ? rule.depth : null, rule: rule.kind },
+    transactions: [
+      {
+        hash: transactionHash,
+        from: payer,
+        amount: received,
+        blockNumber: latestBlocks[environment] - current + 1,
+        confirmations: current,
+        status: 'confirmed',
+        explorerUrl: explorerUrl === null ? null : `${explorerUrl}/tx/${transactionHash}`,
+      },
+    ],
+    completedAt: '2026-01-15T09:42:07.000Z',
+  };
+};
 
 /** Nullable fields without a value here are null. */
 const exampleOf = (schema: Schema, values: Values, name = '', parent = ''): unknown => {
@@ -127,11 +153,11 @@ const exampleOf = (schema: Schema, values: Values, name = '', parent = ''): unkn
   return schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? true : 'text';
 };
 
-/** An example response made from the schema; undefined if there is none. */
-export const exampleAnswerOf = (operationId: string, schema: Schema, place: DocsPlace): unknown =>
-  withoutExample.includes(operationId)
-    ? undefined
-    : exampleOf(schema, { ...valuesOf(place), ...valuesByOperation[operationId] });
+/** An example response made from the schema. */
+export const exampleAnswerOf = (operationId: string, schema: Schema, place: DocsPlace): unknown => {
+  const own = operationId === 'resolvePayment' ? resolvedPayment(place) : valuesByOperation[operationId];
+  return exampleOf(schema, { ...valuesOf(place), ...own });
+};
 
 /** The smallest valid body: the required fields, or else the first field. */
 export const exampleBodyOf = (schema: Schema, place: DocsPlace): Record<string, unknown> => {

@@ -201,9 +201,9 @@ const webhookEvents = ({ environment }: DocsPlace): Guide => ({
 <code>webhook-id</code> is the same on every attempt: store it and ignore events you already have. <code>sequence</code> increases with
 each event of a payment. Respond with 2xx within 15 seconds, and process the event afterwards. A redirect counts as a failure.</p>
 <p>Florin retries a failed delivery ${retryCount(environment)} times over ${retrySpan(environment)}. Then it gives up: the status
-becomes <code>parked</code>, and the delivery stays in <a href="#getDeliveries">this list</a> until you resend it. Florin disables an endpoint that responds with 410, or
+becomes <code>parked</code>, and the delivery stays in <a href="#listParkedDeliveries">this list</a> until you resend it. Florin disables an endpoint that responds with 410, or
 that fails for five days without one success. To send all events of a time range again, use
-<a href="#postWebhooksByIdReplay">replay</a>.</p>
+<a href="#replayWebhook">replay</a>.</p>
 <p class="choices">Event types: ${codes(eventTypes)}</p>`,
   sample: { title: 'An event (data is shortened)', code: jsonMarkup(eventIn(environment)) },
 });

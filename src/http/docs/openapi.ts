@@ -1,8 +1,14 @@
 import { type Permission, rights } from '../../core/access/rights.ts';
+import { type ErrorObject, errorObject } from '../../core/api/error.ts';
 import type { Environment } from '../../core/environment.ts';
 import { type ErrorCode, errorStatus } from '../../core/errors.ts';
-import type { Route } from '../edge/route.ts';
-import { errorObject } from '../v1/schemas.ts';
+import type { ApiRoute } from '../edge/route.ts';
+import { exampleAnswerOf, exampleBodyOf } from './docsExamples.ts';
+import type { DocsPlace } from './docsPlace.ts';
+import { openApiWebhooks, type WebhookOperation, webhookParameters } from './openapiWebhooks.ts';
+import { componentSchemas, withReferences } from './references.ts';
+
+type Content = { schema: unknown; example: unknown };
 
 export type Operation = {
   operationId: string;
@@ -16,33 +22,27 @@ export type Operation = {
     schema: unknown;
     description?: string;
   }[];
-  requestBody?: { required: boolean; content: { 'application/json': { schema: unknown } } };
-  responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
+  requestBody?: { required: boolean; content: { 'application/json': Content } };
+  responses: Record<string, { $ref?: string; description: string; content?: Record<string, Content> }>;
 };
 
 export type OpenApi = {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } };
   servers: { url: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { securitySchemes: unknown; schemas: Record<string, unknown> };
+  webhooks: Record<string, { post: WebhookOperation }>;
+  components: Record<'securitySchemes' | 'schemas' | 'responses' | 'parameters', Record<string, unknown>>;
 };
+
+/** The examples are the same on every installation. */
+const urls = { production: 'https://pay.florin.example', sandbox: 'https://sandbox.florin.example' } as const;
 
 type JsonObject = { properties?: Record<string, JsonObject & { description?: string }>; required?: string[] };
 
 const specPath = (path: string): string => path.replaceAll(/:([a-z]+)/g, '{$1}');
 
-const operationId = (route: Route): string => {
-  const words = route.path
-    .split('/')
-    .filter(part => part !== '' && part !== 'v1')
-    .map(part => part.replace(/^:/, 'by-'));
-  return [route.method.toLowerCase(), ...words]
-    .join('-')
-    .replaceAll(/[^a-zA-Z0-9]+(.)/g, (_, next: string) => next.toUpperCase());
-};
-
-const parametersOf = (route: Route): Operation['parameters'] => {
+const parametersOf = (route: ApiRoute): Operation['parameters'] => {
   const inPath = [...route.path.matchAll(/:([a-z]+)/g)].map(([, name]) => ({
     name: name!,
     in: 'path' as const,
@@ -50,12 +50,12 @@ const parametersOf = (route: Route): Operation['parameters'] => {
     schema: { type: 'string' },
   }));
   const query = route.query as JsonObject | undefined;
-  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query' as const,
     required: query?.required?.includes(name) ?? false,
-    schema,
-    ...(schema.description === undefined ? {} : { description: schema.description }),
+    schema: withReferences(schema),
+    ...(description === undefined ? {} : { description }),
   }));
   const idempotency = {
     name: 'Idempotency-Key',
@@ -67,11 +67,22 @@ const parametersOf = (route: Route): Operation['parameters'] => {
   return [...inPath, ...inQuery, ...(route.method === 'POST' ? [idempotency] : [])];
 };
 
+const content = (schema: unknown, example: unknown): Content => ({ schema: withReferences(schema), example });
+
+const errorContent = content(errorObject, {
+  error: {
+    code: 'invalid_request',
+    message: 'amount is required.',
+    param: 'amount',
+    requestId: 'req_4tJwq0ZkVbNs00002f',
+  },
+} satisfies ErrorObject);
+
 /** What a key needs for a route; null if it needs no key. */
-const permissionOf = ({ access }: Route): Permission | null =>
+const permissionOf = ({ access }: ApiRoute): Permission | null =>
   access === 'public' || access === 'probe' || typeof access === 'function' ? null : rights[access].permission;
 
-const codesOf = (route: Route): ErrorCode[] => {
+const codesOf = (route: ApiRoute): ErrorCode[] => {
   const codes: ErrorCode[] = [
     'invalid_request',
     'https_required',
@@ -87,44 +98,51 @@ const codesOf = (route: Route): ErrorCode[] => {
   return codes;
 };
 
-const responsesOf = (route: Route): Operation['responses'] => {
+const responsesOf = (route: ApiRoute, place: DocsPlace): Operation['responses'] => {
+  const { operationId, answer } = route;
   const responses: Operation['responses'] = {
     '200': {
       description: 'Success.',
-      ...(route.answer ? { content: { 'application/json': { schema: route.answer } } } : {}),
+      ...(answer
+        ? { content: { 'application/json': content(answer, exampleAnswerOf(operationId, answer, place)) } }
+        : {}),
     },
   };
   const byStatus = Map.groupBy(codesOf(route), code => errorStatus[code]);
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = {
-      description: codes.map(code => `\`${code}\``).join(' or '),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    };
+    const description = codes.map(code => `\`${code}\``).join(' or ');
+    responses[status] = { $ref: '#/components/responses/Error', description };
   }
   return responses;
 };
 
-const operationOf = (route: Route): Operation => {
+const requestOf = ({ body, bodyOptional }: ApiRoute, place: DocsPlace): Operation['requestBody'] =>
+  body && {
+    required: !bodyOptional,
+    content: { 'application/json': content(body, exampleBodyOf(body, place)) },
+  };
+
+const operationOf = (route: ApiRoute, place: DocsPlace): Operation => {
   const permission = permissionOf(route);
+  const requestBody = requestOf(route, place);
   return {
-    operationId: operationId(route),
+    operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
     ...(permission === null ? {} : { security: [{ apiKey: [permission] }] }),
     parameters: parametersOf(route),
-    ...(route.body
-      ? { requestBody: { required: !route.bodyOptional, content: { 'application/json': { schema: route.body } } } }
-      : {}),
-    responses: responsesOf(route),
+    ...(requestBody ? { requestBody } : {}),
+    responses: responsesOf(route, place),
   };
 };
 
 /** Built from the schemas that validate requests, so the two cannot differ. */
-export const openApiDocument = (routes: readonly Route[], environment: Environment): OpenApi => {
+export const openApiDocument = (routes: readonly ApiRoute[], environment: Environment): OpenApi => {
+  const place: DocsPlace = { environment, urls };
   const paths: OpenApi['paths'] = {};
   for (const route of routes) {
     const path = specPath(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, place) };
   }
   return {
     openapi: '3.1.0',
@@ -133,12 +151,16 @@ export const openApiDocument = (routes: readonly Route[], environment: Environme
       version: 'v1',
       description:
         'Crypto payment requests: request an amount of a token on a network, and get an event when the money is final.',
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: environment }],
     paths,
+    webhooks: openApiWebhooks(place),
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'sk_test_… or sk_live_…' } },
-      schemas: { Error: errorObject },
+      schemas: componentSchemas(),
+      responses: { Error: { description: 'An error, with its code.', content: { 'application/json': errorContent } } },
+      parameters: webhookParameters(),
     },
   };
 };

@@ -80,6 +80,9 @@ export type Route = {
   readonly handle: (call: Call) => Promise<Reply> | Reply;
 };
 
+/** A route of the public API, with its name in the OpenAPI document. */
+export type ApiRoute = Route & { readonly operationId: string };
+
 export const callerOf = (call: Call): Caller => {
   if (!call.caller) throw new Error('this route has no caller');
   return call.caller;

@@ -1,3 +1,7 @@
+import * as deliveries from '../../core/api/delivery.ts';
+import * as events from '../../core/api/event.ts';
+import { nothing } from '../../core/api/fields.ts';
+import { type FeedQuery, feedQuery } from '../../core/api/listPage.ts';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { firstIdAt, type IdKind, isId, lastIdAt } from '../../core/ids.ts';
@@ -9,10 +13,8 @@ import { findEndpoint } from '../../engine/webhooks/webhookEndpoints.ts';
 import { type DeliveryRow, deliveriesOfEvent, listDeliveries, listParked } from '../../storage/webhooks/deliveryLog.ts';
 import { type EventRow, listEvents, readEvent } from '../../storage/webhooks/eventLog.ts';
 import { idempotencyOf } from '../edge/idempotencyKey.ts';
-import { actingOf, type Route, scopeOf } from '../edge/route.ts';
-import * as schemas from './deliverySchemas.ts';
+import { type ApiRoute, actingOf, scopeOf } from '../edge/route.ts';
 import { defaultPageLimit, timeRange } from './paymentRoutes.ts';
-import { nothing } from './schemas.ts';
 
 const printDelivery = (row: DeliveryRow): string => JSON.stringify(deliveryObject(row));
 
@@ -42,17 +44,18 @@ const findEvent = async (context: Context, scope: Scope, id: string): Promise<Ev
   return row;
 };
 
-const eventRoutes = (context: Context): Route[] => [
+const eventRoutes = (context: Context): ApiRoute[] => [
   {
     method: 'GET',
     path: '/v1/events',
+    operationId: 'listEvents',
     summary: 'List events, newest first',
     tag: 'Webhooks',
     access: 'payments.read',
-    query: schemas.eventQuery,
-    answer: schemas.feedOf(schemas.event),
+    query: events.eventQuery,
+    answer: events.eventList,
     handle: async call => {
-      const query = call.query as schemas.EventQuery;
+      const query = call.query as events.EventQuery;
       const { limit = defaultPageLimit, type = null, paymentId = null } = query;
       const { fromMs = 0, toMs = lastMs } = timeRange(query);
       const range = { firstId: firstIdAt('event', Math.max(fromMs, 0)), lastId: lastIdAt('event', Math.max(toMs, 0)) };
@@ -64,22 +67,24 @@ const eventRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/events/:id',
+    operationId: 'getEvent',
     summary: 'Retrieve an event, with the exact bytes that are delivered',
     tag: 'Webhooks',
     access: 'payments.read',
-    answer: schemas.event,
+    answer: events.paymentEvent,
     handle: async call => ({ body: (await findEvent(context, scopeOf(call), call.params.id!)).body }),
   },
   {
     method: 'GET',
     path: '/v1/events/:id/deliveries',
+    operationId: 'listEventDeliveries',
     summary: 'List the deliveries of an event, to endpoints and to callbackUrl',
     tag: 'Webhooks',
     access: 'deliveries.read',
-    query: schemas.feedQuery,
-    answer: schemas.feedOf(schemas.delivery),
+    query: feedQuery,
+    answer: deliveries.deliveryList,
     handle: async call => {
-      const { limit = defaultPageLimit, cursor } = call.query as schemas.FeedQuery;
+      const { limit = defaultPageLimit, cursor } = call.query as FeedQuery;
       const before = cursorOf('delivery', cursor);
       const { id } = await findEvent(context, scopeOf(call), call.params.id!);
       const rows = await deliveriesOfEvent(context.db, scopeOf(call), id, { before, limit: limit + 1 });
@@ -88,17 +93,18 @@ const eventRoutes = (context: Context): Route[] => [
   },
 ];
 
-const logRoutes = (context: Context): Route[] => [
+const logRoutes = (context: Context): ApiRoute[] => [
   {
     method: 'GET',
     path: '/v1/webhooks/:id/deliveries',
+    operationId: 'listWebhookDeliveries',
     summary: 'List deliveries to an endpoint, newest first',
     tag: 'Webhooks',
     access: 'deliveries.read',
-    query: schemas.deliveryQuery,
-    answer: schemas.feedOf(schemas.delivery),
+    query: deliveries.deliveryQuery,
+    answer: deliveries.deliveryList,
     handle: async call => {
-      const { limit = defaultPageLimit, status = null, cursor } = call.query as schemas.DeliveryQuery;
+      const { limit = defaultPageLimit, status = null, cursor } = call.query as deliveries.DeliveryQuery;
       const before = cursorOf('delivery', cursor);
       const { id } = await findEndpoint(context, scopeOf(call), call.params.id!);
       const rows = await listDeliveries(context.listDb, scopeOf(call), id, { status, before, limit: limit + 1 });
@@ -108,13 +114,14 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/deliveries',
+    operationId: 'listParkedDeliveries',
     summary: 'List deliveries that were given up, newest first',
     tag: 'Webhooks',
     access: 'deliveries.read',
-    query: schemas.parkedQuery,
-    answer: schemas.feedOf(schemas.delivery),
+    query: deliveries.parkedQuery,
+    answer: deliveries.deliveryList,
     handle: async call => {
-      const { limit = defaultPageLimit, cursor } = call.query as schemas.ParkedQuery;
+      const { limit = defaultPageLimit, cursor } = call.query as deliveries.ParkedQuery;
       const page = { before: cursorOf('delivery', cursor), limit: limit + 1 };
       const rows = await listParked(context.listDb, scopeOf(call), page);
       return { body: renderFeed(rows, limit, printDelivery) };
@@ -123,10 +130,11 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/v1/deliveries/:id',
+    operationId: 'getDelivery',
     summary: 'Retrieve a delivery with its attempts',
     tag: 'Webhooks',
     access: 'deliveries.read',
-    answer: schemas.shownDelivery,
+    answer: deliveries.deliveryWithLog,
     async handle(call) {
       const { row, log } = await findDelivery(context, scopeOf(call), call.params.id!);
       return { body: JSON.stringify({ ...deliveryObject(row), log }) };
@@ -135,12 +143,13 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/deliveries/:id/resend',
+    operationId: 'resendDelivery',
     summary: 'Resend a delivery now',
     tag: 'Webhooks',
     access: 'deliveries.resend',
     body: nothing,
     bodyOptional: true,
-    answer: schemas.delivery,
+    answer: deliveries.delivery,
     handle: call =>
       perform(
         context,
@@ -152,13 +161,14 @@ const logRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/webhooks/:id/replay',
+    operationId: 'replayWebhook',
     summary: 'Replay the events of a time range to an endpoint',
     tag: 'Webhooks',
     access: 'deliveries.resend',
-    body: schemas.replayRequest,
-    answer: schemas.replayed,
+    body: deliveries.replayRequest,
+    answer: deliveries.replay,
     handle: call => {
-      const { fromMs, toMs } = timeRange(call.body!.value as schemas.ReplayRequestBody);
+      const { fromMs, toMs } = timeRange(call.body!.value as deliveries.ReplayRequest);
       const range = { fromMs: Math.max(fromMs!, 0), toMs: Math.max(toMs!, 0) };
       return idempotentlyHeld(context, scopeOf(call), idempotencyOf(call, call.request.url), async () => ({
         body: JSON.stringify({ scheduled: await replayEvents(context, actingOf(call), call.params.id!, range) }),
@@ -167,4 +177,4 @@ const logRoutes = (context: Context): Route[] => [
   },
 ];
 
-export const deliveryRoutes = (context: Context): Route[] => [...eventRoutes(context), ...logRoutes(context)];
+export const deliveryRoutes = (context: Context): ApiRoute[] => [...eventRoutes(context), ...logRoutes(context)];

@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox';
+import { nothing } from '../../core/api/fields.ts';
+import * as schemas from '../../core/api/payment.ts';
 import type { Scope } from '../../core/environment.ts';
 import { invalid } from '../../core/errors.ts';
 import type { Context } from '../../engine/context.ts';
@@ -11,9 +12,8 @@ import { listPayments, type PaymentFilter } from '../../storage/payments/listPay
 import { metadataSource } from '../edge/body.ts';
 import { idempotencyOf } from '../edge/idempotencyKey.ts';
 import type { Reply } from '../edge/route.ts';
-import { actingOf, type Call, callerOf, type Route, scopeOf } from '../edge/route.ts';
+import { type ApiRoute, actingOf, type Call, callerOf, scopeOf } from '../edge/route.ts';
 import { parseTime } from '../edge/time.ts';
-import * as schemas from './schemas.ts';
 
 /** Both ends are inclusive. */
 export const timeRange = (query: { from?: string; to?: string }): { fromMs?: number; toMs?: number } => {
@@ -49,21 +49,6 @@ export const renderPage = (items: string[], total: number, limit: number, offset
 
 export const defaultPageLimit = 20;
 
-const resolveRequest = Type.Object(
-  {
-    action: schemas.choice(['accept'], 'accept: the amount received counts as full payment.'),
-    expectedAmount: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description:
-          'The amountReceived that you saw. If it is another by now, the answer is 409 and nothing is accepted.',
-        examples: ['12.50'],
-      }),
-    ),
-  },
-  schemas.strict,
-);
-
 const act = (context: Context, call: Call, asked: MerchantAct): Promise<Reply> =>
   perform(
     context,
@@ -79,17 +64,18 @@ export const paymentRoutes = (
   context: Context,
   createPayment: CreatePayment,
   readPayment: (scope: Scope, id: string) => Promise<Buffer>,
-): Route[] => [
+): ApiRoute[] => [
   {
     method: 'POST',
     path: '/v1/payments',
+    operationId: 'createPayment',
     summary: 'Create a payment request',
     tag: 'Payments',
     access: 'payments.create',
     body: schemas.paymentRequest,
     answer: schemas.payment,
     handle: call => {
-      const { metadata: _, ...request } = call.body!.value as schemas.PaymentRequestBody;
+      const { metadata: _, ...request } = call.body!.value as schemas.PaymentRequest;
       const metadata = metadataSource(call.body!.text);
       return createPayment(callerOf(call), { ...request, metadata }, idempotencyOf(call, '/v1/payments'));
     },
@@ -97,6 +83,7 @@ export const paymentRoutes = (
   {
     method: 'GET',
     path: '/v1/payments/:id',
+    operationId: 'getPayment',
     summary: 'Retrieve a payment',
     tag: 'Payments',
     access: 'payments.read',
@@ -106,11 +93,12 @@ export const paymentRoutes = (
   {
     method: 'GET',
     path: '/v1/payments',
+    operationId: 'listPayments',
     summary: 'List payments with filters, newest first',
     tag: 'Payments',
     access: 'payments.read',
     query: schemas.paymentQuery,
-    answer: schemas.listOf(schemas.payment),
+    answer: schemas.paymentList,
     handle: async call => {
       const query = call.query as schemas.PaymentQuery;
       const { limit = defaultPageLimit, offset = 0 } = query;
@@ -128,10 +116,11 @@ export const paymentRoutes = (
   {
     method: 'POST',
     path: '/v1/payments/:id/cancel',
+    operationId: 'cancelPayment',
     summary: 'Cancel a pending payment that has received nothing',
     tag: 'Payments',
     access: 'payments.cancel',
-    body: schemas.nothing,
+    body: nothing,
     bodyOptional: true,
     answer: schemas.payment,
     handle: call => act(context, call, { kind: 'cancel' }),
@@ -139,13 +128,14 @@ export const paymentRoutes = (
   {
     method: 'POST',
     path: '/v1/payments/:id/resolve',
+    operationId: 'resolvePayment',
     summary: 'Accept the amount received as full payment',
     tag: 'Payments',
     access: 'payments.resolve',
-    body: resolveRequest,
+    body: schemas.resolveRequest,
     answer: schemas.payment,
     handle: call => {
-      const { expectedAmount } = call.body!.value as Static<typeof resolveRequest>;
+      const { expectedAmount } = call.body!.value as schemas.ResolveRequest;
       return act(context, call, { kind: 'resolve', ...(expectedAmount === undefined ? {} : { expectedAmount }) });
     },
   },

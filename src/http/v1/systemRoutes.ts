@@ -1,10 +1,10 @@
+import { health } from '../../core/api/health.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import type { Database } from '../../storage/database.ts';
 import { renderDocs } from '../docs/docs.ts';
 import { openApiDocument } from '../docs/openapi.ts';
 import { createReadiness } from '../edge/readiness.ts';
-import type { Reply, Route } from '../edge/route.ts';
-import * as schemas from './schemas.ts';
+import type { ApiRoute, Reply } from '../edge/route.ts';
 
 const ping = { name: 'ready-ping', text: 'select 1 as one' };
 
@@ -34,10 +34,10 @@ const oncePerEnvironment = (
 /** Routes outside /v1. */
 export const systemRoutes = (
   db: Database,
-  apiRoutes: () => readonly Route[],
+  apiRoutes: () => readonly ApiRoute[],
   isStopping: () => boolean,
   publicUrl: (environment: Environment) => string = environment => usualUrls[environment],
-): Route[] => {
+): ApiRoute[] => {
   const isDatabaseReady = createReadiness(
     () => db.query(ping),
     () => performance.now(),
@@ -57,19 +57,21 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/healthz',
+      operationId: 'getHealth',
       summary: 'Check that the process runs',
       tag: 'System',
       access: 'probe',
-      answer: schemas.health,
+      answer: health,
       handle: () => ({ body: '{"status":"ok"}' }),
     },
     {
       method: 'GET',
       path: '/readyz',
+      operationId: 'getReadiness',
       summary: 'Check that the service is ready: its database responds and it is not stopping',
       tag: 'System',
       access: 'probe',
-      answer: schemas.health,
+      answer: health,
       handle: async () => {
         const database = (await isDatabaseReady()) ? 'ok' : 'unavailable';
         const isReady = database === 'ok' && !isStopping();
@@ -83,6 +85,7 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/openapi.json',
+      operationId: 'getOpenApi',
       summary: 'Retrieve the OpenAPI 3.1 document',
       tag: 'System',
       access: 'public',
@@ -91,6 +94,7 @@ export const systemRoutes = (
     {
       method: 'GET',
       path: '/docs',
+      operationId: 'getReference',
       summary: 'Retrieve the API reference as a page',
       tag: 'System',
       access: 'public',

@@ -1,3 +1,6 @@
+import { nothing } from '../../core/api/fields.ts';
+import { type PageQuery, pageQuery } from '../../core/api/listPage.ts';
+import * as schemas from '../../core/api/webhookEndpoint.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import {
@@ -12,9 +15,8 @@ import {
 } from '../../engine/webhooks/webhookEndpoints.ts';
 import { type EndpointRow, listEndpoints } from '../../storage/webhooks/endpoints.ts';
 import { idempotencyOf } from '../edge/idempotencyKey.ts';
-import { actingOf, type Route, scopeOf } from '../edge/route.ts';
+import { type ApiRoute, actingOf, scopeOf } from '../edge/route.ts';
 import { defaultPageLimit, renderPage } from './paymentRoutes.ts';
-import * as schemas from './schemas.ts';
 
 const printEndpoint = (row: EndpointRow): string => JSON.stringify(endpointObject(row));
 
@@ -24,17 +26,18 @@ const printWithSecret = ({ row, secret }: EndpointWithSecret) => {
   return { body: JSON.stringify({ ...rest, secret, createdAt }), secret: true };
 };
 
-const managingRoutes = (context: Context): Route[] => [
+const managingRoutes = (context: Context): ApiRoute[] => [
   {
     method: 'GET',
     path: '/v1/webhooks',
+    operationId: 'listWebhooks',
     summary: 'List webhook endpoints, newest first',
     tag: 'Webhooks',
     access: 'webhooks.read',
-    query: schemas.pageQuery,
-    answer: schemas.listOf(schemas.endpoint),
+    query: pageQuery,
+    answer: schemas.endpointList,
     handle: async call => {
-      const { limit = defaultPageLimit, offset = 0 } = call.query as schemas.PageQuery;
+      const { limit = defaultPageLimit, offset = 0 } = call.query as PageQuery;
       const { rows, total } = await listEndpoints(context.db, scopeOf(call), { limit, offset });
       return {
         body: renderPage(rows.map(printEndpoint), total, limit, offset),
@@ -44,6 +47,7 @@ const managingRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/v1/webhooks',
+    operationId: 'createWebhook',
     summary: 'Create a webhook endpoint; the response contains its secret',
     tag: 'Webhooks',
     access: 'webhooks.manage',
@@ -54,12 +58,13 @@ const managingRoutes = (context: Context): Route[] => [
         context,
         actingOf(call),
         { key: idempotencyOf(call, '/v1/webhooks'), print: printWithSecret },
-        createEndpoint(context, call.body!.value as schemas.EndpointRequestBody),
+        createEndpoint(context, call.body!.value as schemas.EndpointRequest),
       ),
   },
   {
     method: 'GET',
     path: '/v1/webhooks/:id',
+    operationId: 'getWebhook',
     summary: 'Retrieve a webhook endpoint',
     tag: 'Webhooks',
     access: 'webhooks.read',
@@ -69,13 +74,14 @@ const managingRoutes = (context: Context): Route[] => [
   {
     method: 'PATCH',
     path: '/v1/webhooks/:id',
+    operationId: 'updateWebhook',
     summary: 'Change a webhook endpoint',
     tag: 'Webhooks',
     access: 'webhooks.manage',
     body: schemas.endpointPatch,
     answer: schemas.endpoint,
     handle: async call => {
-      const change = call.body!.value as schemas.EndpointPatchBody;
+      const change = call.body!.value as schemas.EndpointPatch;
       const work = changeEndpoint(context, call.params.id!, change);
       return { body: printEndpoint(await perform(context, actingOf(call), null, work)) };
     },
@@ -83,10 +89,11 @@ const managingRoutes = (context: Context): Route[] => [
   {
     method: 'DELETE',
     path: '/v1/webhooks/:id',
+    operationId: 'deleteWebhook',
     summary: 'Delete a webhook endpoint',
     tag: 'Webhooks',
     access: 'webhooks.manage',
-    answer: schemas.deleted,
+    answer: schemas.deletedEndpoint,
     async handle(call) {
       const { id } = await perform(context, actingOf(call), null, removeEndpoint(call.params.id!));
       return { body: JSON.stringify({ id, deleted: true }) };
@@ -94,10 +101,11 @@ const managingRoutes = (context: Context): Route[] => [
   },
 ];
 
-const actingRoutes = (context: Context): Route[] => [
+const actingRoutes = (context: Context): ApiRoute[] => [
   {
     method: 'POST',
     path: '/v1/webhooks/:id/test',
+    operationId: 'testWebhook',
     summary: 'Send a signed test event now',
     tag: 'Webhooks',
     access: 'webhooks.manage',
@@ -105,17 +113,18 @@ const actingRoutes = (context: Context): Route[] => [
     bodyOptional: true,
     answer: schemas.testResult,
     handle: call => {
-      const { type = 'webhook.test' } = (call.body?.value ?? {}) as schemas.TestRequestBody;
+      const { type = 'webhook.test' } = (call.body?.value ?? {}) as schemas.TestRequest;
       return testEndpoint(context, scopeOf(call), call.params.id!, type, idempotencyOf(call, call.request.url));
     },
   },
   {
     method: 'POST',
     path: '/v1/webhooks/:id/rotate',
+    operationId: 'rotateWebhookSecret',
     summary: 'Rotate the secret of an endpoint; for 24 hours, the old secret also signs',
     tag: 'Webhooks',
     access: 'webhooks.manage',
-    body: schemas.nothing,
+    body: nothing,
     bodyOptional: true,
     answer: schemas.endpoint,
     handle: call =>
@@ -128,4 +137,4 @@ const actingRoutes = (context: Context): Route[] => [
   },
 ];
 
-export const webhookRoutes = (context: Context): Route[] => [...managingRoutes(context), ...actingRoutes(context)];
+export const webhookRoutes = (context: Context): ApiRoute[] => [...managingRoutes(context), ...actingRoutes(context)];

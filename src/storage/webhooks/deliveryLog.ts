@@ -1,10 +1,8 @@
+import { type DeliveryStatus, deliveryStatuses } from '../../core/delivery.ts';
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
 import { targetOfRow } from './deliveries.ts';
 import { askForDeliveries } from './deliveryNews.ts';
-
-export const deliveryStatuses = ['scheduled', 'succeeded', 'parked'] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 export type DeliveryRow = Row & {
   id: string;

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { provenSeconds } from '../../../src/core/access/proofRules.ts';
-import type { PaymentObject } from '../../../src/core/api/moneyApi.ts';
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { auditActions } from '../../../src/core/auditActions.ts';
 import type { DashboardClient } from '../../support/dashboard.ts';
 import { until } from '../../support/until.ts';
@@ -26,7 +26,7 @@ const volumes = [
 ];
 const kinds = 8;
 
-const simulate = async (body: (typeof volumes)[number], outcome: string): Promise<PaymentObject> => {
+const simulate = async (body: (typeof volumes)[number], outcome: string): Promise<Payment> => {
   const { id } = await owner.do('POST /payments', { body });
   const params = { id };
   return owner.do('POST /payments/:id/simulate', { params, body: { outcome } });

@@ -1,5 +1,6 @@
 import { type ReactElement, useState } from 'react';
-import type { PayableNetwork, PaymentObject } from '../../../src/core/api/moneyApi.ts';
+import type { PayableNetwork } from '../../../src/core/api/moneyApi.ts';
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';
@@ -14,7 +15,7 @@ export const NewPaymentForm = ({
   children,
 }: {
   networks: readonly PayableNetwork[];
-  onMade: (payment: PaymentObject) => void;
+  onMade: (payment: Payment) => void;
   children: ReactElement;
 }): ReactElement => {
   const [slug, setSlug] = useState(networks[0]?.slug ?? '');
@@ -64,7 +65,7 @@ export const NewPaymentDialog = ({
 }: {
   isOpen: boolean;
   onClose: () => void;
-  onMade: (payment: PaymentObject) => void;
+  onMade: (payment: Payment) => void;
 }): ReactElement => {
   const networks = useAnswer('GET /networks', {}, { isEnabled: isOpen });
   return (

@@ -1,5 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
+import type { Payment } from '../../../src/core/api/payment.ts';
+import type { SimulatedOutcome } from '../../../src/core/payment/simulatedOutcomes.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
@@ -7,7 +9,6 @@ import { Icon } from '../kit/icon.tsx';
 import { Money } from '../kit/money.tsx';
 import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
-import type { ShownPayment } from './shownPayment.ts';
 
 const outcomes = [
   ['paid', 'Paid in full'],
@@ -16,19 +17,19 @@ const outcomes = [
   ['late', 'Paid late'],
   ['reorg', 'Reversed by a reorganization'],
   ['wrong_token', 'Paid in the wrong token'],
-] as const;
+] as const satisfies [SimulatedOutcome, string][];
 
 const shownBy = ['GET /payments/:id', 'GET /payments', 'GET /home'] as const;
 
 /** Sends real transactions on the local chain, like the panel of the checkout. */
-export const Simulate = ({ payment }: { payment: ShownPayment }): ReactElement => {
+export const Simulate = ({ payment }: { payment: Payment }): ReactElement => {
   const simulate = useAct('POST /payments/:id/simulate', { refresh: shownBy });
-  const [outcome, setOutcome] = useState<string>('paid');
+  const [outcome, setOutcome] = useState<SimulatedOutcome>('paid');
   return (
     <div className="simulate">
       <label>
         <span>Simulate a payer</span>
-        <select value={outcome} onChange={event => setOutcome(event.target.value)}>
+        <select value={outcome} onChange={event => setOutcome(event.target.value as SimulatedOutcome)}>
           {outcomes.map(([value, label]) => (
             <option key={value} value={value}>
               {label}
@@ -59,7 +60,7 @@ export const PaymentActions = ({
   payment,
   allows,
 }: {
-  payment: ShownPayment;
+  payment: Payment;
   allows: AnswerOf<'GET /payments/:id'>['allows'];
 }): ReactElement => {
   const [asked, setAsked] = useState<'cancel' | 'resolve' | null>(null);

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import { wrongToken } from '../../../src/core/api/moneyApi.ts';
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { exceptions, type PaymentException } from '../../../src/core/payment/states.ts';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
-import type { ShownPayment } from './shownPayment.ts';
 
 /** Problems that a payment can have, with the labels of the badges and the filter. */
 export const issues: readonly { value: PaymentException | typeof wrongToken; label: string }[] = [
@@ -11,7 +11,7 @@ export const issues: readonly { value: PaymentException | typeof wrongToken; lab
 ];
 
 /** The status, the exception, and whether money arrived that does not count. */
-export const PaymentBadges = ({ payment }: { payment: ShownPayment }): ReactElement => (
+export const PaymentBadges = ({ payment }: { payment: Payment }): ReactElement => (
   <span className="row">
     <StatusBadge status={payment.status} />
     {payment.exception && <StatusBadge status={payment.exception} />}

@@ -1,6 +1,6 @@
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { shownConfirmations } from '../../../src/core/payment/finality.ts';
 import { groupedAmount } from '../kit/money.tsx';
-import type { ShownPayment } from './shownPayment.ts';
 
 type Count = { readonly current: number; readonly required: number | null };
 
@@ -13,12 +13,8 @@ export const confirmationsText = (count: Count): string => {
 const orderText = (externalId: string): string => (/^order\b/i.test(externalId) ? externalId : `Order ${externalId}`);
 
 /** The name of the payment for the merchant: its order ID, description or payment ID. */
-export const nameOf = ({
-  externalId,
-  description,
-  id,
-}: Pick<ShownPayment, 'externalId' | 'description' | 'id'>): string =>
+export const nameOf = ({ externalId, description, id }: Pick<Payment, 'externalId' | 'description' | 'id'>): string =>
   externalId === null ? (description ?? id) : orderText(externalId);
 
-export const tabTitleOf = (payment: ShownPayment): string =>
+export const tabTitleOf = (payment: Payment): string =>
   `${groupedAmount(payment.amount)} ${payment.currency} · ${nameOf(payment)} – Florin`;

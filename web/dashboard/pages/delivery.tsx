@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Attempt, DeliveryOfPayment } from '../../../src/core/api/setupApi.ts';
+import type { DeliveryAttempt } from '../../../src/core/api/delivery.ts';
+import type { DeliveryOfPayment } from '../../../src/core/api/setupApi.ts';
 import { say } from '../kit/announce.tsx';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import { BodyView } from '../kit/bodyView.tsx';
@@ -15,14 +16,14 @@ import { useMay } from '../session.tsx';
 
 const everyMs = 2_000;
 
-const headerText = (headers: Attempt['request']['headers']): string =>
+const headerText = (headers: DeliveryAttempt['request']['headers']): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
 const isGood = (code: number | null): boolean => code !== null && code >= 200 && code < 300;
 
-const AttemptItem = (props: { attempt: Attempt; number: number; isLatest: boolean }): ReactElement => {
+const AttemptItem = (props: { attempt: DeliveryAttempt; number: number; isLatest: boolean }): ReactElement => {
   const { attempt, number, isLatest } = props;
   return (
     <li>

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import type { AnswerOf } from '../../../src/core/api/dashboardApi.ts';
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
 import { groupedAmount, Money } from '../kit/money.tsx';
@@ -10,10 +11,10 @@ import { Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
 import { keptList } from '../money/lastList.ts';
+import { isOpen, openMs, restMs } from '../money/openPayment.ts';
 import { PaymentActions, Simulate } from '../money/paymentActions.tsx';
 import { PaymentBadges } from '../money/paymentBadges.tsx';
 import { confirmationsText, tabTitleOf } from '../money/paymentText.ts';
-import { isOpen, openMs, restMs, type ShownPayment, shown } from '../money/shownPayment.ts';
 import { Timeline } from '../money/timeline.tsx';
 import { useEnvironment } from '../pageLocation.ts';
 import { useAnswer } from '../serverCalls.ts';
@@ -36,7 +37,7 @@ const Hash = ({ hash, explorerUrl }: { hash: string | null; explorerUrl: string 
 };
 
 /** Confirmations count from the block that covers the amount, even if a part arrived earlier. */
-const leadOf = ({ status, confirmations }: ShownPayment): string | undefined => {
+const leadOf = ({ status, confirmations }: Payment): string | undefined => {
   const { current, required } = confirmations;
   if (required !== null && current > 0) return `${confirmationsText(confirmations)} confirmations.`;
   if (status !== 'pending' && status !== 'confirming') return undefined;
@@ -44,7 +45,7 @@ const leadOf = ({ status, confirmations }: ShownPayment): string | undefined => 
   return `The payment completes after ${required} ${required === 1 ? 'confirmation' : 'confirmations'}.`;
 };
 
-const Transactions = ({ payment }: { payment: ShownPayment }): ReactElement => (
+const Transactions = ({ payment }: { payment: Payment }): ReactElement => (
   <Card title="Transactions" lead={leadOf(payment)}>
     {payment.transactions.length === 0 ? (
       <Empty title="No transactions yet" />
@@ -95,7 +96,7 @@ const Strays = ({ strays }: { strays: Answered['strays'] }): ReactElement => (
   </Notice>
 );
 
-const PaymentFacts = ({ payment, answer }: { payment: ShownPayment; answer: Answered }): ReactElement => {
+const PaymentFacts = ({ payment, answer }: { payment: Payment; answer: Answered }): ReactElement => {
   const { treasury, isSwept } = answer;
   return (
     <Card title="Details">
@@ -136,7 +137,7 @@ const PaymentFacts = ({ payment, answer }: { payment: ShownPayment; answer: Answ
   );
 };
 
-const Loaded = ({ payment, answer }: { payment: ShownPayment; answer: Answered }): ReactElement => {
+const Loaded = ({ payment, answer }: { payment: Payment; answer: Answered }): ReactElement => {
   const environment = useEnvironment();
   const networks = useAnswer('GET /networks');
   const maySimulate = useMay('payments.create');
@@ -166,24 +167,24 @@ const Loaded = ({ payment, answer }: { payment: ShownPayment; answer: Answered }
   );
 };
 
-const Payment = ({ params }: { params: Readonly<Record<string, string>> }): ReactElement => {
+const PaymentPage = ({ params }: { params: Readonly<Record<string, string>> }): ReactElement => {
   const environment = useEnvironment();
   const answer = useAnswer(
     'GET /payments/:id',
     { params: { id: params.id! } },
-    { everyMs: known => (known && !isOpen(shown(known.payment)) ? restMs : openMs) },
+    { everyMs: known => (known && !isOpen(known.payment) ? restMs : openMs) },
   );
   return (
     <Page
       title="Payment"
-      tabTitle={answer.data && tabTitleOf(shown(answer.data.payment))}
+      tabTitle={answer.data && tabTitleOf(answer.data.payment)}
       lead={<Link to={keptList(environment)}>Payments</Link>}
     >
       <Answer of={answer} lines={14}>
-        {known => <Loaded payment={shown(known.payment)} answer={known} />}
+        {known => <Loaded payment={known.payment} answer={known} />}
       </Answer>
     </Page>
   );
 };
 
-export default Payment;
+export default PaymentPage;

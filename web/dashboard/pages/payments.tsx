@@ -1,4 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { callPath } from '../client.ts';
 import { Button } from '../kit/button.tsx';
 import { Icon } from '../kit/icon.tsx';
@@ -12,15 +13,15 @@ import { Time } from '../kit/time.tsx';
 import { Link } from '../link.tsx';
 import { keepList } from '../money/lastList.ts';
 import { NewPaymentDialog } from '../money/newPayment.tsx';
+import { restMs } from '../money/openPayment.ts';
 import { PaymentBadges } from '../money/paymentBadges.tsx';
 import { type Filters, filtersIn, PaymentFilters, pageSize, useSetFilter } from '../money/paymentFilters.tsx';
 import { nameOf } from '../money/paymentText.ts';
-import { restMs, type ShownPayment, shown } from '../money/shownPayment.ts';
 import { hrefIn, navigate, useEnvironment, usePageLocation } from '../pageLocation.ts';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 
-const columns: readonly Column<ShownPayment>[] = [
+const columns: readonly Column<Payment>[] = [
   {
     head: 'Amount',
     cell: payment => (
@@ -90,7 +91,7 @@ const List = ({ filters, offset }: { filters: Filters; offset: number }): ReactE
             <NoPayments filters={filters} />
           ) : (
             <>
-              <Table caption="Payments" rows={data.map(shown)} keyOf={({ id }) => id} columns={columns} />
+              <Table caption="Payments" rows={data} keyOf={({ id }) => id} columns={columns} />
               <Pagination {...pagination} what="payments" onMove={to => set('offset', to === 0 ? '' : String(to))} />
             </>
           )}

@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import type { Home } from '../../../src/core/api/moneyApi.ts';
-import type { Endpoint } from '../../../src/core/api/setupApi.ts';
+import type { Endpoint } from '../../../src/core/api/webhookEndpoint.ts';
 import { Badge, StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Card, Page } from '../kit/page.tsx';
@@ -10,7 +10,7 @@ import { Link } from '../link.tsx';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { CreateEndpoint } from '../webhooks/createEndpoint.tsx';
-import { eventsText } from '../webhooks/eventText.ts';
+import { eventsText } from '../webhooks/eventsText.ts';
 import { healthCount } from '../webhooks/healthCount.ts';
 import { VerifyCode } from '../webhooks/verifyCode.tsx';
 

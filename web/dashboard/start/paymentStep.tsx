@@ -1,4 +1,5 @@
 import { type ReactElement, useState } from 'react';
+import type { Payment } from '../../../src/core/api/payment.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button, ButtonLink } from '../kit/button.tsx';
 import { CodeBlock } from '../kit/codeBlock.tsx';
@@ -7,11 +8,11 @@ import { Money } from '../kit/money.tsx';
 import { Notice } from '../kit/page.tsx';
 import { Answer, ErrorBox } from '../kit/states.tsx';
 import { NewPaymentForm } from '../money/newPayment.tsx';
-import { openMs, type ShownPayment, shown } from '../money/shownPayment.ts';
+import { openMs } from '../money/openPayment.ts';
 import { useAct, useAnswer } from '../serverCalls.ts';
 import { Step } from './step.tsx';
 
-const Following = ({ payment }: { payment: ShownPayment }): ReactElement => {
+const Following = ({ payment }: { payment: Payment }): ReactElement => {
   const simulate = useAct('POST /payments/:id/simulate', { refresh: ['GET /payments'] });
   const isDone = payment.status === 'completed';
   return (
@@ -54,7 +55,7 @@ export const PaymentStep = (): ReactElement => {
   const [id, setId] = useState<string | null>(null);
   const networks = useAnswer('GET /networks');
   const payments = useAnswer('GET /payments', { query: { limit: 10 } }, { everyMs: () => openMs });
-  const all = (payments.data?.data ?? []).map(shown);
+  const all = payments.data?.data ?? [];
   const followed = all.find(payment => payment.id === id) ?? all[0];
   return (
     <Step number={4} title="Complete a test payment" isDone={followed?.status === 'completed'}>

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Endpoint } from '../../../src/core/api/setupApi.ts';
+import type { Endpoint } from '../../../src/core/api/webhookEndpoint.ts';
 import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Buttons, Dialog } from '../kit/dialog.tsx';

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import type { Endpoint } from '../../../src/core/api/setupApi.ts';
+import type { Endpoint } from '../../../src/core/api/webhookEndpoint.ts';
 import { StatusBadge } from '../kit/badge.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
@@ -11,7 +11,7 @@ import { hrefIn, navigate, useEnvironment } from '../pageLocation.ts';
 import { useAct } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { EditEndpoint } from './editEndpoint.tsx';
-import { eventsText } from './eventText.ts';
+import { eventsText } from './eventsText.ts';
 
 const DisabledNotice = ({ endpoint }: { endpoint: Endpoint }): ReactElement => (
   <Notice tone="care">

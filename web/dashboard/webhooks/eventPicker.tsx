@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from 'react';
+import { eventText } from '../../../src/core/payment/eventText.ts';
+import { type EventType, paymentEventTypes } from '../../../src/core/payment/states.ts';
 import { Checkbox, RadioChoices, type RadioOption } from '../kit/field.tsx';
 import type { Values } from '../kit/form.tsx';
-import { eventText, pickableEvents } from './eventText.ts';
 
 type Which = 'all' | 'some';
 const scopes: readonly RadioOption<Which>[] = [
@@ -17,7 +18,9 @@ const scopes: readonly RadioOption<Which>[] = [
   { value: 'some', label: 'Selected events' },
 ];
 
-/** `*` also covers event types that a later version adds. */
+/**
+ * `*` also covers event types that a later version adds. Test events are sent on request, so nobody subscribes to them.
+ */
 export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }): ReactElement => {
   const [which, setWhich] = useState<Which>(chosen.includes('*') ? 'all' : 'some');
   return (
@@ -26,7 +29,7 @@ export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }):
       {which === 'some' && (
         <fieldset className="event-list">
           <legend className="quiet">Event types</legend>
-          {pickableEvents.map(name => (
+          {paymentEventTypes.map(name => (
             <Checkbox
               key={name}
               name="events"
@@ -42,9 +45,9 @@ export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }):
   );
 };
 
-export const pickedEvents = (values: Values): string[] => {
+export const pickedEvents = (values: Values): ('*' | EventType)[] => {
   if (values.text('which') === 'all') return ['*'];
-  const events = values.all('events');
+  const events = values.all('events') as EventType[];
   if (events.length === 0) throw new Error('Choose at least one event type.');
   return events;
 };

@@ -1,19 +1,20 @@
 import { type ReactElement, useState } from 'react';
-import type { TestResult } from '../../../src/core/api/setupApi.ts';
+import type { ShownTestResult } from '../../../src/core/api/setupApi.ts';
+import { eventText } from '../../../src/core/payment/eventText.ts';
+import { type EventType, eventTypes } from '../../../src/core/payment/states.ts';
 import { Buttons } from '../kit/dialog.tsx';
 import { Field, Select } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Card, Notice } from '../kit/page.tsx';
 import { useAct } from '../serverCalls.ts';
-import { eventNames, eventText } from './eventText.ts';
 import { ShownResult } from './testResult.tsx';
 
-const kinds = [...eventNames].reverse().map(value => ({ value, label: value }));
+const kinds = [...eventTypes].reverse().map(value => ({ value, label: value }));
 
 const TestForm = ({ id }: { id: string }): ReactElement => {
   const test = useAct('POST /webhooks/:id/test');
-  const [type, setType] = useState<(typeof eventNames)[number]>('webhook.test');
-  const [result, setResult] = useState<{ of: string; result: TestResult } | null>(null);
+  const [type, setType] = useState<EventType>('webhook.test');
+  const [result, setResult] = useState<{ of: string; result: ShownTestResult } | null>(null);
   return (
     <Form
       label="Send a test event"
@@ -28,7 +29,7 @@ const TestForm = ({ id }: { id: string }): ReactElement => {
         name="type"
         options={kinds}
         value={type}
-        onChange={event => setType(event.target.value as typeof type)}
+        onChange={event => setType(event.target.value as EventType)}
         hint={`${eventText[type]} Sample data is sent once, only to this endpoint, and not stored.`}
       />
       <FormError />

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import type { TestResult } from '../../../src/core/api/setupApi.ts';
+import type { ShownTestResult } from '../../../src/core/api/setupApi.ts';
 import { Notice } from '../kit/page.tsx';
 import { durationText } from '../kit/time.tsx';
 
 /** The result of a test event. */
-export const ShownResult = ({ result, what }: { result: TestResult; what: string }): ReactElement => (
+export const ShownResult = ({ result, what }: { result: ShownTestResult; what: string }): ReactElement => (
   <Notice tone={result.delivered ? 'good' : 'bad'}>
     <p role="status">
       {result.delivered ? (

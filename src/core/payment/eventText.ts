@@ -1,4 +1,4 @@
-import type { EventType } from '../../../src/core/payment/states.ts';
+import type { EventType } from './states.ts';
 
 /** One line for each event type. */
 export const eventText: Readonly<Record<EventType, string>> = {
@@ -16,11 +16,3 @@ export const eventText: Readonly<Record<EventType, string>> = {
   'payment.stray': 'Another token arrived, or money on another network. It does not count.',
   'webhook.test': 'A test event. Its data is not a payment.',
 };
-
-export const eventNames = Object.keys(eventText) as EventType[];
-
-/** Test events are sent on request, so nobody subscribes to them. */
-export const pickableEvents = eventNames.filter(name => name !== 'webhook.test');
-
-export const eventsText = (events: readonly string[]): string =>
-  events.includes('*') ? 'All events' : events.length === 1 ? events[0]! : `${events.length} event types`;

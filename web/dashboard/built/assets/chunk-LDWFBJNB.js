@@ -1,0 +1,1 @@
+var n=({status:e})=>e==="pending"||e==="confirming";export{n as a};

@@ -1,1 +1,0 @@
-var t=n=>n,r=({status:n})=>n==="pending"||n==="confirming";export{t as a,r as b};
