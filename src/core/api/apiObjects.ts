@@ -28,6 +28,7 @@ export const apiObjects = {
   Event: events.event,
   PaymentEvent: events.paymentEvent,
   TestEvent: events.testEvent,
+  PreviousState: events.previousState,
   EventList: events.eventList,
   WebhookEndpoint: endpoints.endpoint,
   WebhookEndpointList: endpoints.endpointList,

@@ -4,6 +4,14 @@ import { choice, dateOrTime, nullable, storable, strict, text, time, whole } fro
 import { cursor, feedOf, limit } from './listPage.ts';
 import { payment } from './payment.ts';
 
+export const previousState = Type.Object(
+  {
+    status: nullable(choice(paymentStatuses, 'Status before the event; null for a new payment.')),
+    exception: nullable(choice(exceptions, 'Exception before the event.')),
+  },
+  { description: 'State before the event.' },
+);
+
 const eventOf = <Name extends TSchema, Data extends TSchema>(type: Name, data: Data) =>
   Type.Object({
     id: Type.String({
@@ -16,13 +24,7 @@ const eventOf = <Name extends TSchema, Data extends TSchema>(type: Name, data: D
     environment: text('Environment of the event.'),
     sequence: whole('Increases with each event of a payment. Use it to order events.'),
     data,
-    previous: Type.Object(
-      {
-        status: nullable(choice(paymentStatuses, 'Status before the event; null for a new payment.')),
-        exception: nullable(choice(exceptions, 'Exception before the event.')),
-      },
-      { description: 'State before the event.' },
-    ),
+    previous: previousState,
   });
 
 export const paymentEvent = eventOf(
