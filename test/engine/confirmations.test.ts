@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { formatAmount } from '../../src/core/money.ts';
-import { shownPaymentBody } from '../../src/engine/payments/readPayment.ts';
+import { readShownRow } from '../../src/engine/payments/readPayment.ts';
 import { readPayments } from '../../src/storage/payments/payments.ts';
 import { createSequence, writePayments } from '../api/listingScene.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
@@ -34,7 +34,7 @@ type Made = Awaited<ReturnType<typeof newPayment>>;
 /** The confirmations in GET and in the newest event. */
 const shown = async ({ id, scope }: Made) => {
   const [row] = await readPayments(quiet.context.db, [{ scope, id }]);
-  return JSON.parse(shownPaymentBody(quiet.context, row!));
+  return readShownRow(quiet.context, row!);
 };
 const told = async ({ id }: Made) => {
   const [event] = await quiet.read<{ body: string }>(
@@ -76,7 +76,7 @@ test('the tier is chosen by all that was received', async () => {
   expect(confirmations).toEqual({ ...large, current: 1 });
   expect(new Set(transactions.map(({ status }: { status: string }) => status))).toEqual(new Set(['confirming']));
   await chain.feed([[]]);
-  expect((await shown(payment)).transactions[0].status).toBe('confirming');
+  expect((await shown(payment)).transactions[0]!.status).toBe('confirming');
 });
 
 test('and a reorg that takes a part of them moves it', async () => {

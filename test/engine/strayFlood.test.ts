@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { shownPaymentBody } from '../../src/engine/payments/readPayment.ts';
+import { readShownRow } from '../../src/engine/payments/readPayment.ts';
 import { readPayments, readPaymentVersions } from '../../src/storage/payments/payments.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
 import { type Written, writePayments } from '../api/listingScene.ts';
@@ -35,7 +35,7 @@ const strays = ({ address }: Made, count: number): Sent[] =>
 
 const shown = async ({ scope, id }: Made) => {
   const [row] = await readPayments(quiet.context.db, [{ scope, id }]);
-  return JSON.parse(shownPaymentBody(quiet.context, row!));
+  return readShownRow(quiet.context, row!);
 };
 
 type Told = { sequence: number; type: string; body: string };

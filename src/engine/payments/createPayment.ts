@@ -1,4 +1,5 @@
 import { xpubIdentity } from '../../chains/evm/xpubIdentity.ts';
+import type { PaymentRequest as Requested } from '../../core/api/payment.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
@@ -17,20 +18,10 @@ import { isSealed } from '../wallets/walletSeal.ts';
 import { waitsForOperator } from './derivationIndexes.ts';
 import { createInsert } from './insertBatch.ts';
 import { deriveAddress } from './paymentAddress.ts';
-import { noConfirmations, renderEvent, renderPayment } from './paymentObject.ts';
+import { noConfirmations, paymentObject, printPayment, renderEvent } from './paymentObject.ts';
 
-export type PaymentRequest = {
-  amount: string;
-  currency: string;
-  network: string;
-  description?: string;
-  expiresIn?: number;
-  callbackUrl?: string;
-  redirectUrl?: string;
-  externalId?: string;
-  /** Source text of the metadata. */
-  metadata: string;
-};
+/** The request of the API, with the source text of its metadata. */
+export type PaymentRequest = Omit<Requested, 'metadata'> & { metadata: string };
 
 export type CreatePayment = (
   caller: PaymentTerms,
@@ -180,7 +171,7 @@ const build = async (
   const state = { status: 'pending', exception: null, amountReceived: 0n, amountConfirmed: 0n } as const;
   const funds = { confirmations: noConfirmations(amount, tiers), transactions: [], strays: [] };
   const view = { ...common, ...state, ...funds, completedAtMs: null, canceledAtMs: null };
-  const body = renderPayment(view, context.environments[environment]);
+  const body = printPayment(paymentObject(view, context.environments[environment]));
   return {
     body,
     row: {

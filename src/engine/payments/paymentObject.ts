@@ -1,5 +1,5 @@
 import { evmPaymentUri } from '../../chains/evm/paymentUri.ts';
-import type { Stray, Transaction } from '../../core/api/payment.ts';
+import type { Payment, Stray, Transaction } from '../../core/api/payment.ts';
 import { formatAmount } from '../../core/money.ts';
 import {
   type Confirmations,
@@ -14,6 +14,12 @@ import type { PaymentRow, StoredTier } from '../../storage/payments/payments.ts'
 import type { Context, EnvironmentSettings } from '../context.ts';
 import { type Funds, noFunds } from './paymentFacts.ts';
 import { readTiers } from './readTiers.ts';
+
+/** JSON as its source text. Parsing and printing it again would change key order, digits and escapes. */
+export type RawJson = { readonly source: string };
+
+/** The payment of the API, with the metadata as it was given. */
+export type PaymentObject = Omit<Payment, 'metadata'> & { readonly metadata: RawJson };
 
 /** The source of a payment object: a stored row, or one that is about to be stored. */
 export type PaymentView = Pick<
@@ -38,8 +44,8 @@ export type PaymentView = Pick<
   amountReceived: bigint;
   amountConfirmed: bigint;
   confirmations: Confirmations;
-  transactions: readonly Transaction[];
-  strays: readonly Stray[];
+  transactions: Transaction[];
+  strays: Stray[];
   createdAtMs: number;
   expiresAtMs: number;
   completedAtMs: number | null;
@@ -114,39 +120,72 @@ export const viewOfRow = (context: Explorer, row: PaymentRow, funds: Funds): Pay
   canceledAtMs: row.canceledAt?.getTime() ?? null,
 });
 
-const time = (ms: number | null): string => (ms === null ? 'null' : `"${new Date(ms).toISOString()}"`);
-const text = (value: string | null): string => (value === null ? 'null' : JSON.stringify(value));
+const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/**
- * Built by hand because metadata must be returned as given: parsing and serialising it would change key order, digits
- * and escapes.
- */
-export const renderPayment = (view: PaymentView, settings: Pick<EnvironmentSettings, 'checkoutUrl'>): string => {
-  const uri = evmPaymentUri({
+export const paymentObject = (
+  view: PaymentView,
+  settings: Pick<EnvironmentSettings, 'checkoutUrl'>,
+): PaymentObject => ({
+  id: view.id,
+  status: view.status,
+  amount: formatAmount(view.amount, view.decimals),
+  currency: view.currency,
+  network: view.network,
+  address: view.address,
+  checkoutUrl: `${settings.checkoutUrl}/${view.id}`,
+  expiresAt: new Date(view.expiresAtMs).toISOString(),
+  createdAt: new Date(view.createdAtMs).toISOString(),
+  metadata: { source: view.metadata },
+  environment: view.environment,
+  description: view.description,
+  callbackUrl: view.callbackUrl,
+  redirectUrl: view.redirectUrl,
+  externalId: view.externalId,
+  amountReceived: formatAmount(view.amountReceived, view.decimals),
+  amountConfirmed: formatAmount(view.amountConfirmed, view.decimals),
+  exception: view.exception,
+  confirmations: view.confirmations,
+  transactions: view.transactions,
+  strays: view.strays,
+  paymentUri: evmPaymentUri({
     chainId: Number(view.caip2.slice('eip155:'.length)),
     contract: view.contract,
     address: view.address,
     amount: view.amount,
-  });
-  return `{"id":"${view.id}","status":"${view.status}","amount":"${formatAmount(view.amount, view.decimals)}","currency":"${
-    view.currency
-  }","network":"${view.network}","address":"${view.address}","checkoutUrl":${text(
-    `${settings.checkoutUrl}/${view.id}`,
-  )},"expiresAt":${time(view.expiresAtMs)},"createdAt":${time(view.createdAtMs)},"metadata":${
-    view.metadata
-  },"environment":"${view.environment}","description":${text(view.description)},"callbackUrl":${text(
-    view.callbackUrl,
-  )},"redirectUrl":${text(view.redirectUrl)},"externalId":${text(view.externalId)},"amountReceived":"${formatAmount(
-    view.amountReceived,
-    view.decimals,
-  )}","amountConfirmed":"${formatAmount(view.amountConfirmed, view.decimals)}","exception":${text(
-    view.exception,
-  )},"confirmations":${JSON.stringify(view.confirmations)},"transactions":${JSON.stringify(
-    view.transactions,
-  )},"strays":${JSON.stringify(view.strays)},"paymentUri":"${uri}","completedAt":${time(
-    view.completedAtMs,
-  )},"canceledAt":${time(view.canceledAtMs)}}`;
-};
+  }),
+  completedAt: time(view.completedAtMs),
+  canceledAt: time(view.canceledAtMs),
+});
+
+/** The payment with its metadata as a value, for callers that print it as a part of something else. */
+export const withMetadata = (payment: PaymentObject): Payment => ({
+  ...payment,
+  metadata: JSON.parse(payment.metadata.source) as Payment['metadata'],
+});
+
+const text = (value: string | null): string => (value === null ? 'null' : JSON.stringify(value));
+/** For text that needs no escapes. */
+const plain = (value: string | null): string => (value === null ? 'null' : `"${value}"`);
+
+/** A template, because payments are printed on every hot path. */
+export const printPayment = (payment: PaymentObject): string =>
+  `{"id":"${payment.id}","status":"${payment.status}","amount":"${payment.amount}","currency":"${
+    payment.currency
+  }","network":"${payment.network}","address":"${payment.address}","checkoutUrl":${text(
+    payment.checkoutUrl,
+  )},"expiresAt":"${payment.expiresAt}","createdAt":"${payment.createdAt}","metadata":${
+    payment.metadata.source
+  },"environment":"${payment.environment}","description":${text(payment.description)},"callbackUrl":${text(
+    payment.callbackUrl,
+  )},"redirectUrl":${text(payment.redirectUrl)},"externalId":${text(payment.externalId)},"amountReceived":"${
+    payment.amountReceived
+  }","amountConfirmed":"${payment.amountConfirmed}","exception":${plain(
+    payment.exception,
+  )},"confirmations":${JSON.stringify(payment.confirmations)},"transactions":${JSON.stringify(
+    payment.transactions,
+  )},"strays":${JSON.stringify(payment.strays)},"paymentUri":"${payment.paymentUri}","completedAt":${plain(
+    payment.completedAt,
+  )},"canceledAt":${plain(payment.canceledAt)}}`;
 
 /** The bytes that receivers get and verify. Frozen when the event is written. */
 export const renderEvent = (event: {
@@ -158,6 +197,6 @@ export const renderEvent = (event: {
   data: string;
   previous: { status: PaymentStatus | null; exception: PaymentException | null };
 }): string =>
-  `{"id":"${event.id}","type":"${event.type}","timestamp":${time(event.atMs)},"apiVersion":"v1","environment":"${
+  `{"id":"${event.id}","type":"${event.type}","timestamp":"${new Date(event.atMs).toISOString()}","apiVersion":"v1","environment":"${
     event.environment
   }","sequence":${event.sequence},"data":${event.data},"previous":${JSON.stringify(event.previous)}}`;

@@ -1,5 +1,4 @@
 import type { MoneyApi, StrayMoney, TimelineEntry } from '../../core/api/moneyApi.ts';
-import type { Payment } from '../../core/api/payment.ts';
 import type { Scope } from '../../core/environment.ts';
 import { isId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
@@ -9,7 +8,8 @@ import { readPayments, type ShownPayment } from '../../storage/payments/payments
 import { readTimeline, type TimelineFacts } from '../../storage/payments/timeline.ts';
 import type { Context } from '../context.ts';
 import { factsOf, fundsOf } from './paymentFacts.ts';
-import { noSuchPayment, shownPaymentBody } from './readPayment.ts';
+import { withMetadata } from './paymentObject.ts';
+import { noSuchPayment, readShownRow } from './readPayment.ts';
 
 const eventTitles: Readonly<Record<string, string>> = {
   'payment.created': 'The payment was created.',
@@ -171,7 +171,7 @@ export const readPaymentTimeline = async (
 ): Promise<MoneyApi['GET /payments/:id']['answer']> => {
   const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
   if (!row) throw noSuchPayment();
-  const payment = JSON.parse(shownPaymentBody(context, row)) as Payment;
+  const payment = withMetadata(readShownRow(context, row));
   const facts = await readTimeline(context.listDb, scope, id);
   const show: Show = { context, row };
   const entries = [

@@ -13,18 +13,18 @@ import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { assertAuthentic } from './paymentAddress.ts';
 import { type Funds, fundsOf } from './paymentFacts.ts';
-import { renderPayment, viewOfRow } from './paymentObject.ts';
+import { type PaymentObject, paymentObject, printPayment, viewOfRow } from './paymentObject.ts';
 
 export const noSuchPayment = (): FlorinError => new FlorinError('not_found', 'No payment has this id.');
 
 /** The payment object of a stored row. Throws if the row was tampered with. */
-export const paymentBody = (context: Context, row: PaymentRow, funds: Funds): string => {
+export const readPaymentRow = (context: Context, row: PaymentRow, funds: Funds): PaymentObject => {
   assertAuthentic(context, row);
-  return renderPayment(viewOfRow(context, row, funds), context.environments[row.environment]);
+  return paymentObject(viewOfRow(context, row, funds), context.environments[row.environment]);
 };
 
-export const shownPaymentBody = (context: Context, row: ShownPayment): string =>
-  paymentBody(context, row, fundsOf(row));
+export const readShownRow = (context: Context, row: ShownPayment): PaymentObject =>
+  readPaymentRow(context, row, fundsOf(row));
 
 /** Larger payments are read each time instead of filling the cache. */
 const maxCachedBytes = 8_192;
@@ -74,7 +74,7 @@ const readBatch = async (
 /** A tampered row fails its own request only. */
 const present = (context: Context, cache: RecentMap<KeptPayment>, row: VersionedPayment): Buffer | Error => {
   try {
-    const body = Buffer.from(shownPaymentBody(context, row));
+    const body = Buffer.from(printPayment(readShownRow(context, row)));
     if (body.length <= maxCachedBytes) cache.set(row.id, { version: row.version, body });
     else cache.delete(row.id);
     return body;

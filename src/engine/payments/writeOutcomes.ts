@@ -8,7 +8,7 @@ import { insertEvents, type NewEvent } from '../../storage/webhooks/events.ts';
 import type { Context } from '../context.ts';
 import { movedHolding, movedVolume } from './movedFunds.ts';
 import { type Funds, isUnreportedStray, strayKey } from './paymentFacts.ts';
-import { type PaymentView, renderEvent, renderPayment, viewOfRow } from './paymentObject.ts';
+import { type PaymentView, paymentObject, printPayment, renderEvent, viewOfRow } from './paymentObject.ts';
 
 type Planned = { change: PaymentChange; event: NewEvent | null };
 
@@ -43,7 +43,7 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
   const { id } = context.ids.next('event', nowMs);
   const { previous, sequence, event: type, status, exception } = step;
   const { environment } = row;
-  const data = renderPayment({ ...view, status, exception }, context.environments[environment]);
+  const data = printPayment(paymentObject({ ...view, status, exception }, context.environments[environment]));
   return {
     id,
     payment: row,

@@ -2,7 +2,7 @@ import type { Environment } from '../../core/environment.ts';
 import { formatAmount } from '../../core/money.ts';
 import type { EventType, PaymentException, PaymentStatus } from '../../core/payment/states.ts';
 import type { EnvironmentSettings } from '../context.ts';
-import { type PaymentView, renderEvent, renderPayment } from '../payments/paymentObject.ts';
+import { type PaymentView, paymentObject, printPayment, renderEvent } from '../payments/paymentObject.ts';
 
 type Sample = { status: PaymentStatus; exception: PaymentException | null; received: bigint };
 
@@ -69,6 +69,6 @@ export const renderTestEvent = (
   const data =
     type === 'webhook.test'
       ? JSON.stringify({ endpointId: event.endpointId, test: true })
-      : renderPayment(sampleView(samples[type], environment, atMs), settings);
+      : printPayment(paymentObject(sampleView(samples[type], environment, atMs), settings));
   return renderEvent({ id, type, atMs, environment, sequence: 1, data, previous: { status: null, exception: null } });
 };

@@ -13,8 +13,9 @@ import { actOnPayment, type MerchantAct } from '../../engine/payments/actOnPayme
 import type { CreatePayment } from '../../engine/payments/createPayment.ts';
 import { csvOfPayments, recordExport } from '../../engine/payments/exportPayments.ts';
 import { canonicalAddress } from '../../engine/payments/paymentAddress.ts';
+import { withMetadata } from '../../engine/payments/paymentObject.ts';
 import { readPaymentTimeline } from '../../engine/payments/paymentTimeline.ts';
-import { noSuchPayment, paymentBody, shownPaymentBody } from '../../engine/payments/readPayment.ts';
+import { noSuchPayment, readPaymentRow, readShownRow } from '../../engine/payments/readPayment.ts';
 import { simulatePayment } from '../../engine/payments/simulatePayment.ts';
 import { perform } from '../../engine/perform.ts';
 import { readPaymentTerms } from '../../storage/access/accounts.ts';
@@ -79,7 +80,7 @@ const found = async (
     page.ids.map(id => ({ scope, id })),
   );
   return {
-    data: rows.flatMap(row => (row === null ? [] : (JSON.parse(shownPaymentBody(context, row)) as Payment))),
+    data: rows.flatMap(row => (row === null ? [] : withMetadata(readShownRow(context, row)))),
     pagination: { limit, offset, total: page.total },
     searched: page.isCut ? searchedPayments : null,
   };
@@ -92,7 +93,7 @@ const list = async (context: Context, scope: Scope, query: Static<typeof listQue
     return found(context, scope, { ...filter, ...(strayed ? { strayed } : {}) }, { search, limit, offset });
   }
   const { rows, total } = await listPayments(context.listDb, scope, filter, { limit, offset });
-  const data = rows.map(row => JSON.parse(shownPaymentBody(context, row)) as Payment);
+  const data = rows.map(row => withMetadata(readShownRow(context, row)));
   return { data, pagination: { limit, offset, total }, searched: null };
 };
 
@@ -131,8 +132,6 @@ const readRoutes = (context: Context): DashboardRoute[] => {
   ];
 };
 
-const parsed = (body: string): Payment => JSON.parse(body) as Payment;
-
 const act = async (
   context: Context,
   call: Pick<DashboardCall, 'scope' | 'person' | 'address' | 'params'>,
@@ -140,13 +139,13 @@ const act = async (
 ): Promise<Payment> => {
   const work = actOnPayment(context, call.params.id!, asked);
   const { row, funds } = await perform(context, actingOf(call), null, work);
-  return parsed(paymentBody(context, row, funds));
+  return withMetadata(readPaymentRow(context, row, funds));
 };
 
 const readOne = async (context: Context, scope: Scope, id: string): Promise<Payment> => {
   const [row] = await readPayments(context.db, [{ scope, id }]);
   if (!row) throw noSuchPayment();
-  return parsed(shownPaymentBody(context, row));
+  return withMetadata(readShownRow(context, row));
 };
 
 const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardRoute[] => [
@@ -157,7 +156,8 @@ const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardR
     async handle({ scope, body }) {
       const terms = await readPaymentTerms(context.db, scope);
       if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
-      return parsed((await createPayment(terms, { ...body, metadata: '{}' }, null)).body);
+      // Creating answers with the bytes that an Idempotency-Key would keep.
+      return JSON.parse((await createPayment(terms, { ...body, metadata: '{}' }, null)).body) as Payment;
     },
   }),
   route({

@@ -6,7 +6,8 @@ import type { Context } from '../../engine/context.ts';
 import { actOnPayment, type MerchantAct } from '../../engine/payments/actOnPayment.ts';
 import type { CreatePayment } from '../../engine/payments/createPayment.ts';
 import { canonicalAddress } from '../../engine/payments/paymentAddress.ts';
-import { paymentBody, shownPaymentBody } from '../../engine/payments/readPayment.ts';
+import { printPayment } from '../../engine/payments/paymentObject.ts';
+import { readPaymentRow, readShownRow } from '../../engine/payments/readPayment.ts';
 import { perform } from '../../engine/perform.ts';
 import { listPayments, type PaymentFilter } from '../../storage/payments/listPayments.ts';
 import { metadataSource } from '../edge/body.ts';
@@ -55,7 +56,7 @@ const act = (context: Context, call: Call, asked: MerchantAct): Promise<Reply> =
     actingOf(call),
     {
       key: idempotencyOf(call, call.request.url),
-      print: ({ row, funds }) => ({ body: paymentBody(context, row, funds) }),
+      print: ({ row, funds }) => ({ body: printPayment(readPaymentRow(context, row, funds)) }),
     },
     actOnPayment(context, call.params.id!, asked),
   );
@@ -105,7 +106,7 @@ export const paymentRoutes = (
       const { rows, total } = await listPayments(context.listDb, scopeOf(call), filterOf(query), { limit, offset });
       return {
         body: renderPage(
-          rows.map(row => shownPaymentBody(context, row)),
+          rows.map(row => printPayment(readShownRow(context, row))),
           total,
           limit,
           offset,
