@@ -1,5 +1,6 @@
 import { renderAnswers } from './answersFile.ts';
 import { appAccount } from './chapters/appAccount.ts';
+import { appMemberships } from './chapters/appMemberships.ts';
 import { appMoney } from './chapters/appMoney.ts';
 import { appRefusals } from './chapters/appRefusals.ts';
 import { appSetup } from './chapters/appSetup.ts';
@@ -26,6 +27,7 @@ export const recordCorpus = async (): Promise<string> => {
   await production(corpus);
   await appSetup(corpus);
   await appAccount(corpus);
+  await appMemberships(corpus);
   await appRefusals(corpus);
   // Endpoints of the chapters above have names that must not be resolved, so only this Florin delivers.
   await deliveries(await startCorpus({ FLORIN_ROLES: 'api,watch,deliver' }, corpus.recorder));
