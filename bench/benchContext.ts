@@ -35,7 +35,7 @@ export const openContext = async (options: {
     networks: createNetworkDirectory(db, networksOf(config, rpcUrl), monotonicMs),
     localChain: null,
     environments: { production: settings, sandbox: settings },
-    dashboard: { url: settings.publicUrl, isAlone: false },
+    dashboard: { url: settings.publicUrl, isAlone: false, mayAddAccounts: false },
     deliver: unreachable,
     estimateGas: unreachable,
     callContract: unreachable,

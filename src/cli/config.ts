@@ -34,7 +34,7 @@ export type Config = {
   /** Without a trailing slash; null means /checkout at the URL of the environment. */
   readonly checkoutUrl: string | null;
   /** A separate origin and port; null if the dashboard has none. */
-  readonly dashboard: { readonly url: string | null; readonly port: number | null };
+  readonly dashboard: { readonly url: string | null; readonly port: number | null; readonly mayAddAccounts: boolean };
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Null means the embedded server. */
@@ -148,6 +148,12 @@ export const settings = {
     help: 'Separate port for the dashboard; 0 picks a free one.',
     parse: parsePort,
   }),
+  dashboardAccounts: setting({
+    variable: 'FLORIN_DASHBOARD_ACCOUNTS',
+    fallback: 'off',
+    help: 'Whether people who are signed in may create further accounts: on or off.',
+    parse: (text, bad) => (['on', 'off'] as const).find(value => value === text) ?? bad('must be on or off'),
+  }),
   trustedProxies: setting({
     variable: 'FLORIN_TRUSTED_PROXIES',
     fallback: null,
@@ -245,7 +251,11 @@ export const loadConfig = async ({
     ports: { production: port!, sandbox: sandboxPort! },
     publicUrls: { production: publicUrl, sandbox: sandboxPublicUrl },
     checkoutUrl: values.checkoutUrl,
-    dashboard: { url: values.dashboardUrl, port: values.dashboardPort },
+    dashboard: {
+      url: values.dashboardUrl,
+      port: values.dashboardPort,
+      mayAddAccounts: values.dashboardAccounts === 'on',
+    },
     trustedProxies: values.trustedProxies ?? [],
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     masterKey: values.masterKey,

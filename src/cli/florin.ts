@@ -169,6 +169,7 @@ const dashboardSettings = ({ dashboard }: Config, urls: Readonly<Urls>): Dashboa
     return urls.dashboard;
   },
   isAlone: dashboard.url !== null || dashboard.port !== null,
+  mayAddAccounts: dashboard.mayAddAccounts,
 });
 
 const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] => [

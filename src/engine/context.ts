@@ -22,6 +22,8 @@ export type DashboardSettings = {
   readonly url: string;
   /** Whether the dashboard has an origin of its own. */
   readonly isAlone: boolean;
+  /** Whether people who are signed in may create further accounts. */
+  readonly mayAddAccounts: boolean;
 };
 
 export type DeliveryOutcome = {

@@ -90,6 +90,7 @@ export const writeSamples = {
   'POST /settlement/confirm': { provenIn: 'test/dashboard/sweepStrays.test.ts' },
   'POST /settlement/sweeps': { provenIn: 'test/dashboard/settlement.test.ts' },
   'POST /sign-out': { rows: 1, prepare: () => ({}) },
+  'POST /accounts': { provenIn: 'test/dashboard/memberships.test.ts' },
   'POST /session/account': { rows: 1, prepare: ({ accountId }) => ({ body: { accountId } }) },
   'POST /prove/passkey/options': { rows: 0, prepare: () => ({}) },
   'POST /prove': { rows: 1, prepare: () => ({ body: { password: testPassword } }) },

@@ -42,7 +42,7 @@ describe('defaults and sources', () => {
       ports: { production: 8443, sandbox: 8444 },
       publicUrls: { production: null, sandbox: null },
       checkoutUrl: null,
-      dashboard: { url: null, port: null },
+      dashboard: { url: null, port: null, mayAddAccounts: false },
       trustedProxies: [],
       database: null,
       masterKey: null,

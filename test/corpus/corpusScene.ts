@@ -55,7 +55,7 @@ export const fixedAddresses = {
 const startParts = async (env: Record<string, string>) => {
   const node = await startRpcNode(1);
   const dashboard = await startDashboard({
-    env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1', ...env },
+    env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1', FLORIN_DASHBOARD_ACCOUNTS: 'on', ...env },
     configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] } } } },
   });
   const { scene } = dashboard;

@@ -191,3 +191,22 @@ test('names in the audit log carry the e-mail address', async () => {
   const { data } = await owner.do('GET /audit', { query: { action: 'person.renamed' } });
   expect(data[0]!.actor.name).toContain(`<${owner.email}>`);
 });
+
+test('people create accounts only where the operator allows it', async () => {
+  const { owner } = await newOwner();
+  const refused = await owner.call('POST /accounts', { body: { name: 'Third' } });
+  expect([refused.status, refused.json.error!.code]).toEqual([403, 'permission_denied']);
+  const open = await startDashboard({ env: { FLORIN_DASHBOARD_ACCOUNTS: 'on' } });
+  const viewer = await open.as('viewer');
+  expect((await viewer.call('POST /accounts', { body: { name: 'Third' } })).status, 'without a proof').toBe(403);
+  await viewer.prove();
+  const made = await viewer.do('POST /accounts', { body: { name: 'Third' } });
+  expect(made).toMatchObject({ account: { name: 'Third', plan: 'starter' }, person: { role: 'owner' } });
+  const { data } = await viewer.do('GET /audit');
+  expect(data.map(({ action, actor }) => [action, actor.id])).toEqual([
+    ['session.switched', viewer.personId],
+    ['account.created', viewer.personId],
+  ]);
+  const { data: networks } = await viewer.do('GET /wallets');
+  expect(networks.length, 'it is as whole as one of the command line').toBeGreaterThan(0);
+});

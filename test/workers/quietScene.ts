@@ -50,7 +50,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       localChain: null,
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },
-      dashboard: { url: settings.publicUrl, isAlone: false },
+      dashboard: { url: settings.publicUrl, isAlone: false, mayAddAccounts: false },
       deliver: unreachable,
       estimateGas: unreachable,
       callContract: unreachable,

@@ -19,6 +19,8 @@ export type SignedIn = {
   account: { id: string; name: string; plan: string };
   /** The accounts that the user is a member of, this one included. */
   accounts: { id: string; name: string; role: Role }[];
+  /** Whether the operator allows people to create further accounts. */
+  mayAddAccounts: boolean;
   actions: Action[];
   /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
   provenUntil: string | null;
@@ -77,6 +79,8 @@ export type SessionApi = {
   'POST /sign-in/passkey/options': { answer: Json };
   'POST /sign-in/passkey': { body: { response: Json }; answer: SignedIn };
   'POST /sign-out': { answer: Done };
+  /** Creates an account with the user as its owner, and opens it. */
+  'POST /accounts': { body: { name: string }; answer: SignedIn };
   /** Opens the session in another account of the user. */
   'POST /session/account': { body: { accountId: string }; answer: SignedIn };
   'POST /prove/passkey/options': { answer: Json };

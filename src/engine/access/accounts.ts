@@ -11,6 +11,7 @@ import {
   readAccount,
   readCallbackSecret,
 } from '../../storage/access/accounts.ts';
+import { putMembership } from '../../storage/access/memberships.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateWebhookSecret } from '../../vault/secrets.ts';
 import { type Actor, operatorActor } from '../audit/audit.ts';
@@ -31,13 +32,15 @@ export const createAccount = (
   context: AdminContext,
   request: { name: string; plan: Plan; rateLimit: number | null; burst: number | null },
   actor: Actor = operatorActor,
+  origin: { readonly ownerId: string | null; readonly address: string | null } = { ownerId: null, address: null },
 ): Promise<AccountRow> => {
   if (request.plan !== 'enterprise' && (request.rateLimit !== null || request.burst !== null)) {
     throw invalid('rateLimit', 'Only an Enterprise account can have its own limits.');
   }
   const { id, ms } = context.ids.next('account', context.clock.nowMs());
   const account: AccountRow = { ...request, id, createdAt: new Date(ms) };
-  return perform(context, { scope: { accountId: id, environment: null }, actor, address: null }, null, async tx => {
+  const acting = { scope: { accountId: id, environment: null }, actor, address: origin.address };
+  return perform(context, acting, null, async tx => {
     await insertAccount(tx, account);
     for (const environment of environments) {
       const sealed = context.vault.seal(generateWebhookSecret(), callbackSecretContext(id, environment));
@@ -48,6 +51,7 @@ export const createAccount = (
       const wallet = { network, kind: 'forwarder', destination: testTreasury(id) } as const;
       await putWallet(context, tx, scope, { ...wallet, waitSeconds: 0, requestedBy: null });
     }
+    if (origin.ownerId !== null) await putMembership(tx, id, origin.ownerId, 'owner');
     const { name, plan } = account;
     return { value: account, deed: { action: 'account.created', subject: id, detail: { name, plan } } };
   });

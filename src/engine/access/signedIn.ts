@@ -33,6 +33,7 @@ export const describeSignedIn = async (context: Context, session: SignedInPerson
     person: personObject(person),
     account: { id: account.id, name: account.name, plan: account.plan },
     accounts: accounts.map(({ id, name, role }) => ({ id, name, role })),
+    mayAddAccounts: context.dashboard.mayAddAccounts,
     actions: actionsOf(person.role),
     provenUntil: provenUntil?.toISOString() ?? null,
     urls: { sandbox: sandbox.publicUrl, production: production.publicUrl },

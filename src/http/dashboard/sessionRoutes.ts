@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { SessionState } from '../../core/api/sessionApi.ts';
 import { invalid } from '../../core/errors.ts';
+import { addAccount } from '../../engine/access/addAccount.ts';
 import {
   checkLink,
   joinByLink,
@@ -13,6 +14,7 @@ import { checkRecovery, recover } from '../../engine/access/recovery.ts';
 import {
   endOwnSession,
   endReplacedSession,
+  type SignedInPerson,
   sessionSeconds,
   switchAccount,
   type Visit,
@@ -165,6 +167,12 @@ const signInRoutes = (context: Context): PublicRoute[] => [
   }),
 ];
 
+const openAccount = async (context: Context, person: SignedInPerson, accountId: string, address: string) => {
+  const acting = memberActing({ ...person, accountId }, address);
+  await perform(context, acting, null, switchAccount(person));
+  return describeSignedIn(context, { ...person, accountId });
+};
+
 const proofRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /sign-out',
@@ -178,10 +186,16 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /session/account',
     action: 'signed-in',
     body: body({ accountId: Type.String({ maxLength: 100 }) }),
-    async handle({ person, address, body: { accountId } }) {
-      const acting = memberActing({ ...person, accountId }, address);
-      await perform(context, acting, null, switchAccount(person));
-      return describeSignedIn(context, { ...person, accountId });
+    handle: ({ person, address, body: { accountId } }) => openAccount(context, person, accountId, address),
+  }),
+  route({
+    name: 'POST /accounts',
+    action: 'signed-in',
+    stepUp: true,
+    body: body({ name }),
+    async handle({ person, address, body: given }) {
+      const { id } = await addAccount(context, person, given.name, address);
+      return openAccount(context, person, id, address);
     },
   }),
   route({

@@ -55,6 +55,8 @@ const joinSecond = async (corpus: Corpus): Promise<void> => {
   };
   await passkey('unknown link', unknown);
   await passkey('right', { token: again });
+  await app(client, 'create: blank', 'POST /accounts', { body: { name: ' ' } });
+  await app(client, 'create', 'POST /accounts', { body: { name: 'Third' } });
 };
 
 const recover = async (corpus: Corpus): Promise<void> => {

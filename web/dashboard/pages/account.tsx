@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { AccountsCard } from '../account/accountsCard.tsx';
 import { PasskeysCard } from '../account/passkeysCard.tsx';
 import { SessionsCard } from '../account/sessionsCard.tsx';
 import { TotpCard } from '../account/totpCard.tsx';
@@ -79,6 +80,7 @@ const Account = (): ReactElement => {
         <Password />
       </div>
       <SessionsCard />
+      <AccountsCard />
     </Page>
   );
 };
