@@ -20,12 +20,12 @@ test('somebody with a sign-in joins a second account with it, and switches betwe
   const { link } = await owner.do('POST /team/invitations', { body: { email: person.email, role: 'finance' } });
   const { page, close } = await pages.open(`/invitation#${link.split('#')[1]}`, null);
   await page.getByRole('button', { name: 'I already have a sign-in' }).click();
-  await page.getByLabel('Password').fill(testPassword);
+  await page.getByRole('textbox', { name: 'Password' }).fill(testPassword);
   await page.getByRole('button', { name: 'Join the team', exact: true }).click();
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   const menu = page.locator('.person-menu');
   await menu.locator('summary').click();
-  const account = menu.getByLabel('Account', { exact: true });
+  const account = menu.getByRole('combobox', { name: 'Account' });
   expect(await account.locator('option:checked').textContent()).toBe('Second shop (Finance)');
   await account.selectOption({ label: 'Test (Developer)' });
   await eventually(async () => {
@@ -45,7 +45,7 @@ test('removing a member asks what becomes of the keys that they made', async () 
   const { page, close } = await pages.open('/test/team', owner);
   await page.getByRole('button', { name: /^Remove Developer/ }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('Till').waitFor();
+  await dialog.getByRole('listitem').filter({ hasText: 'Till' }).waitFor();
   expect(await dialog.getByRole('radio', { name: 'Revoke them' }).isChecked()).toBe(true);
   await dialog.getByRole('button', { name: 'Remove from the team' }).click();
   await prove(page);

@@ -93,7 +93,7 @@ export const RemoveMember = ({ member, onClose }: { member: Member | null; onClo
           <FormError />
           <Buttons>
             <Submit kind="danger">Remove from the team</Submit>
-            <Button onClick={onClose}>Keep them</Button>
+            <Button onClick={onClose}>Cancel</Button>
           </Buttons>
         </Form>
       )}
