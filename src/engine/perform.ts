@@ -1,4 +1,7 @@
+import { mayDo } from '../core/access/rights.ts';
 import type { Scope } from '../core/environment.ts';
+import { FlorinError } from '../core/errors.ts';
+import { shareRole } from '../storage/access/memberships.ts';
 import type { Queryable } from '../storage/database.ts';
 import { type AccountScope, type Acting, type ActingScope, type Deed, recordAction } from './audit/acting.ts';
 import type { Context } from './context.ts';
@@ -31,6 +34,17 @@ type Perform = {
 };
 
 /**
+ * The session was checked when the request arrived. Its body may have come later, and the person may have been removed
+ * meanwhile. The lock makes a removal wait for this write, or this write see the removal.
+ */
+const refuseFormer = async (tx: Queryable, { scope, actor, needs }: Acting<ActingScope>): Promise<void> => {
+  if (needs === undefined || scope === null) return;
+  const role = await shareRole(tx, scope.accountId, actor.id!);
+  if (role !== null && (needs === 'signed-in' || mayDo(role, needs))) return;
+  throw new FlorinError('permission_denied', 'Your role no longer allows this.');
+};
+
+/**
  * The one door for writes, whoever acts: a key, a person, the operator or Florin itself. The idempotency key, the work
  * and its audit row are one transaction.
  */
@@ -41,6 +55,7 @@ export const perform = (async <T>(
   work: Work<T>,
 ): Promise<T | Answer> => {
   const run = async (tx: Queryable): Promise<T> => {
+    await refuseFormer(tx, acting);
     const { value, deed, followed = [] } = await work(tx, acting);
     const accountOf = ({ in: own }: Deed): string => own?.accountId ?? acting.scope?.accountId ?? '';
     // Each row locks its account's log. In one order, so that two actions in several accounts cannot block each other.

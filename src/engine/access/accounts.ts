@@ -11,7 +11,8 @@ import {
   readAccount,
   readCallbackSecret,
 } from '../../storage/access/accounts.ts';
-import { putMembership } from '../../storage/access/memberships.ts';
+import { accountsOf, putMembership } from '../../storage/access/memberships.ts';
+import { lockPerson } from '../../storage/access/people.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateWebhookSecret } from '../../vault/secrets.ts';
 import { type Actor, operatorActor } from '../audit/audit.ts';
@@ -27,6 +28,19 @@ export type AdminContext = Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>;
 type Step = { readonly db: Queryable };
 
 export const noSuchAccount = (id: string): FlorinError => new FlorinError('not_found', `No account has the id ${id}.`);
+
+/** Few enough for a list. */
+const maxOwned = 100;
+
+const giveOwner = async (tx: Queryable, accountId: string, personId: string): Promise<void> => {
+  if (!(await lockPerson(tx, personId)))
+    throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
+  const owned = (await accountsOf(tx, personId)).filter(({ role }) => role === 'owner');
+  if (owned.length >= maxOwned) {
+    throw new FlorinError('conflict', `You own ${maxOwned} accounts, which is the maximum. Use one of them.`);
+  }
+  await putMembership(tx, accountId, personId, 'owner');
+};
 
 export const createAccount = (
   context: AdminContext,
@@ -51,7 +65,7 @@ export const createAccount = (
       const wallet = { network, kind: 'forwarder', destination: testTreasury(id) } as const;
       await putWallet(context, tx, scope, { ...wallet, waitSeconds: 0, requestedBy: null });
     }
-    if (origin.ownerId !== null) await putMembership(tx, id, origin.ownerId, 'owner');
+    if (origin.ownerId !== null) await giveOwner(tx, id, origin.ownerId);
     const { name, plan } = account;
     return { value: account, deed: { action: 'account.created', subject: id, detail: { name, plan } } };
   });

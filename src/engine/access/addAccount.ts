@@ -1,14 +1,10 @@
 import { FlorinError } from '../../core/errors.ts';
 import type { AccountRow } from '../../storage/access/accounts.ts';
-import { accountsOf } from '../../storage/access/memberships.ts';
 import { personActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { createAccount } from './accounts.ts';
 import { readName } from './people.ts';
 import type { SignedInPerson } from './sessions.ts';
-
-/** More than anybody needs, and few enough for a list. */
-const maxOwnAccounts = 100;
 
 /** Creates a further account, whose owner the person is. Only if the operator allows it. */
 export const addAccount = async (
@@ -22,9 +18,6 @@ export const addAccount = async (
       'permission_denied',
       'This Florin does not allow people to create accounts. Ask whoever runs it to create one for you.',
     );
-  }
-  if ((await accountsOf(context.db, person.personId)).length >= maxOwnAccounts) {
-    throw new FlorinError('conflict', `You are a member of ${maxOwnAccounts} accounts, which is the maximum.`);
   }
   const request = { name: readName(name), plan: 'starter', rateLimit: null, burst: null } as const;
   return createAccount(context, request, personActor(person), { ownerId: person.personId, address });

@@ -4,6 +4,8 @@ import { type AccessLink, findAccessLink, lockTeam, spendAccessLink } from '../.
 import { readAccount } from '../../storage/access/accounts.ts';
 import { hasOwner, putMembership } from '../../storage/access/memberships.ts';
 import { type PersonRow, readPerson } from '../../storage/access/people.ts';
+import { endRecoveryLinks } from '../../storage/access/recoveryLinks.ts';
+import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { NewPasskey, PasskeyResponse } from '../../vault/passkeys.ts';
 import { hashToken } from '../../vault/tokens.ts';
@@ -134,6 +136,9 @@ const joining = (context: Context, token: string, link: AccessLink, visit: Visit
   },
   async admit(tx: Queryable, person: PersonRow, accountId: string, method: string): Promise<Done<NewSession>> {
     const { role, ...used } = await spendLink(tx, token, link);
+    // Sessions and recovery links of before were made for other rights.
+    await endSessions(tx, person.id, 'removed', { accountId });
+    await endRecoveryLinks(tx, person.id);
     if (!(await putMembership(tx, accountId, person.id, role))) {
       throw new FlorinError('conflict', 'You are a member of this account already. Sign in.');
     }

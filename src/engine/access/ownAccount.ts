@@ -1,8 +1,10 @@
 import { FlorinError } from '../../core/errors.ts';
 import { type MemberRow, readMember } from '../../storage/access/memberships.ts';
 import { updatePassword, updatePersonName } from '../../storage/access/people.ts';
+import { endRecoveryLinks } from '../../storage/access/recoveryLinks.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
 import type { AccountWork } from '../perform.ts';
+import { inEveryAccount } from './inEveryAccount.ts';
 import { acceptPassword, readName } from './people.ts';
 import { lockSelf } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
@@ -15,7 +17,10 @@ export const changePassword = async (person: SignedInPerson, password: string): 
     await lockSelf(tx, person);
     await updatePassword(tx, personId, hash);
     const sessionsEnded = await endSessions(tx, personId, 'password_changed', { keptId: sessionId });
-    return { value: null, deed: { action: 'person.password_changed', subject: personId, detail: { sessionsEnded } } };
+    // Somebody who can change the password needs no link, and may not know who asked for one.
+    await endRecoveryLinks(tx, personId);
+    const deed = { action: 'person.password_changed', subject: personId, detail: { sessionsEnded } } as const;
+    return { value: null, deed: null, followed: await inEveryAccount(tx, personId, deed) };
   };
 };
 
@@ -30,5 +35,6 @@ export const rename =
     const value = await readMember(tx, accountId, personId);
     if (!value) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
     const detail = { from: row.name, to: name };
-    return { value, deed: isSame ? null : { action: 'person.renamed', subject: personId, detail } };
+    const deed = { action: 'person.renamed', subject: personId, detail } as const;
+    return { value, deed: null, followed: isSame ? [] : await inEveryAccount(tx, personId, deed) };
   };

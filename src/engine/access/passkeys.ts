@@ -28,6 +28,7 @@ import {
 import type { Deed } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
+import { inEveryAccount } from './inEveryAccount.ts';
 import { lockSelf } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
 
@@ -170,7 +171,7 @@ export const addPasskey = async (
       throw new FlorinError('conflict', `You already have the maximum of ${maxPasskeys} passkeys. Remove one first.`);
     }
     const { row, deed } = await storePasskey(context, tx, personId, made, given.name);
-    return { value: row, deed };
+    return { value: row, deed: null, followed: await inEveryAccount(tx, personId, deed) };
   };
 };
 
@@ -185,5 +186,6 @@ export const removePasskey =
     if (passwordHash === null && (await listPasskeys(tx, personId)).length === 0) {
       throw new FlorinError('conflict', 'This is the only way you can sign in. Set a password or add a passkey first.');
     }
-    return { value: null, deed: { action: 'person.passkey_removed', subject: id, detail: { name } } };
+    const deed = { action: 'person.passkey_removed', subject: id, detail: { name } } as const;
+    return { value: null, deed: null, followed: await inEveryAccount(tx, personId, deed) };
   };

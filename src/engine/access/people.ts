@@ -71,7 +71,11 @@ export const addPerson = async (
     await insertPerson(tx, { ...person, firstAccountId: person.accountId, id, createdAt: new Date(ms) });
   } catch (error) {
     if (!isUniqueViolation(error, 'people_email')) throw error;
-    throw new FlorinError('conflict', 'This e-mail address is already in use.', 'email');
+    throw new FlorinError(
+      'conflict',
+      'This e-mail address has a sign-in already. Join with it, or ask whoever runs this Florin for a recovery link.',
+      'email',
+    );
   }
   await putMembership(tx, person.accountId, id, person.role);
   return { accountId: person.accountId, id };

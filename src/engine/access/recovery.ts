@@ -1,6 +1,7 @@
 import { FlorinError } from '../../core/errors.ts';
 import { accountsOf, lockOwners } from '../../storage/access/memberships.ts';
-import { findPersonByEmail, type PersonRow, readPerson, updatePassword } from '../../storage/access/people.ts';
+import { deletePasskeys } from '../../storage/access/passkeys.ts';
+import { findPersonByEmail, lockPerson, type PersonRow, updatePassword } from '../../storage/access/people.ts';
 import {
   findRecoveryLink,
   putRecoveryLink,
@@ -10,10 +11,12 @@ import {
 import { removeTotp } from '../../storage/access/secondFactors.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
-import { type Deed, memberActing, operatorActing } from '../audit/acting.ts';
+import { operatorActing } from '../audit/acting.ts';
+import { personActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { perform } from '../perform.ts';
 import type { AdminContext } from './accounts.ts';
+import { inEveryAccount } from './inEveryAccount.ts';
 import { acceptPassword } from './people.ts';
 import type { Visit } from './sessions.ts';
 import { type NewSession, startSession } from './signIn.ts';
@@ -27,10 +30,6 @@ export const findPerson = async ({ db }: Pick<Context, 'db'>, email: string): Pr
   if (!person) throw new FlorinError('not_found', `Nobody signs in with ${email}.`);
   return person;
 };
-
-/** The same line for the logs of several accounts. */
-const inEach = (accountIds: readonly string[], deed: Deed): Deed[] =>
-  accountIds.map(accountId => ({ ...deed, in: { accountId, environment: null } }));
 
 export type NewRecoveryLink = {
   readonly person: PersonRow;
@@ -47,6 +46,7 @@ export type NewRecoveryLink = {
 export const createRecoveryLink = async (context: AdminContext, email: string): Promise<NewRecoveryLink> => {
   const person = await findPerson(context, email);
   return perform(context, operatorActing(null), null, async tx => {
+    await lockPerson(tx, person.id);
     const accounts = await accountsOf(tx, person.id);
     if (accounts.length === 0) throw new FlorinError('conflict', `${email} is not a member of any account.`);
     let hasToWait = false;
@@ -63,13 +63,20 @@ export const createRecoveryLink = async (context: AdminContext, email: string): 
     });
     const detail = { email: person.email, opensAt: times.opensAt.toISOString() };
     const deed = { action: 'person.recovery_link_created', subject: person.id, detail } as const;
-    const ids = accounts.map(({ id }) => id);
-    return { value: { person, token, ...times, hasToWait }, deed: null, followed: inEach(ids, deed) };
+    const followed = await inEveryAccount(tx, person.id, deed);
+    return { value: { person, token, ...times, hasToWait }, deed: null, followed };
   });
 };
 
 const invalidLink = (): FlorinError =>
   new FlorinError('not_found', 'This link is not valid: it was used, replaced, or has expired.', 'token');
+
+const notOpen = ({ opensAt }: Recovery): FlorinError =>
+  new FlorinError(
+    'not_found',
+    `This link opens at ${opensAt.toISOString()}. If that is over, it was used: ask for a new one.`,
+    'token',
+  );
 
 export const checkRecovery = async (context: Pick<Context, 'db'>, token: string): Promise<Recovery> => {
   const hash = hashToken(token);
@@ -78,7 +85,10 @@ export const checkRecovery = async (context: Pick<Context, 'db'>, token: string)
   return link;
 };
 
-/** Sets a new password, turns the authenticator app off, ends all sessions, and signs the person in. */
+/**
+ * Sets a new password, removes the authenticator app and all passkeys, ends all sessions, and signs the person in. Who had
+ * the lost device, or joined in the person's name, can no longer sign in.
+ */
 export const recover = async (
   context: Context,
   given: { readonly token: string; readonly password: string },
@@ -86,20 +96,22 @@ export const recover = async (
 ): Promise<NewSession> => {
   const link = await checkRecovery(context, given.token);
   const passwordHash = await acceptPassword(given.password, link);
-  const accounts = await accountsOf(context.db, link.personId);
-  const [account] = accounts;
-  if (!account) throw invalidLink();
-  return perform(context, memberActing({ ...link, accountId: account.id }, visit.address), null, async tx => {
+  const actor = personActor(link);
+  return perform(context, { scope: null, actor, address: visit.address }, null, async tx => {
     const personId = await spendRecoveryLink(tx, hashToken(given.token)!);
-    const person = personId === null ? null : await readPerson(tx, personId);
-    if (!person) throw new FlorinError('not_found', 'This link is not open yet, or was used meanwhile.', 'token');
+    const person = personId === null ? null : await lockPerson(tx, personId);
+    const [account] = person ? await accountsOf(tx, person.id) : [];
+    if (!person || !account) throw notOpen(link);
     await updatePassword(tx, person.id, passwordHash);
     await removeTotp(tx, person.id);
+    const passkeysRemoved = await deletePasskeys(tx, person.id);
     const sessionsEnded = await endSessions(tx, person.id, 'password_changed');
-    const deed = { action: 'person.recovered', subject: person.id, detail: { sessionsEnded } } as const;
+    const detail = { sessionsEnded, passkeysRemoved };
+    const deed = { action: 'person.recovered', subject: person.id, detail } as const;
     const member = { person, accountId: account.id, role: account.role };
     const { session, deed: signedIn } = await startSession(context, tx, member, visit, 'recovery link');
-    const ids = accounts.map(({ id }) => id);
-    return { value: session, deed: signedIn, followed: inEach(ids, deed) };
+    const scope = { accountId: account.id, environment: null };
+    const followed = [...(await inEveryAccount(tx, person.id, deed)), { ...signedIn, in: scope }];
+    return { value: session, deed: null, followed };
   });
 };

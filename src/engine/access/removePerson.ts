@@ -32,7 +32,7 @@ const settleKeys = async (
   personId: string,
   { id, name }: OwnAccount,
   fate: KeyFate | undefined,
-): Promise<Deed[]> => {
+): Promise<{ deeds: Deed[]; kept: number }> => {
   const made = await listMadeKeys(tx, id, personId);
   if (made.length > 0 && fate === undefined) {
     const list = made.map(key => `${key.id} (${key.name}, ${key.environment})`).join(', ');
@@ -41,13 +41,18 @@ const settleKeys = async (
       `They made keys in ${name} that still work: ${list}. Use --keys keep or --keys revoke.`,
     );
   }
-  if (fate !== 'revoke') return [];
+  if (fate !== 'revoke') return { deeds: [], kept: made.length };
   const deeds: Deed[] = [];
   for (const { id: key, name: called, hint, environment } of made) {
     await revokeKey(tx, key);
-    deeds.push({ action: 'key.revoked', subject: key, detail: { name: called, hint, environment } });
+    deeds.push({
+      action: 'key.revoked',
+      subject: key,
+      detail: { name: called, hint },
+      in: { accountId: id, environment },
+    });
   }
-  return deeds;
+  return { deeds, kept: 0 };
 };
 
 /**
@@ -61,16 +66,16 @@ export const removePerson = async (
 ): Promise<readonly OwnAccount[]> => {
   const found = await findPerson(context, email);
   return perform(context, operatorActing(null), null, async tx => {
+    await lockPerson(tx, found.id);
     const all = (await accountsOf(tx, found.id)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const accounts = accountId === null ? all : all.filter(({ id }) => id === accountId);
     if (accountId !== null && accounts.length === 0)
       throw new FlorinError('not_found', `${email} is not a member of ${accountId}.`);
     for (const account of accounts) await lockTeam(tx, account.id);
-    await lockPerson(tx, found.id);
     const followed: Deed[] = [];
     for (const account of accounts) {
       if (!evenLastOwner) await refuseLastOwner(tx, found.id, account);
-      const revoked = await settleKeys(tx, found.id, account, keys);
+      const { deeds: revoked, kept } = await settleKeys(tx, found.id, account, keys);
       const withdrawn = await withdrawInvitations(tx, account.id, { createdBy: found.id });
       await endSessions(tx, found.id, 'removed', { accountId: account.id });
       await removeMembership(tx, account.id, found.id);
@@ -80,9 +85,13 @@ export const removePerson = async (
           ({ id, email: to, role }) =>
             ({ action: 'invitation.withdrawn', subject: id, detail: { email: to, role } }) as const,
         ),
-        { action: 'person.removed', subject: found.id, detail: { email: found.email, role: account.role } },
+        {
+          action: 'person.removed',
+          subject: found.id,
+          detail: { email: found.email, role: account.role, keysKept: kept },
+        },
       ];
-      followed.push(...deeds.map(deed => ({ ...deed, in: { accountId: account.id, environment: null } })));
+      followed.push(...deeds.map(deed => ({ in: { accountId: account.id, environment: null }, ...deed })));
     }
     if (accountId === null) await removeRow(tx, found.id);
     return { value: accounts, deed: null, followed };

@@ -11,8 +11,10 @@ import {
 import type { Queryable } from '../../storage/database.ts';
 import { generateRecoveryCodes, readRecoveryCode } from '../../vault/recoveryCodes.ts';
 import { base32Of, generateTotpSecret, matchTotp, totpUri } from '../../vault/totp.ts';
+import type { Deed } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
+import { inEveryAccount } from './inEveryAccount.ts';
 import type { SignedInPerson } from './sessions.ts';
 
 const totpContext = ({ firstAccountId, id }: PersonRow): string[] => ['totp', firstAccountId, id];
@@ -70,14 +72,12 @@ const newRecoveryCodes = async (
   return codes;
 };
 
+/** In the logs of all accounts that the person can open. */
 const changed = (
+  tx: Queryable,
   action: 'person.totp_added' | 'person.totp_removed' | 'person.recovery_codes_renewed',
   id: string,
-) => ({
-  action,
-  subject: id,
-  detail: {},
-});
+): Promise<Deed[]> => inEveryAccount(tx, id, { action, subject: id, detail: {} });
 
 /** Activates the pending secret if the code is right. The recovery codes are shown only now. */
 export const turnTotpOn =
@@ -90,7 +90,7 @@ export const turnTotpOn =
     if (step === null) throw invalid('code', 'The code is wrong. Enter the code that your authenticator shows now.');
     await confirmTotp(tx, row.id, step);
     const codes = await newRecoveryCodes(context, tx, row);
-    return { value: codes, deed: changed('person.totp_added', row.id) };
+    return { value: codes, deed: null, followed: await changed(tx, 'person.totp_added', row.id) };
   };
 
 export const turnTotpOff =
@@ -99,7 +99,7 @@ export const turnTotpOff =
     const row = await lockSelf(tx, person);
     if (!row.totpSecret) throw new FlorinError('conflict', 'You have no authenticator.');
     await removeTotp(tx, row.id);
-    return { value: null, deed: changed('person.totp_removed', row.id) };
+    return { value: null, deed: null, followed: await changed(tx, 'person.totp_removed', row.id) };
   };
 
 export const renewRecoveryCodes =
@@ -109,5 +109,5 @@ export const renewRecoveryCodes =
     if (!row.totpSecret)
       throw new FlorinError('conflict', 'Recovery codes replace an authenticator code. Add an authenticator first.');
     const codes = await newRecoveryCodes(context, tx, row);
-    return { value: codes, deed: changed('person.recovery_codes_renewed', row.id) };
+    return { value: codes, deed: null, followed: await changed(tx, 'person.recovery_codes_renewed', row.id) };
   };

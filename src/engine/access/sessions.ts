@@ -2,6 +2,7 @@ import { provenSeconds } from '../../core/access/proofRules.ts';
 import { type Action, mayDo, type Role } from '../../core/access/rights.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
+import { shareRole } from '../../storage/access/memberships.ts';
 import {
   endSession,
   endSessions,
@@ -137,9 +138,9 @@ export const endOtherSessions =
 export const switchAccount =
   (person: SignedInPerson): AccountWork<null> =>
   async (tx, { scope: { accountId } }) => {
-    if (!(await switchSession(tx, person, accountId))) {
+    const isMember = (await shareRole(tx, accountId, person.personId)) !== null;
+    if (!isMember || !(await switchSession(tx, person, accountId))) {
       throw new FlorinError('not_found', 'You are not a member of an account with this id.');
     }
-    const detail = { session: person.sessionId, from: person.accountId };
-    return { value: null, deed: { action: 'session.switched', subject: person.sessionId, detail } };
+    return { value: null, deed: { action: 'session.switched', subject: person.sessionId, detail: {} } };
   };

@@ -1,6 +1,6 @@
 import type { Role } from '../../core/access/rights.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
-import { accountsOf, readMember } from '../../storage/access/memberships.ts';
+import { accountsOf, shareRole } from '../../storage/access/memberships.ts';
 import { findPersonByEmail, lockPerson, type PersonRow, readPerson } from '../../storage/access/people.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { PasskeyResponse } from '../../vault/passkeys.ts';
@@ -8,6 +8,7 @@ import { type Deed, memberActing } from '../audit/acting.ts';
 import { systemActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { type Done, perform } from '../perform.ts';
+import { inEveryAccount } from './inEveryAccount.ts';
 import { type Attempt, beginProof, beginSignIn } from './lockOut.ts';
 import { acceptPasskey, bearerOf, passkeyRefused, spendForPasskey } from './passkeys.ts';
 import { checkPassword } from './people.ts';
@@ -57,9 +58,9 @@ const startInLastAccount = async (
   visit: Visit,
   method: string,
 ): Promise<Done<NewSession>> => {
-  const member = await readMember(tx, accountId, person.id);
-  if (!member) throw memberOfNothing();
-  const { session, deed } = await startSession(context, tx, { person, accountId, role: member.role }, visit, method);
+  const role = await shareRole(tx, accountId, person.id);
+  if (role === null) throw memberOfNothing();
+  const { session, deed } = await startSession(context, tx, { person, accountId, role }, visit, method);
   return { value: session, deed };
 };
 
@@ -81,17 +82,14 @@ const recordFailure = (
   what: string,
 ): void => {
   if (!person || !attempt.isPastFree) return;
-  const record = async (): Promise<void> => {
-    const [account] = await accountsOf(context.db, person.id);
-    if (!account) return;
-    const detail = { email: person.email, failures: attempt.failures, what };
-    const acting = { scope: { accountId: account.id, environment: null }, actor: systemActor, address };
-    await perform(context, acting, null, async () => ({
-      value: null,
-      deed: { action: 'person.locked_out', subject: person.id, detail },
-    }));
-  };
-  record().catch(error => context.log.error({ err: error }, 'a lock-out could not be recorded'));
+  const detail = { email: person.email, failures: attempt.failures, what };
+  const deed = { action: 'person.locked_out', subject: person.id, detail } as const;
+  const recorded = perform(context, { scope: null, actor: systemActor, address }, null, async tx => ({
+    value: null,
+    deed: null,
+    followed: await inEveryAccount(tx, person.id, deed),
+  }));
+  recorded.catch(error => context.log.error({ err: error }, 'a lock-out could not be recorded'));
 };
 
 /** An attempt that could not be checked, because too many were running, does not count. */

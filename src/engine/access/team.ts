@@ -69,7 +69,6 @@ const isMember = async (tx: Queryable, accountId: string, email: string): Promis
   return person !== null && (await readMember(tx, accountId, person.id)) !== null;
 };
 
-/** The inviter does not learn whether the e-mail address has a sign-in here already. */
 export const invite =
   (
     context: Context,
@@ -178,7 +177,7 @@ export const removeMember =
     const revoked: Deed[] = [];
     for (const { id: key, name, hint, environment } of fate === 'revoke' ? keys : []) {
       await revokeKey(tx, key);
-      revoked.push({ action: 'key.revoked', subject: key, detail: { name, hint, environment } });
+      revoked.push({ action: 'key.revoked', subject: key, detail: { name, hint }, in: { accountId, environment } });
     }
     await endSessions(tx, id, 'removed', { accountId });
     await removeMembership(tx, accountId, id);

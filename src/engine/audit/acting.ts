@@ -1,3 +1,4 @@
+import type { Action } from '../../core/access/rights.ts';
 import type { AuditAction } from '../../core/auditActions.ts';
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -15,6 +16,8 @@ export type Acting<S extends ActingScope = Scope> = {
   readonly scope: S;
   readonly actor: Actor;
   readonly address: string | null;
+  /** What the person must still be allowed to do when it is written; `signed-in` for what is their own. */
+  readonly needs?: Action | 'signed-in';
 };
 
 export const operatorActing = <S extends ActingScope>(scope: S): Acting<S> => ({

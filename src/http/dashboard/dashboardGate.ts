@@ -52,6 +52,16 @@ const refuseForeign = ({ method, headers }: FastifyRequest, origin: string): voi
 const isBackground = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && headers['x-florin-background'] === '1';
 
+/** These are about the session itself, in whichever account it is open. */
+const ofTheSession: readonly string[] = ['POST /session/account', 'POST /sign-out'];
+
+/** Another tab may have opened another account. What a page of the first one sends must not be done in the second. */
+const refuseOtherAccount = ({ headers }: FastifyRequest, { name }: { name: string }, person: SignedInPerson): void => {
+  const shown = headers['x-florin-account'];
+  if (shown === undefined || shown === person.accountId || ofTheSession.includes(name)) return;
+  throw new FlorinError('conflict', 'This page shows another account than the one that is open. Reload it.', 'account');
+};
+
 export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   const people = new WeakMap<FastifyRequest, SignedInPerson>();
 
@@ -81,6 +91,7 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
         const person = await identify(request);
         if (row.action === 'public') return;
         if (!person) throw new FlorinError('unauthorized', 'Sign in first.');
+        refuseOtherAccount(request, row, person);
         if (row.action !== 'signed-in' && !mayDo(person.role, row.action)) {
           throw new FlorinError('permission_denied', `Your role, ${person.role}, does not allow this.`);
         }

@@ -134,7 +134,7 @@ const readRoutes = (context: Context): DashboardRoute[] => {
 
 const act = async (
   context: Context,
-  call: Pick<DashboardCall, 'scope' | 'person' | 'address' | 'params'>,
+  call: Pick<DashboardCall, 'scope' | 'person' | 'address' | 'action' | 'params'>,
   asked: MerchantAct,
 ): Promise<Payment> => {
   const work = actOnPayment(context, call.params.id!, asked);

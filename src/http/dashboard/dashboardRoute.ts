@@ -20,6 +20,8 @@ type Common<Name extends DashboardCallName> = {
 /** A request of the app that passed the checks of origin, session, role, step-up and schema. */
 export type DashboardCall<Name extends DashboardCallName = DashboardCallName> = Common<Name> & {
   readonly person: SignedInPerson;
+  /** What the call needs of the role table. */
+  readonly action: Action | 'signed-in';
   /** From `?environment=`. Default: sandbox. */
   readonly environment: Environment;
   readonly scope: Scope;

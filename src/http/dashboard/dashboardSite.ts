@@ -78,7 +78,14 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
     const answering = (): Promise<unknown> => {
       if (row.action === 'public') return row.handle({ ...shared, person, sessionEnd: () => gate.endOf(call.request) });
       if (!person) throw new Error('this call has no signed-in person');
-      return row.handle({ ...shared, person, environment, scope: { accountId: person.accountId, environment } });
+      const { action } = row;
+      return row.handle({
+        ...shared,
+        person,
+        action,
+        environment,
+        scope: { accountId: person.accountId, environment },
+      });
     };
     const answer = await answering();
     return isReply(answer) ? answer.reply : { body: JSON.stringify(answer) };

@@ -9,7 +9,7 @@ import { type AccessLink, listInvitations } from '../../storage/access/accessLin
 import { listMadeKeys } from '../../storage/access/keys.ts';
 import { listMembers, type MemberRow } from '../../storage/access/memberships.ts';
 import { type AuditLogRow, listAuditRows } from '../../storage/audit/auditLog.ts';
-import { memberOf } from './actingOf.ts';
+import { managerOf } from './actingOf.ts';
 import { body, email } from './bodies.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -93,7 +93,7 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /team/invitations',
     body: body({ email, role }),
     async handle(call) {
-      const made = await perform(context, memberOf(call), null, invite(context, call.person, call.body));
+      const made = await perform(context, managerOf(call), null, invite(context, call.person, call.body));
       return { ...invitationObject(made), link: made.link };
     },
   }),
@@ -101,7 +101,7 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     ...manage,
     name: 'DELETE /team/invitations/:id',
     async handle(call) {
-      await perform(context, memberOf(call), null, withdrawInvitation(call.person, call.params.id!));
+      await perform(context, managerOf(call), null, withdrawInvitation(call.person, call.params.id!));
       return done;
     },
   }),
@@ -119,7 +119,7 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     body: body({ role }),
     handle: async call =>
       memberObject(
-        await perform(context, memberOf(call), null, changeRole(call.person, call.params.id!, call.body.role)),
+        await perform(context, managerOf(call), null, changeRole(call.person, call.params.id!, call.body.role)),
       ),
   }),
   route({
@@ -132,7 +132,7 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     async handle(call) {
       const { person, params, query } = call;
       if (params.id === person.personId) throw invalid(undefined, 'You cannot remove yourself. Ask another owner.');
-      await perform(context, memberOf(call), null, removeMember(person, params.id!, query.keys));
+      await perform(context, managerOf(call), null, removeMember(person, params.id!, query.keys));
       return done;
     },
   }),

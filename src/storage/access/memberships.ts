@@ -33,6 +33,14 @@ const lockStatement = { name: 'membership-lock', text: `${readStatement.text} fo
 export const lockMember = async (tx: Queryable, accountId: string, personId: string): Promise<MemberRow | null> =>
   (await tx.query<MemberRow>(lockStatement, [accountId, personId]))[0] ?? null;
 
+const shareStatement = {
+  name: 'membership-share',
+  text: `select m.role from ${liveMembers} where m.account_id = $1 and m.person_id = $2 for share of m`,
+};
+/** The role, which nobody can change until the transaction ends. Null if the person is not a member. */
+export const shareRole = async (tx: Queryable, accountId: string, personId: string): Promise<Role | null> =>
+  (await tx.query<{ role: Role }>(shareStatement, [accountId, personId]))[0]?.role ?? null;
+
 const listStatement = {
   name: 'membership-list',
   text: `select ${memberColumns} from ${liveMembers} where m.account_id = $1 order by m.created_at, p.id limit 1000`,
@@ -42,8 +50,7 @@ export const listMembers = (db: Queryable, accountId: string): Promise<MemberRow
 
 const ownersStatement = {
   name: 'membership-lock-owners',
-  text: `select person_id as id from memberships where account_id = $1 and role = 'owner' and removed_at is null
-    order by person_id for update`,
+  text: `select p.id from ${liveMembers} where m.account_id = $1 and m.role = 'owner' order by p.id for update of m`,
 };
 /** Locked, so that two owners cannot take the role from each other at the same time. */
 export const lockOwners = async (tx: Queryable, accountId: string): Promise<string[]> =>
@@ -51,8 +58,8 @@ export const lockOwners = async (tx: Queryable, accountId: string): Promise<stri
 
 const anyOwnerStatement = {
   name: 'membership-any-owner',
-  text: `select exists (select from memberships where role = 'owner' and removed_at is null
-    and ($1::text is null or account_id = $1)) as found`,
+  text: `select exists (select from ${liveMembers} where m.role = 'owner'
+    and ($1::text is null or m.account_id = $1)) as found`,
 };
 /** Whether this account has an owner or, with null, whether any account has one. */
 export const hasOwner = async (db: Queryable, accountId: string | null): Promise<boolean> =>

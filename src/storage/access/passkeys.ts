@@ -65,6 +65,14 @@ const deleteStatement = {
 export const deletePasskey = async (tx: Queryable, personId: string, id: string): Promise<string | null> =>
   (await tx.query<{ name: string }>(deleteStatement, [personId, id]))[0]?.name ?? null;
 
+const deleteAllStatement = {
+  name: 'passkey-delete-all',
+  text: `delete from passkeys where person_id = $1 returning id`,
+};
+/** Returns how many there were. */
+export const deletePasskeys = async (tx: Queryable, personId: string): Promise<number> =>
+  (await tx.query(deleteAllStatement, [personId])).length;
+
 export type ChallengePurpose = 'register' | 'sign-in' | 'prove';
 
 const putStatement = {

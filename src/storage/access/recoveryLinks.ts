@@ -4,6 +4,11 @@ const endStatement = {
   name: 'recovery-link-end',
   text: `update recovery_links set used_at = clock_timestamp() where person_id = $1 and used_at is null`,
 };
+/** Ends the open link of a person: they changed their password, or joined another account. */
+export const endRecoveryLinks = async (tx: Queryable, personId: string): Promise<void> => {
+  await tx.query(endStatement, [personId]);
+};
+
 const insertStatement = {
   name: 'recovery-link-insert',
   text: `insert into recovery_links (token_hash, person_id, opens_at, expires_at)
@@ -21,7 +26,7 @@ export const putRecoveryLink = async (
   },
 ): Promise<{ opensAt: Date; expiresAt: Date }> => {
   const { tokenHash, personId, waitSeconds, livesSeconds } = link;
-  await tx.query(endStatement, [personId]);
+  await endRecoveryLinks(tx, personId);
   const values = [tokenHash, personId, waitSeconds, livesSeconds];
   return (await tx.query<Row & { opensAt: Date; expiresAt: Date }>(insertStatement, values))[0]!;
 };

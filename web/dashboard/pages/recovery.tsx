@@ -38,7 +38,8 @@ const Recovery = (): ReactElement => {
               }}
             >
               <p>
-                This is for <strong>{email}</strong>. It turns the authenticator app off and ends all sessions.
+                This is for <strong>{email}</strong>. It removes your authenticator app and your passkeys, and ends all
+                sessions.
               </p>
               <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
               <NewPassword />
