@@ -1,5 +1,5 @@
 // Plain JavaScript for the machine's own Node (20 or newer): this is what installs the newer one.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processesBelow } from '../test/support/processesBelow.mjs';
@@ -85,7 +85,9 @@ const needsDatabase = (file, seen = new Set()) => {
   seen.add(file);
   const text = readFileSync(file, 'utf8');
   const imported = [...text.matchAll(/ from '(\.[^']+\.ts)'/g)].map(([, path]) => resolve(dirname(file), path));
-  return imported.some(path => path.startsWith(join(root, 'test')) && needsDatabase(path, seen));
+  // A test may contain the text of a program, which imports files that exist only where it is compiled.
+  const existing = imported.filter(path => path.startsWith(join(root, 'test')) && existsSync(path));
+  return existing.some(path => needsDatabase(path, seen));
 };
 
 /**

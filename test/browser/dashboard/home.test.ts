@@ -138,7 +138,7 @@ test('the audit log has sentences, and a filter with every action', async () => 
     .evaluateAll(all => all.map(each => each.value));
   expect(values.filter(Boolean).sort()).toEqual([...auditActions].sort());
   await page.getByLabel('Action').selectOption('payment.canceled');
-  await page.getByText(`Owner 1 canceled the payment ${id}.`).waitFor();
+  await page.getByText(`Owner 1 <owner1@example.com> canceled the payment ${id}.`).waitFor();
   await page.getByLabel('Action').selectOption('account.created');
   await page.getByText(/^Command line created the account “.+”\.$/).waitFor();
   await close();
