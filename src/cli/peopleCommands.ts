@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { FlorinError } from '../core/errors.ts';
+import { type KeyFate, keyFates } from '../engine/access/endMembership.ts';
 import { createRecoveryLink } from '../engine/access/recovery.ts';
 import { removePerson } from '../engine/access/removePerson.ts';
-import { type KeyFate, keyFates } from '../engine/access/team.ts';
 import { listEverybody } from '../storage/access/people.ts';
 import { readDeploymentValue } from '../storage/deployment.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';

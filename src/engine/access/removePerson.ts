@@ -1,15 +1,13 @@
 import { FlorinError } from '../../core/errors.ts';
-import { lockTeam, withdrawInvitations } from '../../storage/access/accessLinks.ts';
-import { listMadeKeys, revokeKey } from '../../storage/access/keys.ts';
-import { accountsOf, lockOwners, type OwnAccount, removeMembership } from '../../storage/access/memberships.ts';
+import { lockTeam } from '../../storage/access/accessLinks.ts';
+import { accountsOf, lockOwners, type OwnAccount } from '../../storage/access/memberships.ts';
 import { lockPerson, removePerson as removeRow } from '../../storage/access/people.ts';
-import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type Deed, operatorActing } from '../audit/acting.ts';
 import { perform } from '../perform.ts';
 import type { AdminContext } from './accounts.ts';
+import { endMembership, type KeyFate } from './endMembership.ts';
 import { findPerson } from './recovery.ts';
-import type { KeyFate } from './team.ts';
 
 type Removal = {
   readonly accountId: string | null;
@@ -24,35 +22,6 @@ const refuseLastOwner = async (tx: Queryable, personId: string, { id, name }: Ow
     'conflict',
     `They are the only owner of ${name} (${id}). Invite another owner first, or use --last-owner and then florin setup-link.`,
   );
-};
-
-/** Revokes or keeps the keys that the person made in an account. Returns what the audit log says. */
-const settleKeys = async (
-  tx: Queryable,
-  personId: string,
-  { id, name }: OwnAccount,
-  fate: KeyFate | undefined,
-): Promise<{ deeds: Deed[]; kept: number }> => {
-  const made = await listMadeKeys(tx, id, personId);
-  if (made.length > 0 && fate === undefined) {
-    const list = made.map(key => `${key.id} (${key.name}, ${key.environment})`).join(', ');
-    throw new FlorinError(
-      'conflict',
-      `They made keys in ${name} that still work: ${list}. Use --keys keep or --keys revoke.`,
-    );
-  }
-  if (fate !== 'revoke') return { deeds: [], kept: made.length };
-  const deeds: Deed[] = [];
-  for (const { id: key, name: called, hint, environment } of made) {
-    await revokeKey(tx, key);
-    deeds.push({
-      action: 'key.revoked',
-      subject: key,
-      detail: { name: called, hint },
-      in: { accountId: id, environment },
-    });
-  }
-  return { deeds, kept: 0 };
 };
 
 /**
@@ -75,23 +44,18 @@ export const removePerson = async (
     const followed: Deed[] = [];
     for (const account of accounts) {
       if (!evenLastOwner) await refuseLastOwner(tx, found.id, account);
-      const { deeds: revoked, kept } = await settleKeys(tx, found.id, account, keys);
-      const withdrawn = await withdrawInvitations(tx, account.id, { createdBy: found.id });
-      await endSessions(tx, found.id, 'removed', { accountId: account.id });
-      await removeMembership(tx, account.id, found.id);
-      const deeds: Deed[] = [
-        ...revoked,
-        ...withdrawn.map(
-          ({ id, email: to, role }) =>
-            ({ action: 'invitation.withdrawn', subject: id, detail: { email: to, role } }) as const,
-        ),
-        {
-          action: 'person.removed',
-          subject: found.id,
-          detail: { email: found.email, role: account.role, keysKept: kept },
+      const { id, name, role } = account;
+      const { deed, followed: more } = await endMembership(
+        tx,
+        { accountId: id, id: found.id, email: found.email, role },
+        keys,
+        made => {
+          const list = made.map(key => `${key.id} (${key.name}, ${key.environment})`).join(', ');
+          const sentence = `They made keys in ${name} that still work: ${list}. Use --keys keep or --keys revoke.`;
+          return new FlorinError('conflict', sentence);
         },
-      ];
-      followed.push(...deeds.map(deed => ({ in: { accountId: account.id, environment: null }, ...deed })));
+      );
+      followed.push(...[...more, deed].map(done => ({ in: { accountId: id, environment: null }, ...done })));
     }
     if (accountId === null) await removeRow(tx, found.id);
     return { value: accounts, deed: null, followed };

@@ -1,21 +1,7 @@
 import { mayDo, type Role } from '../../core/access/rights.ts';
 import { FlorinError } from '../../core/errors.ts';
-import {
-  type AccessLink,
-  insertAccessLink,
-  listInvitations,
-  lockTeam,
-  withdrawInvitations,
-} from '../../storage/access/accessLinks.ts';
-import { listMadeKeys, revokeKey } from '../../storage/access/keys.ts';
-import {
-  lockMember,
-  lockOwners,
-  type MemberRow,
-  readMember,
-  removeMembership,
-  updateRole,
-} from '../../storage/access/memberships.ts';
+import { type AccessLink, insertAccessLink, listInvitations, lockTeam } from '../../storage/access/accessLinks.ts';
+import { lockMember, lockOwners, type MemberRow, readMember, updateRole } from '../../storage/access/memberships.ts';
 import { findPersonByEmail } from '../../storage/access/people.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -23,6 +9,7 @@ import { generateToken } from '../../vault/tokens.ts';
 import type { Deed } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
+import { endMembership, type KeyFate, withdrawLinks } from './endMembership.ts';
 import { readEmail } from './people.ts';
 import type { SignedInPerson } from './sessions.ts';
 
@@ -48,20 +35,15 @@ const lockManager = async (tx: Queryable, person: SignedInPerson): Promise<Signe
   return { ...person, role: self.role };
 };
 
-/** Invalidates the links of these invitations. Returns what the audit log says about each. */
 const withdraw = async (
   tx: Queryable,
   person: SignedInPerson,
   by: { id?: string; email?: string; createdBy?: string },
 ): Promise<Deed[]> => {
-  const gone = await withdrawInvitations(tx, person.accountId, by);
-  // A manager who may remove a person may also withdraw that person's invitations.
-  if (by.createdBy === undefined) refuseOwners(person, ...gone.map(link => link.role));
-  return gone.map(({ id, email, role }) => ({
-    action: 'invitation.withdrawn',
-    subject: id,
-    detail: { email, role },
-  }));
+  const { roles, deeds } = await withdrawLinks(tx, person.accountId, by);
+  // A manager who may lower a person's role may also withdraw that person's invitations.
+  if (by.createdBy === undefined) refuseOwners(person, ...roles);
+  return deeds;
 };
 
 const isMember = async (tx: Queryable, accountId: string, email: string): Promise<boolean> => {
@@ -156,36 +138,15 @@ export const changeRole =
     return { value, deed: { action: 'person.role_changed', subject: id, detail }, followed };
   };
 
-/** What becomes of the keys that a member made, once they are gone. */
-export const keyFates = ['keep', 'revoke'] as const;
-export type KeyFate = (typeof keyFates)[number];
-
-/** Removes a member. Whoever removes them decides about the keys that they made: a key outlives its maker. */
+/** Removes a member of the person's team. */
 export const removeMember =
   (person: SignedInPerson, id: string, fate: KeyFate | undefined): AccountWork<null> =>
   async tx => {
     const { accountId } = person;
-    const member = await lockManaged(tx, person, id, 'nobody');
-    const keys = await listMadeKeys(tx, accountId, id);
-    if (keys.length > 0 && fate === undefined) {
-      throw new FlorinError(
-        'conflict',
-        `${member.name} made ${keys.length} API ${keys.length === 1 ? 'key that still works' : 'keys that still work'}. Say whether to keep or revoke them.`,
-        'keys',
-      );
-    }
-    const revoked: Deed[] = [];
-    for (const { id: key, name, hint, environment } of fate === 'revoke' ? keys : []) {
-      await revokeKey(tx, key);
-      revoked.push({ action: 'key.revoked', subject: key, detail: { name, hint }, in: { accountId, environment } });
-    }
-    await endSessions(tx, id, 'removed', { accountId });
-    await removeMembership(tx, accountId, id);
-    const withdrawn = await withdraw(tx, person, { createdBy: id });
-    const detail = { email: member.email, role: member.role, keysKept: keys.length - revoked.length };
-    return {
-      value: null,
-      deed: { action: 'person.removed', subject: id, detail },
-      followed: [...revoked, ...withdrawn],
-    };
+    const { name, email, role } = await lockManaged(tx, person, id, 'nobody');
+    const ended = await endMembership(tx, { accountId, id, email, role }, fate, made => {
+      const keys = `${made.length} API ${made.length === 1 ? 'key that still works' : 'keys that still work'}`;
+      return new FlorinError('conflict', `${name} made ${keys}. Say whether to keep or revoke them.`, 'keys');
+    });
+    return { value: null, ...ended };
   };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AttemptResult, AttemptVerdict } from '../../core/delivery.ts';
 import { judgeEndpoint } from '../../core/endpointFailures.ts';
-import { type Database, isRowFault } from '../../storage/database.ts';
+import { type Database, isRowFault, type Queryable } from '../../storage/database.ts';
 import type { ClaimedDelivery, Target } from '../../storage/webhooks/deliveries.ts';
 import { type AttemptRecord, recordAttempts, writeEndpointFailures } from '../../storage/webhooks/deliveryAttempts.ts';
 import { createBatcher } from '../batch.ts';
@@ -37,18 +37,24 @@ const recordOf = ({ delivery, atMs, signature, outcome, verdict }: Attempt): Att
   gone: verdict.kind === 'parked' && verdict.gone,
 });
 
-/** Records attempts, and what follows from them for their endpoints. Returns the endpoints that were disabled. */
+/**
+ * Records attempts, and what follows from them for their endpoints. Returns the endpoints that were disabled. A 410 comes
+ * once, so it is recorded in one transaction with its consequence. Everything else is heard again with the next attempt,
+ * and need not wait for a transaction.
+ */
 export const writeAttempts = (
   db: Database,
   records: readonly AttemptRecord[],
-): Promise<readonly (Target & { readonly reason: string })[]> =>
-  db.transaction(async tx => {
+): Promise<readonly (Target & { readonly reason: string })[]> => {
+  const write = async (tx: Queryable) => {
     const judged = (await recordAttempts(tx, records)).flatMap(heard => {
       const verdict = judgeEndpoint(heard, heard, heard.now);
       return verdict === null ? [] : [{ heard, verdict }];
     });
     return judged.length === 0 ? [] : writeEndpointFailures(tx, judged);
-  });
+  };
+  return records.some(({ gone }) => gone) ? db.transaction(write) : write(db);
+};
 
 export type AttemptRecorder = {
   /** Resolves when the attempt is written or given up. */
