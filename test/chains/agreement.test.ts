@@ -67,6 +67,13 @@ describe('whether a block stands against a node that has another one', () => {
     expect(await judge([], [await theirs(30)])).toBe('gone');
   });
 
+  test('nodes on branches of their own do not agree that it is gone', async () => {
+    const third = () => see(forkOf(chain.upstream, { above: fork, name: 'third' }), height);
+    expect(await judge([await third()])).toBe('doubtful');
+    expect(await judge([await third(), await ours()], [await ours(30)])).toBe('stands');
+    expect(await judge([await third(), await theirs()])).toBe('gone');
+  });
+
   test('one alone leaves it in doubt, with others that cannot say', async () => {
     expect(await judge([])).toBe('doubtful');
     // Below the fork the branches are the same.

@@ -52,6 +52,33 @@ describe('a node on a branch of its own', () => {
     expect(tags.finalized).toBe(height + 5);
   });
 
+  test.each([1, 2])(
+    'takes nothing back while the others are in an ordinary reorg, nor do %i on one branch',
+    async count => {
+      const chain = await prepare({ finalityLag: 3 });
+      const height = await chain.head();
+      const fork = forkOf(chain.upstream, { above: height - 8, name: 'deep' });
+      const strange = await Promise.all(Array.from({ length: count }, () => serve(chain.upstream, { fork })));
+      const honest = await Promise.all(Array.from({ length: count + 1 }, () => serve(chain.upstream)));
+      const follower = follow(chain, [...strange, ...honest], { isQuiet: false });
+      expect((await follower.catchUp()).tags).toMatchObject({ agreed: height, finalized: height - 3 });
+      // Nobody has our newest block any more, but the others have all below it.
+      for (const node of strange) node.set({ fork: 1 });
+      await chain.rewind(height - 2);
+      await chain.mine(4);
+      for (let at = 1n; at <= 3n; at++) {
+        await pay(chain, at);
+        await follower.catchUp();
+      }
+      await eventually(() => expect(strange[0]!.counts().get('fork') ?? 0).toBeGreaterThan(0));
+      expect(follower.taken.filter(({ kind }) => kind === 'halt')).toEqual([]);
+      expect(follower.taken.filter(step => step.kind === 'blocks' && step.rollbackTo !== null)).toMatchObject([
+        { rollbackTo: { number: height - 2 } },
+      ]);
+      expect(follower.movements()).toEqual(await follower.walked(height + 1));
+    },
+  );
+
   test('that is alone for a while takes nothing back on which two had agreed', async () => {
     const chain = await prepare();
     const height = await chain.head();

@@ -5,7 +5,7 @@ import type { NodeReport } from './survey.ts';
 
 export type Voters = { readonly all: readonly NodeReport[]; readonly fresh: readonly NodeReport[] };
 
-/** `gone` if a quorum of nodes says so, `doubtful` if fewer do. */
+/** `gone` if a quorum of nodes has the same other block instead, `doubtful` if fewer do. */
 export type Verdict = 'stands' | 'gone' | 'doubtful';
 
 /** What the nodes report about blocks that Florin has processed. */
@@ -20,9 +20,9 @@ export type Agreement = {
    */
   agreedTags(reports: readonly NodeReport[], block: Block): Promise<Pick<Tags, 'safe' | 'finalized'>>;
   /**
-   * Whether our block stands against a node that has another one. It does if most nodes have it, or half of the fresh
-   * ones. So neither one node far ahead on its own branch decides, nor one that is stuck on a block that all others
-   * have left.
+   * Whether our block stands against a node that has another one. It does if more nodes have it than that other one, or
+   * as many of the fresh ones. So neither one node far ahead on its own branch decides, nor one that is stuck on a block
+   * that all others have left. Nodes on a third branch have no vote: two nodes that lie in different ways do not agree.
    */
   judge(report: NodeReport, voters: Voters, block: Block): Promise<Verdict>;
 };
@@ -32,22 +32,24 @@ export const createAgreement = (
   quorum: number,
   signal: AbortSignal,
 ): Agreement => {
-  const fetchHasBlock = async ({ node, head }: NodeReport, block: Block): Promise<boolean> => {
-    if (head.number < block.number) return false;
-    if (head.number === block.number) return head.hash === block.hash;
-    if (head.number === block.number + 1) return head.parentHash === block.hash;
-    const [found] = await fetchHeaders(node, { from: block.number, to: block.number }, signal);
-    return found!.hash === block.hash;
+  const fetchHash = async ({ node, head }: NodeReport, number: number): Promise<string | null> => {
+    if (head.number < number) return null;
+    if (head.number === number) return head.hash;
+    if (head.number === number + 1) return head.parentHash;
+    const [found] = await fetchHeaders(node, { from: number, to: number }, signal);
+    return found!.hash;
   };
 
   /** Each node is asked once per poll: a report lives as long as its poll. */
-  const answers = new WeakMap<NodeReport, Map<string, Promise<boolean>>>();
-  const hasBlock: Agreement['hasBlock'] = (report, block) => {
-    const cached = answers.get(report) ?? new Map<string, Promise<boolean>>();
-    const answer = cached.get(block.hash) ?? fetchHasBlock(report, block);
-    answers.set(report, cached.set(block.hash, answer));
-    return answer;
+  const hashes = new WeakMap<NodeReport, Map<number, Promise<string | null>>>();
+  /** The block that the node has at a height; null above its head. */
+  const hashAt = (report: NodeReport, number: number): Promise<string | null> => {
+    const cached = hashes.get(report) ?? new Map<number, Promise<string | null>>();
+    const hash = cached.get(number) ?? fetchHash(report, number);
+    hashes.set(report, cached.set(number, hash));
+    return hash;
   };
+  const hasBlock: Agreement['hasBlock'] = async (report, block) => (await hashAt(report, block.number)) === block.hash;
 
   /** A node behind the block is on our branch if its head is one of our blocks. */
   const isOnOurBranch = async (report: NodeReport, block: Block): Promise<boolean> => {
@@ -81,15 +83,17 @@ export const createAgreement = (
   };
 
   /**
-   * True for our branch, false for another. A node below the block votes by its head, if that tells the branches apart;
-   * null if not.
+   * Whether a node is on our branch or on the reporting node's. A node below the block votes by its head, if that tells the
+   * branches apart. Null if it is on neither, or cannot tell.
    */
-  const voteOf = async (voter: NodeReport, other: NodeReport, block: Block): Promise<boolean | null> => {
-    if (voter.head.number >= block.number) return hasBlock(voter, block);
-    const ours = await storedBlock(voter.head.number);
+  const voteOf = async (voter: NodeReport, report: NodeReport, block: Block): Promise<'ours' | 'theirs' | null> => {
+    const number = Math.min(block.number, voter.head.number);
+    const ours = number === block.number ? block : await storedBlock(number);
     if (ours === null) return null;
-    if (ours.hash !== voter.head.hash) return false;
-    return (await hasBlock(other, ours)) ? null : true;
+    const [hash, theirs] = [await hashAt(voter, number), await hashAt(report, number)];
+    if (hash === ours.hash) return number < block.number && theirs === hash ? null : 'ours';
+    if (theirs !== null) return hash === theirs ? 'theirs' : null;
+    return (await hasBlock(voter, report.head)) ? 'theirs' : null;
   };
 
   return {
@@ -121,11 +125,11 @@ export const createAgreement = (
       const votes = await Promise.all(
         all.map(async voter => ({ voter, vote: await voteOf(voter, report, block).catch(() => null) })),
       );
-      const count = (wanted: boolean, among: readonly NodeReport[]): number =>
+      const count = (wanted: 'ours' | 'theirs', among: readonly NodeReport[]): number =>
         votes.filter(({ voter, vote }) => vote === wanted && among.includes(voter)).length;
-      if (count(true, all) > count(false, all)) return 'stands';
-      if (count(true, fresh) > 0 && count(true, fresh) >= count(false, fresh)) return 'stands';
-      return count(false, all) >= quorum ? 'gone' : 'doubtful';
+      if (count('ours', all) > count('theirs', all)) return 'stands';
+      if (count('ours', fresh) > 0 && count('ours', fresh) >= count('theirs', fresh)) return 'stands';
+      return count('theirs', all) >= quorum ? 'gone' : 'doubtful';
     },
   };
 };

@@ -3,7 +3,8 @@ import type { ChainStep, DriverHost } from '../driver.ts';
 import { linkOf } from '../linkage.ts';
 import { createAgreement, type Voters } from './agreement.ts';
 import type { Emitter, Header } from './block.ts';
-import { fetchHeaders, fetchNearHead, fetchRange, type LoggedBlock } from './fetchBlocks.ts';
+import { fetchNearHead, fetchRange, type LoggedBlock } from './fetchBlocks.ts';
+import { findFork } from './findFork.ts';
 import { type WatchOptions, watchBlocks } from './movements.ts';
 import type { EvmNode } from './node.ts';
 import { createPollWait, type Wake } from './pollWait.ts';
@@ -39,7 +40,6 @@ const nearHead = 32;
 const rangeBlocks = 100;
 /** The most blocks in one step near the head. */
 const stepBlocks = 64;
-const headersAtOnce = 16;
 /** How far below the head reading starts: a reorg of the newest blocks must find a common ancestor. */
 const firstDepth = 16;
 
@@ -127,32 +127,6 @@ export async function* followChain(
     return stored?.hash === finalized.hash ? null : stored;
   };
 
-  /** The highest common block of the node's chain and ours, or the reason why only the operator can decide. */
-  const findAncestor = async (node: EvmNode, head: Header, block: Block): Promise<Block | string> => {
-    let to = Math.min(head.number, block.number);
-    let above: Header | null = null;
-    for (;;) {
-      const from = Math.max(0, to - headersAtOnce + 1);
-      const headers = await fetchHeaders(node, { from, to }, signal);
-      if (above !== null && headers.at(-1)!.hash !== above.parentHash) {
-        throw new RpcFault('malformed', undefined, "The node's chain changed while it was read.");
-      }
-      for (const header of headers.toReversed()) {
-        const stored = header.number === block.number ? block : await host.storedBlock(header.number);
-        if (stored === null) return `A reorg goes below block ${header.number + 1}, the oldest block kept.`;
-        if (stored.hash !== header.hash) continue;
-        const finalized = host.finalizedHeight();
-        if (finalized !== null && stored.number < finalized) {
-          return `A reorg goes below block ${finalized}, which was final.`;
-        }
-        return stored;
-      }
-      if (from === 0) return "The node's chain starts with another first block.";
-      above = headers[0]!;
-      to = from - 1;
-    }
-  };
-
   /** The next steps of one node's chain, up to its head. */
   async function* advance(report: NodeReport, others: readonly NodeReport[], block: Block): AsyncGenerator<ChainStep> {
     const { node, head } = report;
@@ -201,17 +175,23 @@ export async function* followChain(
   /** Switches to the node's branch unless our block stands; then the node is at fault. */
   async function* switchBranch(report: NodeReport, voters: Voters, block: Block): NodeSteps {
     const { node, head } = report;
-    const verdict = await agreement.judge(report, voters, block);
-    if (verdict === 'stands') throw onAnotherBranch();
-    const ancestor = await findAncestor(node, head, block);
-    if (typeof ancestor === 'string') {
+    const newest = await agreement.judge(report, voters, block);
+    if (newest === 'stands') throw onAnotherBranch();
+    const fork = await findFork(host, node, { head, block }, signal);
+    // That the others left our newest block does not mean that they left all that this node lacks: an ordinary reorg may
+    // have taken that block, while this node is on a branch of its own.
+    const lowest = await agreement.judge(report, voters, fork.disputed);
+    if (lowest === 'stands') throw onAnotherBranch();
+    const isDoubtful = newest === 'doubtful' || lowest === 'doubtful';
+    if ('reason' in fork) {
       // One node alone does not halt a chain that has several.
-      if (verdict === 'doubtful') return 'doubted';
-      yield { kind: 'halt', reason: ancestor };
+      if (isDoubtful) return 'doubted';
+      yield { kind: 'halt', reason: fork.reason };
       return 'done';
     }
+    const { ancestor } = fork;
     // Nor does it roll back blocks that two nodes agreed on, with payments completed by them.
-    if (verdict === 'doubtful' && ancestor.number < (tags.agreed ?? -1)) return 'doubted';
+    if (isDoubtful && ancestor.number < (tags.agreed ?? -1)) return 'doubted';
     // All blocks up to our old height in one step, so that a transfer moved to another block never counts as gone.
     const to = Math.min(head.number, Math.max(block.number, ancestor.number + 1));
     const fetched = await fetchNearHead(node, { from: ancestor.number + 1, to }, signal);

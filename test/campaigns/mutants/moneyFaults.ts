@@ -148,8 +148,8 @@ const finality: readonly Fault[] = [
   {
     harm: 'One node alone could undo a block and reverse its payments.',
     file: 'src/chains/evm/agreement.ts',
-    find: 'count(false, all) >= quorum',
-    replace: 'count(false, all) > 0',
+    find: "count('theirs', all) >= quorum",
+    replace: "count('theirs', all) > 0",
     tests: ['chains/agreement'],
   },
   {
@@ -161,10 +161,24 @@ const finality: readonly Fault[] = [
   },
   {
     harm: 'A reorg could undo a block below the finalized one.',
-    file: 'src/chains/evm/follow.ts',
-    find: 'stored.number < finalized)',
-    replace: 'stored.number < finalized - 1)',
+    file: 'src/chains/evm/findFork.ts',
+    find: 'stored.number >= finalized)',
+    replace: 'stored.number >= finalized - 1)',
     tests: ['chains/followForged'],
+  },
+  {
+    harm: 'During an ordinary reorg, one node could take back blocks that all others have.',
+    file: 'src/chains/evm/follow.ts',
+    find: "if (lowest === 'stands') throw onAnotherBranch();",
+    replace: '',
+    tests: ['chains/followBranches'],
+  },
+  {
+    harm: 'Two nodes that lie in different ways could halt a chain together.',
+    file: 'src/chains/evm/agreement.ts',
+    find: "return hash === theirs ? 'theirs' : null;",
+    replace: "return 'theirs';",
+    tests: ['chains/agreement'],
   },
 ];
 
