@@ -1,9 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { findBrowser } from './test/support/findBrowser.ts';
 
-/** `npm run test:all` runs everything and skips nothing; `npm test` leaves out what is tagged `thorough`. */
+/**
+ * `npm run test:all` runs everything and skips nothing; `npm test` leaves out what is tagged `thorough`. `npm run mutants`
+ * leaves out only what the machine cannot run.
+ */
 export default defineConfig(({ mode }) => {
   const isAll = mode === 'all';
+  const isThorough = isAll || mode === 'thorough';
   if (isAll && findBrowser() === null) {
     throw new Error('test:all needs Chromium, Chrome or Edge. Install one, or set CHROMIUM_PATH.');
   }
@@ -22,15 +26,15 @@ export default defineConfig(({ mode }) => {
         },
         { name: 'thorough', description: 'left out of npm test, part of npm run test:all' },
       ],
-      tagsFilter: isAll ? [] : ['!thorough'],
-      provide: { isThorough: isAll },
+      tagsFilter: isThorough ? [] : ['!thorough'],
+      provide: { isThorough },
       pool: 'forks',
       // A worker keeps the sources it has loaded: loading them anew for each file took a sixth of the time. Nothing in them
       // is changed by use, and each file has a database of its own.
       isolate: false,
       // Two cores are the smallest machine this is run on. Much of the time is spent waiting for chains and retries, which
       // leaves room for more workers than cores. What takes long has more of both, and needs fewer beside it.
-      maxWorkers: isAll ? 4 : 6,
+      maxWorkers: isThorough ? 4 : 6,
       testTimeout: 60_000,
       hookTimeout: 60_000,
       retry: 0,

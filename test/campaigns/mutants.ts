@@ -37,7 +37,8 @@ const firstFailure = async (copy: string, tests: readonly string[]): Promise<str
   const report = join(copy, 'report.json');
   await rm(report, { force: true });
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`];
+  // Without the mode, tests tagged `thorough` would be skipped, and what they notice would survive.
+  const options = ['run', '--mode=thorough', '--bail=1', '--reporter=json', `--outputFile=${report}`];
   const child = spawn(process.execPath, [vitest, ...options, ...tests.map(testPath)], { cwd: copy, stdio: 'ignore' });
   await new Promise(resolve => child.once('exit', resolve));
   const { testResults } = JSON.parse(await readFile(report, 'utf8')) as Report;
