@@ -23,8 +23,12 @@ type Asker = { key: string | null; environment: Environment };
 
 let scene: TestFlorin;
 let receiver: WebhookReceiver;
+/** Ids sort by time: a comparison that lets one side through shows only to accounts of that side. */
+let older: TestAccount;
 let owner: TestAccount;
-let other: TestAccount;
+let younger: TestAccount;
+/** Older than the owner, and without anything of its own. */
+let empty: TestAccount;
 let operations: Operation[];
 const lacking = {} as Record<Permission, string>;
 let revoked: string;
@@ -32,7 +36,8 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
   // Each of the many failing requests has its own client address, so that the limit per address does not apply.
   scene = await startTestFlorin({ env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
-  [owner, other] = [await scene.account(), await scene.account()];
+  [empty, older] = [await scene.account(), await scene.account()];
+  [owner, younger] = [await scene.account(), await scene.account()];
   for (const scope of permissions) {
     lacking[scope] = (
       await scene.key(
@@ -142,8 +147,12 @@ const askers: Record<
   { as: (operation: Operation) => Asker; expected: (operation: Operation) => number | null }
 > = {
   owner: { as: () => ({ key: owner.keys.sandbox, environment: 'sandbox' }), expected: () => null },
-  'other tenant': {
-    as: () => ({ key: other.keys.sandbox, environment: 'sandbox' }),
+  'older tenant': {
+    as: () => ({ key: older.keys.sandbox, environment: 'sandbox' }),
+    expected: ({ kind, scope }) => (kind !== null && scope !== null ? 404 : null),
+  },
+  'younger tenant': {
+    as: () => ({ key: younger.keys.sandbox, environment: 'sandbox' }),
     expected: ({ kind, scope }) => (kind !== null && scope !== null ? 404 : null),
   },
   'other environment': {
@@ -208,6 +217,7 @@ test('lists hold what is the caller’s own and nothing else', async () => {
   for (const { path, query, kind, scope } of operations.filter(each => each.method === 'GET')) {
     if (scope === null || kind !== null) continue;
     for (const asker of [
+      { key: empty.keys.sandbox, environment: 'sandbox' },
       { key: stranger.keys.sandbox, environment: 'sandbox' },
       { key: stranger.keys.production, environment: 'production' },
     ] as const) {

