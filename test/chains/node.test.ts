@@ -54,6 +54,18 @@ describe('rest', () => {
     expect(restMs(scene)).toBe(500);
   });
 
+  test.each(['malformed', 'refused', 'status', 'unreachable'] as const)(
+    'grows up to five seconds only where the node answers wrongly at once (%s)',
+    async kind => {
+      const scene = await start();
+      const rests = Array.from({ length: 6 }, () => {
+        scene.node.backOff(new RpcFault(kind, undefined, 'wrong'));
+        return restMs(scene);
+      });
+      expect(rests).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    },
+  );
+
   test('is as long as the node asks for, and never longer than a minute', async () => {
     const scene = await start();
     scene.node.backOff(new RpcFault('status', 429, 'slow down', 7_000));

@@ -21,7 +21,10 @@ export type EvmNode = {
 };
 
 const minBackOffMs = 500;
+/** Every poll waits for a node that answers late, so it is asked less and less often. */
 const maxBackOffMs = 60_000;
+/** A wrong answer costs no time. If most nodes are faulty, each one is needed for a quorum. */
+const maxBackOffAfterAnswerMs = 5_000;
 /** Providers with rate limits need a longer back-off than one failure does. */
 const limitedBackOffMs = 5_000;
 const batchSize = 20;
@@ -29,6 +32,9 @@ const batchSize = 20;
 /** Rate limited, by HTTP or by the codes of several providers. */
 export const isLimited = (fault: unknown): boolean =>
   fault instanceof RpcFault && (fault.code === 429 || fault.code === -32005 || fault.code === -32029);
+
+const isLate = (fault: unknown): boolean =>
+  !(fault instanceof RpcFault) || fault.kind === 'timeout' || fault.kind === 'too_large';
 
 /** Nodes refuse calls for blocks whose state they have dropped, each with its own code. */
 export const isStateGone = (fault: unknown): boolean =>
@@ -95,7 +101,8 @@ export const createNode = (
     backOff(fault) {
       // The node has done nothing wrong.
       if (fault instanceof RpcFault && fault.kind === 'unconfirmed') return;
-      const backOffMs = Math.min(minBackOffMs * 2 ** faultsInRow, maxBackOffMs);
+      const longestMs = isLate(fault) || isLimited(fault) ? maxBackOffMs : maxBackOffAfterAnswerMs;
+      const backOffMs = Math.min(minBackOffMs * 2 ** faultsInRow, longestMs);
       const requestedMs =
         (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedBackOffMs : 0);
       backOffUntilMs = nowMs() + Math.min(Math.max(backOffMs, requestedMs), maxBackOffMs);

@@ -7,15 +7,14 @@ import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
 import { isSettled } from './applyBlocks.ts';
 import { lockHeldChain } from './heldChain.ts';
-import { isOurs } from './ourBlocks.ts';
+import { onlyOurs } from './ourBlocks.ts';
 
 /** Writes native coin found by balance, if its block is still canonical, and decides its payments. A block may repeat. */
 export const applyCoins = (context: Context, lease: Lease, found: readonly WatchedBlock[]): Promise<void> =>
   recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockHeldChain(tx, lease);
     const { caip2 } = chain;
-    const canonical: WatchedBlock[] = [];
-    for (const block of found) if (await isOurs(tx, chain, block)) canonical.push(block);
+    const canonical = await onlyOurs(tx, chain, found);
     if (canonical.length === 0) return;
     const blocks = [...new Map(canonical.map(block => [block.hash, block])).values()];
     // A block that was deleted because it was empty is stored again.

@@ -9,7 +9,7 @@ import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
 import { heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
 import { lockHeldChain } from './heldChain.ts';
-import { isOurs } from './ourBlocks.ts';
+import { onlyOurs } from './ourBlocks.ts';
 import { writeMovements } from './writeMovements.ts';
 
 /** Clocks of block producers differ. */
@@ -58,13 +58,10 @@ export const applyReread = (
 ): Promise<number> =>
   recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockHeldChain(tx, lease);
-    const written: WatchedBlock[] = [];
+    const filled = blocks.filter(({ movements, forwards }) => movements.length + forwards.length > 0);
+    const written = await onlyOurs(tx, chain, filled);
     let found = 0;
-    for (const block of blocks) {
-      if (block.movements.length + block.forwards.length === 0 || !(await isOurs(tx, chain, block))) continue;
-      found += await writeBlock(context, tx, chain.caip2, block);
-      written.push(block);
-    }
+    for (const block of written) found += await writeBlock(context, tx, chain.caip2, block);
     if (written.length > 0) {
       const touched = await paymentsInBlocks(tx, chain.caip2, written);
       await advance(touched);

@@ -1,17 +1,25 @@
 import type { Block } from '../../core/chain.ts';
-import { storedBlock } from '../../storage/chain/blocks.ts';
+import { storedHashes } from '../../storage/chain/blocks.ts';
 import type { ChainRow } from '../../storage/chain/chains.ts';
 import type { Queryable } from '../../storage/database.ts';
 
 /** Blocks below this depth may have been deleted because they were empty. */
 const keptBlocks = 256;
 
-/** Whether a block is ours: the one stored at its height, or one too deep to be stored, which no reorg reaches. */
-export const isOurs = async (
+/** Those blocks that are ours: stored at their height, or too deep to be stored, where no reorg reaches. */
+export const onlyOurs = async <B extends Pick<Block, 'number' | 'hash'>>(
   tx: Queryable,
   { caip2, latestNumber }: ChainRow,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
-): Promise<boolean> => {
-  const stored = await storedBlock(tx, caip2, number);
-  return stored === null ? number < latestNumber! - keptBlocks : stored.hash === hash;
+  blocks: readonly B[],
+): Promise<B[]> => {
+  if (blocks.length === 0) return [];
+  const hashes = await storedHashes(
+    tx,
+    caip2,
+    blocks.map(({ number }) => number),
+  );
+  return blocks.filter(({ number, hash }) => {
+    const stored = hashes.get(number);
+    return stored === undefined ? number < latestNumber! - keptBlocks : stored === hash;
+  });
 };

@@ -13,6 +13,20 @@ const storedBlockStatement = {
 export const storedBlock = async (db: Queryable, caip2: string, number: number): Promise<Block | null> =>
   (await db.query<Row & Block>(storedBlockStatement, [caip2, number]))[0] ?? null;
 
+const storedHashesStatement = {
+  name: 'block-hashes-at',
+  text: 'select number::float8 as number, hash from blocks where caip2 = $1 and number = any($2::bigint[]) and canonical',
+};
+/** The hashes of the canonical blocks at these heights, by height, as far as they are stored. */
+export const storedHashes = async (
+  db: Queryable,
+  caip2: string,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, string>> => {
+  const rows = await db.query<Row & { number: number; hash: string }>(storedHashesStatement, [caip2, numbers]);
+  return new Map(rows.map(({ number, hash }) => [number, hash]));
+};
+
 const keptNearStatement = {
   name: 'blocks-kept-near',
   text: `select number::float8 as number from (

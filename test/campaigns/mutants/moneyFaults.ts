@@ -228,7 +228,7 @@ const reorgs: readonly Fault[] = [
   {
     harm: 'Coin would be credited in a block that a reorg removed.',
     file: 'src/engine/chain/ourBlocks.ts',
-    find: ': stored.hash === hash',
+    find: ': stored === hash',
     replace: ': true',
     tests: ['engine/applyCoins'],
   },
