@@ -7,6 +7,9 @@ export type Block = {
   readonly timestamp: number;
 };
 
+/** Clocks of block producers differ: a block's timestamp may be earlier than its creation by this much. */
+export const clockSlackMs = 60_000;
+
 /** Whether a chain has the forwarder factory at its address, judged by the hash of the code there. */
 export type FactoryState = 'present' | 'absent' | 'different_code';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
 import { findCoins } from '../../src/engine/chain/findCoins.ts';
 import type { CoinPayment } from '../../src/storage/chain/coins.ts';
@@ -53,6 +53,7 @@ const paid: CoinPayment = {
   createdAt: new Date(0),
   baseline: 'empty',
   laterBaseline: null,
+  baselineBlock: null,
   changes: [],
 };
 
@@ -147,6 +148,44 @@ test.each([
     ...found.map(({ number }) => ['found', number]),
     ...unsearched.map(({ payment }) => ['unsearched', payment === paid ? head : 0]),
   ]).toEqual(expected);
+});
+
+describe('at an address of an extended public key', () => {
+  const createdAt = 150;
+  const ofKey: CoinPayment = {
+    ...paid,
+    walletKind: 'xpub',
+    createdAt: new Date((createdAt + 60) * 1000),
+    baseline: 'known',
+    baselineBlock: 140,
+    changes: [{ blockNumber: 0, amount: '5' }],
+  };
+  /** What is found if the address holds so much from each height on. */
+  const findHeld = async (payment: CoinPayment, held: readonly (readonly [from: number, balance: bigint])[]) => {
+    const search = await findCoins([payment], blockAt(head), {
+      from: async () => 0,
+      blockAt: async number => blockAt(number),
+      balances: async ({ number }, holders) => {
+        const balance = held.findLast(([from]) => from <= number)?.[1] ?? 0n;
+        return new Map(holders.map(holder => [holder, balance]));
+      },
+    });
+    return search!.found.map(({ number, movements }) => [number, movements[0]!.amount]);
+  };
+
+  test.each([
+    ['between its baseline and the payment', [[0, 5n], [145, 9n]], []],
+    ['before and after', [[0, 5n], [145, 9n], [170, 10n]], [[170, 1n]]],
+    ['before and in the first block since', [[0, 5n], [149, 9n], [150, 10n]], [[150, 1n]]],
+    ['in the first block since', [[0, 5n], [150, 6n]], [[150, 1n]]],
+  ] as const)('coin that came %s', async (_, held, found) => {
+    expect(await findHeld(ofKey, held)).toEqual(found);
+  }); // biome-ignore format: one line each
+
+  test('coin that left before the baseline is not found, although the payment is hardly younger', async () => {
+    const young = { ...ofKey, createdAt: new Date(140_000), changes: [] };
+    expect(await findHeld(young, [[0, 5n], [130, 0n], [160, 1n]])).toEqual([[160, 1n]]); // biome-ignore format: one line
+  });
 });
 
 test('a young payment needs no old block', async () => {

@@ -5,22 +5,27 @@ import type { Database } from '../../src/storage/database.ts';
 import type { QuietScene } from '../workers/quietScene.ts';
 
 export const caip2 = 'eip155:31337';
-export const contract = '0x00000000000000000000000000000000000000C0';
+export const contract: string = '0x00000000000000000000000000000000000000C0';
 
 /** From the fork on, each branch has its own hashes. */
 export const hashOf = (branch: string, number: number): string =>
   `0x${Buffer.from(`${branch}${number}`).toString('hex').padStart(64, '0')}`;
 
-export type Coming = { readonly to: string; readonly amount: bigint; readonly tx?: string };
+export type Coming = {
+  readonly to: string;
+  readonly amount: bigint;
+  readonly tx?: string;
+  readonly contract?: string | null;
+};
 
 const movementIn =
   (hash: string) =>
-  ({ to, amount, tx = hash }: Coming, index: number): Movement => ({
+  ({ to, amount, tx = hash, contract: coin = contract }: Coming, index: number): Movement => ({
     key: `${hash}:log:${index}`,
     txHash: tx,
     from: null,
     to,
-    contract,
+    contract: coin,
     amount,
     verified: true,
   });

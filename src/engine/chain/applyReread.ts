@@ -1,7 +1,7 @@
-import type { Movement, WatchedBlock } from '../../core/chain.ts';
+import type { WatchedBlock } from '../../core/chain.ts';
 import { insertBlocks } from '../../storage/chain/blocks.ts';
 import type { Lease } from '../../storage/chain/chains.ts';
-import { keyCreationTimes, paymentsInBlocks, verifyTransfers } from '../../storage/chain/transfers.ts';
+import { paymentsInBlocks, verifyTransfers } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { insertForwards, verifyForwards } from '../../storage/settlement/forwards.ts';
 import type { Context } from '../context.ts';
@@ -12,34 +12,14 @@ import { lockHeldChain } from './heldChain.ts';
 import { onlyOurs } from './ourBlocks.ts';
 import { writeMovements } from './writeMovements.ts';
 
-/** Clocks of block producers differ. */
-const clockSlackMs = 60_000;
-
-/**
- * Leaves out transfers to an address of an extended public key that are older than its payment. When these blocks were
- * first read, the address belonged to no payment.
- */
-const withoutOlder = async (
-  tx: Queryable,
-  { timestamp }: WatchedBlock,
-  movements: readonly Movement[],
-): Promise<readonly Movement[]> => {
-  const created = await keyCreationTimes(
-    tx,
-    movements.map(({ to }) => to),
-  );
-  return movements.filter(({ to }) => timestamp * 1000 >= (created.get(to)?.getTime() ?? 0) - clockSlackMs);
-};
-
 const isVerified = ({ verified }: { readonly verified: boolean }): boolean => verified;
 const keysOf = (items: readonly { readonly key: string }[]): string[] => items.map(({ key }) => key);
 
 /** Writes one block as it was read again. Returns how many transfers were not on record. */
 const writeBlock = async (context: Context, tx: Queryable, caip2: string, block: WatchedBlock): Promise<number> => {
   await insertBlocks(tx, caip2, [block]);
-  const movements = await withoutOlder(tx, block, block.movements);
-  const countable = await unrecordedMovements(tx, caip2, { number: block.number, movements });
-  const found = await writeMovements(context, tx, caip2, [{ ...block, movements: countable }]);
+  const movements = await unrecordedMovements(tx, caip2, block);
+  const found = await writeMovements(context, tx, caip2, [{ ...block, movements }]);
   await insertForwards(tx, caip2, [block]);
   await verifyForwards(tx, caip2, keysOf(block.forwards.filter(isVerified)));
   await verifyTransfers(tx, caip2, keysOf(block.movements.filter(isVerified)));

@@ -1,4 +1,4 @@
-import type { Block, Movement, WatchedBlock } from '../../core/chain.ts';
+import { type Block, clockSlackMs, type Movement, type WatchedBlock } from '../../core/chain.ts';
 import type { CoinPayment } from '../../storage/chain/coins.ts';
 
 /** Native coin balances at a block; null if too few nodes have that block's state. */
@@ -9,8 +9,6 @@ export type CoinBalances = (
 
 /** The most blocks in which coin of one payment is found in one turn. */
 const maxBlocks = 120;
-/** Clocks of block producers differ. */
-const clockSlackMs = 60_000;
 
 /** What an address should hold at a height according to the records. */
 export const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
@@ -41,8 +39,8 @@ const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options):
   return amount > 0n ? { block, amount } : 'none';
 };
 
-const isOlder = (block: Block, { createdAt }: CoinPayment): boolean =>
-  block.timestamp * 1000 < createdAt.getTime() - clockSlackMs;
+const isOlder = (block: Block, { createdAt, baselineBlock }: CoinPayment): boolean =>
+  block.timestamp * 1000 < createdAt.getTime() - clockSlackMs || block.number <= (baselineBlock ?? -1);
 
 /**
  * The height from which a payment is searched, in doubling steps down from the head: nodes may have dropped old blocks,
@@ -88,6 +86,18 @@ const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Pr
 };
 
 /**
+ * What an address of an extended public key held beyond the records in the block before, if that is older than the payment:
+ * its baseline may be some minutes old by then. Nobody could know a forwarder's address.
+ */
+const olderGap = async (payment: CoinPayment, { number }: Block, options: Options): Promise<Gap | null> => {
+  if (payment.walletKind === 'forwarder' || number === 0) return null;
+  const before = await options.blockAt(number - 1);
+  if (before === null || !isOlder(before, payment)) return null;
+  const gap = await gapAt(payment, before, options);
+  return typeof gap === 'object' ? gap : null;
+};
+
+/**
  * Native coin sent by a contract appears in no log and no transaction, only in the balance. The missing sum is what an
  * address holds and has forwarded, minus what is recorded. Null if no node reports the balances at the head.
  */
@@ -117,6 +127,11 @@ export const findCoins = async (
       if (gap === 'unknown') {
         unsearched.push({ payment, amount: more });
         break;
+      }
+      const older = await olderGap({ ...payment, changes }, gap.block, options);
+      if (older !== null) {
+        changes.push({ blockNumber: older.block.number, amount: older.amount.toString() });
+        continue;
       }
       const { block, amount } = gap;
       changes.push({ blockNumber: block.number, amount: amount.toString() });

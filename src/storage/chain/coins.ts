@@ -16,6 +16,8 @@ export type CoinPayment = Row &
     baseline: 'empty' | 'known' | 'later' | 'none';
     /** The later baseline, as text. Above it, coin is unexplained. */
     laterBaseline: string | null;
+    /** The block of a known baseline. */
+    baselineBlock: number | null;
     changes: readonly CoinChange[];
   };
 
@@ -27,7 +29,8 @@ export const coinColumns = `p.account_id as "accountId", p.environment, p.id, p.
   p.wallet_kind as "walletKind", p.created_at as "createdAt",
   case when p.wallet_kind = 'forwarder' then 'empty' when a.read_at is null then 'none'
     when a.read_at <= p.created_at then 'known' else 'later' end as baseline,
-  case when a.read_at > p.created_at then a.amount::text end as "laterBaseline", coalesce((
+  case when a.read_at > p.created_at then a.amount::text end as "laterBaseline",
+  case when a.read_at <= p.created_at then a.block_number::float8 end as "baselineBlock", coalesce((
     select json_agg(json_build_object('blockNumber', r.block_number, 'amount', r.amount::text)) from (
       select t.block_number, t.amount from transfers t
       where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id

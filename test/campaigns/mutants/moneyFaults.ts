@@ -253,6 +253,20 @@ const reorgs: readonly Fault[] = [
     replace: 'select 0, a.amount where false and',
     tests: ['watch/contractCoin'],
   },
+  {
+    harm: 'Funds that an address received before its payment would be credited by a watcher that is behind.',
+    file: 'src/storage/chain/transfers.ts',
+    find: '      where ${isNotOlder}\n',
+    replace: '',
+    tests: ['engine/applyBlocks'],
+  },
+  {
+    harm: 'Coin that came between the baseline of an address and its payment would be credited.',
+    file: 'src/engine/chain/findCoins.ts',
+    find: "payment.walletKind === 'forwarder' || number === 0",
+    replace: 'true',
+    tests: ['engine/findCoins'],
+  },
 ];
 
 const totals: readonly Fault[] = [

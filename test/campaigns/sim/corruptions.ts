@@ -108,13 +108,18 @@ const corruptions: readonly Corruption[] = [
     // Another coin of this kind, found while the payment was open, shows that the scanner had run.
     name: 'native coin that a contract sent before the payment was closed is lost',
     noticedBy: 'I2',
+    // The events have lost their index, so they are read once.
     sql: [
-      `delete from transfers where key = (select t.key from transfers t join payments p on p.id = t.payment_id
-        where ${byBalance('t')} and p.status = 'completed' and exists (select from transfers r
-          where ${byBalance('r')} and r.key <> t.key and r.block_number >= t.block_number
-            and r.first_seen_at > p.created_at and r.first_seen_at < (select min(e.created_at) from events e
-              where e.payment_id = p.id and e.status not in ('pending', 'confirming', 'reversed')))
-        order by t.key limit 1)`,
+      `with closed as materialized (
+          select payment_id as id, min(created_at) as at from events
+          where status not in ('pending', 'confirming', 'reversed') group by payment_id
+        ), found as materialized (select * from transfers t where ${byBalance('t')})
+        delete from transfers where key = (
+          select t.key from found t join payments p on p.id = t.payment_id join closed c on c.id = p.id
+          where p.status = 'completed' and exists (select from found r
+            where r.key <> t.key and r.block_number >= t.block_number
+              and r.first_seen_at > p.created_at and r.first_seen_at < c.at)
+          order by t.key limit 1)`,
     ],
   },
   {
