@@ -63,6 +63,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     tiers: JSON.stringify([{ atLeast: '0', kind: 'depth', depth: 2 }]),
     toleranceBps: 0,
     dustFloor: 0n,
+    headNumber: null,
     latePolicy: 'accept',
     lateWindowSeconds: 0,
     description: null,

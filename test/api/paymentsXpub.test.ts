@@ -35,6 +35,19 @@ test('addresses are those of the key, one after the other', async () => {
   expect(made.map(payment => payment.address)).toEqual([0, 1, 2].map(index => deriveXpubAddress(xpub, index)));
 });
 
+test('a payment knows the newest block of its creation, because anybody can send to its address before', async () => {
+  const calls = paymentCalls(scene, await accountWith(newKey().publicExtendedKey));
+  const ofForwarder = paymentCalls(scene, await scene.account());
+  const { latestBlock } = (await scene.client.call('GET', '/v1/networks/base')).json as { latestBlock: number };
+  const [known, unknown] = [await calls.made(), await ofForwarder.made()];
+  const text = 'select head_number::float8 as head from payments where id = any($1) order by id';
+  const rows = await scene.admin.db.query<{ head: number | null }>({ name: 'test-heads', text }, [
+    [known.id, unknown.id],
+  ]);
+  expect(rows).toEqual([{ head: expect.any(Number) }, { head: null }]);
+  expect(rows[0]!.head).toBeGreaterThanOrEqual(latestBlock);
+});
+
 test('repeated requests use up no address', async () => {
   const xpub = newKey().publicExtendedKey;
   const calls = paymentCalls(scene, await accountWith(xpub));

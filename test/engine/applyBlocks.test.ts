@@ -130,27 +130,30 @@ describe('a reorg', () => {
 describe('blocks that are read after the payment of an address was created', () => {
   const counted = ({ id }: Written) =>
     quiet.read<{ at: number }>(`select block_number::int as at from transfers where payment_id = '${id}'`);
-  const ofKey = (created: string) =>
-    `wallet_kind = 'xpub', created_at = ${created}, expires_at = clock_timestamp() + interval '1 hour'`;
+  const ofKey = (created: string, head: number | null) =>
+    `wallet_kind = 'xpub', created_at = ${created}, head_number = ${head}, expires_at = clock_timestamp() + interval '1 hour'`;
 
-  test('tokens older than the payment at an address of an extended public key do not count, later ones do', async () => {
-    const [forwarder, younger, older] = (await payments(3)) as [Written, Written, Written];
-    await quiet.tamper(younger.id, ofKey('clock_timestamp()'));
-    await quiet.tamper(older.id, ofKey('created_at'));
-    const all = [forwarder, younger, older];
-    await begin(makeBlocks(genesis, 'a', 3, { 1: all.map(({ address }) => ({ to: address, amount: 8n })) }));
-    expect(await Promise.all(all.map(counted))).toEqual([[{ at: 1 }], [], [{ at: 1 }]]);
+  test('funds older than the payment at an address of an extended public key do not count', async () => {
+    const all = await payments(4);
+    const [, younger, older, earlier] = all as [Written, Written, Written, Written];
+    await quiet.tamper(younger.id, ofKey('clock_timestamp()', 3));
+    await quiet.tamper(older.id, ofKey('created_at', 3));
+    await quiet.tamper(earlier.id, ofKey('clock_timestamp()', null));
+    const coming = all.flatMap(({ address: to }) => [
+      { to, amount: 8n },
+      { to, amount: 9n, contract: null },
+    ]);
+    await begin(makeBlocks(genesis, 'a', 3, { 1: coming }));
+    const both = [{ at: 1 }, { at: 1 }];
+    expect(await Promise.all(all.map(counted))).toEqual([both, [], both, []]);
   });
 
-  test('coin in the block of its baseline or below does not count, whatever the time of the block', async () => {
-    const [payment] = (await quiet.overdue(1)).written as [Written];
-    const { id, address } = payment;
-    await quiet.tamper(id, ofKey('created_at'));
-    await quiet.read(`insert into address_baselines (caip2, address, amount, block_number, read_at)
-      select '${caip2}', address, 3, 2, created_at from payments where id = '${id}'`);
-    const coin = { to: address, amount: 1n, contract: null };
-    await begin(makeBlocks(genesis, 'a', 5, { 1: [coin], 2: [coin], 3: [coin] }));
-    expect(await counted(payment)).toEqual([{ at: 3 }]);
+  test('but they do in a block that was mined after the creation, although its time is older', async () => {
+    const [payment] = (await payments(1)) as [Written];
+    await quiet.tamper(payment.id, ofKey('clock_timestamp()', 1));
+    const coming = [{ to: payment.address, amount: 8n }];
+    await begin(makeBlocks(genesis, 'a', 4, { 1: coming, 2: coming }));
+    expect(await counted(payment)).toEqual([{ at: 2 }]);
   });
 });
 

@@ -53,7 +53,7 @@ const paid: CoinPayment = {
   createdAt: new Date(0),
   baseline: 'empty',
   laterBaseline: null,
-  baselineBlock: null,
+  headNumber: null,
   changes: [],
 };
 
@@ -157,7 +157,7 @@ describe('at an address of an extended public key', () => {
     walletKind: 'xpub',
     createdAt: new Date((createdAt + 60) * 1000),
     baseline: 'known',
-    baselineBlock: 140,
+    headNumber: createdAt,
     changes: [{ blockNumber: 0, amount: '5' }],
   };
   /** What is found if the address holds so much from each height on. */
@@ -182,9 +182,10 @@ describe('at an address of an extended public key', () => {
     expect(await findHeld(ofKey, held)).toEqual(found);
   }); // biome-ignore format: one line each
 
-  test('coin that left before the baseline is not found, although the payment is hardly younger', async () => {
-    const young = { ...ofKey, createdAt: new Date(140_000), changes: [] };
-    expect(await findHeld(young, [[0, 5n], [130, 0n], [160, 1n]])).toEqual([[160, 1n]]); // biome-ignore format: one line
+  test('coin in a block that was mined after the creation counts, although its time is older', async () => {
+    const held = [[0, 5n], [130, 6n]] as const; // biome-ignore format: one line
+    expect(await findHeld({ ...ofKey, headNumber: 129 }, held)).toEqual([[130, 1n]]);
+    expect(await findHeld({ ...ofKey, headNumber: 130 }, held)).toEqual([]);
   });
 });
 

@@ -32,6 +32,7 @@ describe('the terms of a payment are frozen', () => {
     ['late_window_seconds', '1'],
     ['metadata', `'{"a":1}'`],
     ['external_id', `'another'`],
+    ['head_number', '1'],
     ['created_at', `'2026-01-31T12:00:00.001Z'`],
   ])('%s', async (column, value) => {
     const id = await rows.payment(account);

@@ -27,6 +27,7 @@ const landed: Readonly<Record<string, string>> = {
   '0018_cheaper_facts.sql': 'aafb2ebc7e63d0cf0c70e805f75612220dc8a7c5c974470fff493e24be6f25d3',
   '0019_memberships.sql': 'f2d45ae3bc49c6488811c6b8c09b4b082ad7b6d2c17f44bab89167516362692f',
   '0020_key_makers.sql': '47249b71bc1eb5609b48df817c986f646ce4d8cea6f04a7c9febe64168445723',
+  '0021_heads_at_creation.sql': '6f568bf10d14dab762262c4b23ee2af2129dbc9d82eaa5c0a20e2cdfd9d9843f',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -39,8 +39,8 @@ const gapAt = async (payment: CoinPayment, block: Block, { balances }: Options):
   return amount > 0n ? { block, amount } : 'none';
 };
 
-const isOlder = (block: Block, { createdAt, baselineBlock }: CoinPayment): boolean =>
-  block.timestamp * 1000 < createdAt.getTime() - clockSlackMs || block.number <= (baselineBlock ?? -1);
+const isOlder = (block: Block, { createdAt, headNumber }: CoinPayment): boolean =>
+  block.timestamp * 1000 < createdAt.getTime() - clockSlackMs && block.number <= (headNumber ?? block.number);
 
 /**
  * The height from which a payment is searched, in doubling steps down from the head: nodes may have dropped old blocks,

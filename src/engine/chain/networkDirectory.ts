@@ -122,13 +122,13 @@ export const createNetworkDirectory = (
   };
 };
 
-/** The network on which a payment in this currency may be created now. Throws the reason if there is none. */
+/** The network on which a payment in this currency may be created now, as measured. Throws the reason if there is none. */
 export const watchedNetwork = async (
   directory: NetworkDirectory,
   environment: Environment,
   slug: string,
   symbol: string | undefined,
-): Promise<Network> => {
+): Promise<MeasuredNetwork> => {
   const found = await directory.find(environment, slug);
   if (!found) {
     const choices = directory.all().filter(n => n.environment === environment);
@@ -146,5 +146,5 @@ export const watchedNetwork = async (
   if (disabled !== undefined) {
     throw new FlorinError('network_unavailable', `${symbol} on ${slug} is disabled. ${disabled}`);
   }
-  return found.network;
+  return found;
 };

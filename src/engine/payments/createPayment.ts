@@ -94,7 +94,7 @@ const termsOf = async (
   context: Context,
   caller: PaymentTerms,
   request: PaymentRequest,
-): Promise<{ network: Network; currency: Currency; amount: bigint; wallet: WalletRow }> => {
+): Promise<{ network: Network; currency: Currency; amount: bigint; wallet: WalletRow; headNumber: string | null }> => {
   const { environment } = caller;
   checkUrls(context, request, environment);
   const configured = context.networks.configured(environment, request.network);
@@ -108,10 +108,16 @@ const termsOf = async (
     throw waitsForOperator('live payments');
   }
   // Throws if the network is not configured, so there is a currency from here on.
-  const network = await watchedNetwork(context.networks, environment, request.network, currency?.symbol);
+  const { network, latestBlock } = await watchedNetwork(
+    context.networks,
+    environment,
+    request.network,
+    currency?.symbol,
+  );
   const wallet = walletOf(context, caller, network);
   if (wallet.kind === 'forwarder') await requireFactory(context.networks, network);
-  return { network, currency: currency!, amount, wallet };
+  const headNumber = wallet.kind === 'xpub' ? latestBlock : null;
+  return { network, currency: currency!, amount, wallet, headNumber };
 };
 
 const nextAddress = async (
@@ -145,7 +151,7 @@ const build = async (
 ): Promise<{ row: NewPayment; body: string }> => {
   const { accountId, environment } = caller;
   const scope: Scope = { accountId, environment };
-  const { network, currency, amount, wallet } = await termsOf(context, caller, request);
+  const { network, currency, amount, wallet, headNumber } = await termsOf(context, caller, request);
   const { derivationIndex, address } = await nextAddress(context, scope, wallet);
   const { id, ms: createdAtMs } = context.ids.next('payment', context.clock.nowMs());
   const { symbol, decimals, contractAddress: contract } = currency;
@@ -192,6 +198,7 @@ const build = async (
       dustFloor: currency.dustFloor,
       latePolicy: latePolicyOf(caller, currency),
       lateWindowSeconds: caller.lateWindowSeconds,
+      headNumber,
       ...createdEvent(context, environment, createdAtMs, body),
       idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },
     },

@@ -16,8 +16,8 @@ export type CoinPayment = Row &
     baseline: 'empty' | 'known' | 'later' | 'none';
     /** The later baseline, as text. Above it, coin is unexplained. */
     laterBaseline: string | null;
-    /** The block of a known baseline. */
-    baselineBlock: number | null;
+    /** The newest block that was known at the creation; null for forwarders, and for payments of earlier versions. */
+    headNumber: number | null;
     changes: readonly CoinChange[];
   };
 
@@ -30,7 +30,7 @@ export const coinColumns = `p.account_id as "accountId", p.environment, p.id, p.
   case when p.wallet_kind = 'forwarder' then 'empty' when a.read_at is null then 'none'
     when a.read_at <= p.created_at then 'known' else 'later' end as baseline,
   case when a.read_at > p.created_at then a.amount::text end as "laterBaseline",
-  case when a.read_at <= p.created_at then a.block_number::float8 end as "baselineBlock", coalesce((
+  p.head_number::float8 as "headNumber", coalesce((
     select json_agg(json_build_object('blockNumber', r.block_number, 'amount', r.amount::text)) from (
       select t.block_number, t.amount from transfers t
       where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
@@ -54,11 +54,11 @@ const openCoinsStatement = {
   name: 'coins-open',
   text: `select ${coinColumns}
     from (
-      (select account_id, environment, id, address, wallet_kind, created_at from payments
+      (select account_id, environment, id, address, wallet_kind, created_at, head_number from payments
         where caip2 = $1 and contract is null and status in ('pending', 'confirming', 'reversed') and id > $2
           order by id limit $3)
       union all
-      (select distinct l.account_id, l.environment, l.id, l.address, l.wallet_kind, l.created_at
+      (select distinct l.account_id, l.environment, l.id, l.address, l.wallet_kind, l.created_at, l.head_number
         from chains c
           join transfers t on t.caip2 = c.caip2 and t.block_number > c.latest_number - ${recentBlocks}
             and t.superseded

@@ -9,6 +9,8 @@ export type NewPayment = PaymentTerms & {
   /** JSON. */
   tiers: string;
   dustFloor: bigint;
+  /** The newest block that was known, for an address of an extended public key. */
+  headNumber: string | null;
   createdAtMs: number;
   expiresAtMs: number;
   eventId: string;
@@ -45,6 +47,7 @@ const terms: Fields<NewPayment> = {
   callback_url: ['text', p => p.callbackUrl],
   redirect_url: ['text', p => p.redirectUrl],
   external_id: ['text', p => p.externalId],
+  head_number: ['bigint', p => p.headNumber],
 };
 const input = columns<NewPayment>({
   ...terms,

@@ -1,7 +1,14 @@
+import { chainFaults } from './chainFaults.ts';
 import type { Fault } from './fault.ts';
 import { moneyFaults } from './moneyFaults.ts';
 import { secretFaults } from './secretFaults.ts';
 import { sweepFaults } from './sweepFaults.ts';
 import { tenantFaults } from './tenantFaults.ts';
 
-export const allFaults: readonly Fault[] = [...moneyFaults, ...secretFaults, ...sweepFaults, ...tenantFaults];
+export const allFaults: readonly Fault[] = [
+  ...moneyFaults,
+  ...chainFaults,
+  ...secretFaults,
+  ...sweepFaults,
+  ...tenantFaults,
+];
