@@ -116,30 +116,38 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     return unread.size === 0;
   };
 
-  const due = async (upTo: Date): Promise<readonly UnreadPayment[]> => {
+  const due = async (
+    upTo: Date,
+  ): Promise<{ readonly payments: readonly UnreadPayment[]; readonly isMore: boolean }> => {
     const nowMs = clock.now();
     for (const [id, atMs] of retryAt) if (atMs <= nowMs) retryAt.delete(id);
     const expiring = await expiringPayments(db, caip2, upTo, [...retryAt.keys()], share);
-    if (nowMs - lookedAgainMs < lookAgainMs && after === '') return expiring;
+    const coins = expiring.filter(({ contract }) => contract === null).length;
+    const isMore = Math.max(coins, expiring.length - coins) >= share;
+    if (nowMs - lookedAgainMs < lookAgainMs && after === '') return { payments: expiring, isMore };
     lookedAgainMs = nowMs;
     const expired = await expiredUnread(db, caip2, after, share);
     after = expired.length < share ? '' : expired.at(-1)!.id;
-    return [...expiring, ...expired];
+    return { payments: [...expiring, ...expired], isMore };
   };
 
-  /** `block` is the newest block, and `upTo` the time up to which the chain is read with it. */
-  return async (block: Block, upTo: Date, host: DriverHost, signal: AbortSignal): Promise<void> => {
-    if (clock.now() < pausedUntilMs) return;
-    const payments = await due(upTo);
-    if (payments.length === 0) return;
+  /**
+   * `block` is the newest block, and `upTo` the time up to which the chain is read with it. Returns whether more addresses can
+   * be read now.
+   */
+  return async (block: Block, upTo: Date, host: DriverHost, signal: AbortSignal): Promise<boolean> => {
+    if (clock.now() < pausedUntilMs) return false;
+    const { payments, isMore } = await due(upTo);
+    if (payments.length === 0) return false;
     let fault = 'Too few nodes have the state of the newest block.';
     try {
-      if (await read(payments, block, upTo, host, signal)) return;
+      if (await read(payments, block, upTo, host, signal)) return isMore;
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
       fault = error.message;
     }
     pausedUntilMs = clock.now() + pauseMs;
     log.warn({ caip2, payments: payments.length, fault }, 'balances of expiring payments could not be read');
+    return false;
   };
 };

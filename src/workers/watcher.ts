@@ -115,10 +115,12 @@ const follow = async (
         context.log.warn({ caip2, to: step.rollbackTo.number, latest }, 'a chain was reorganised');
       }
     } else {
+      // Before the time is published: after an outage of more than an hour, nothing else would hold expiry.
+      if (step.caughtUpAt !== null)
+        while (await readExpiring(step.at, step.caughtUpAt, host, signal)) if (signal.aborted) return;
       await writeIdle(context.db, lease, step.tags, step.caughtUpAt);
       if (step.caughtUpAt !== null) {
         await scanCoins(step.at, step.caughtUpAt, signal);
-        await readExpiring(step.at, step.caughtUpAt, host, signal);
         await scanClosed(step.at, signal);
         await keepBaselines(step.at, step.caughtUpAt, signal);
         await reconcile(step.at, host, signal);
