@@ -182,6 +182,24 @@ describe('at an address of an extended public key', () => {
     expect(await findHeld(ofKey, held)).toEqual(found);
   }); // biome-ignore format: one line each
 
+  test.each(['the block', 'the state'] as const)(
+    'older coin is not credited if %s before the first one since cannot be read any more',
+    async lacking => {
+      let asked = 0;
+      const search = await findCoins([ofKey], blockAt(head), {
+        from: async () => 0,
+        // The height is known while the payment is searched, and not when it is asked for again.
+        blockAt: async number => (number === 149 && lacking === 'the block' && asked++ > 0 ? null : blockAt(number)),
+        balances: async ({ number }, holders) =>
+          number === 149 && lacking === 'the state'
+            ? null
+            : new Map(holders.map(holder => [holder, number < 145 ? 5n : 9n])),
+      });
+      expect(search!.found).toEqual([]);
+      expect(search!.unsearched.map(({ amount }) => amount)).toEqual([4n]);
+    },
+  );
+
   test('coin in a block that was mined after the creation counts, although its time is older', async () => {
     const held = [[0, 5n], [130, 6n]] as const; // biome-ignore format: one line
     expect(await findHeld({ ...ofKey, headNumber: 129 }, held)).toEqual([[130, 1n]]);

@@ -87,14 +87,20 @@ const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Pr
 
 /**
  * What an address of an extended public key held beyond the records in the block before, if that is older than the payment:
- * its baseline may be some minutes old by then. Nobody could know a forwarder's address.
+ * its baseline may be some minutes old by then. Nobody could know a forwarder's address. `unknown`: the nodes cannot tell
+ * now, and guessing would credit older coin.
  */
-const olderGap = async (payment: CoinPayment, { number }: Block, options: Options): Promise<Gap | null> => {
-  if (payment.walletKind === 'forwarder' || number === 0) return null;
+const olderGap = async (
+  payment: CoinPayment,
+  { number }: Block,
+  options: Options,
+): Promise<Gap | 'none' | 'unknown'> => {
+  if (payment.walletKind === 'forwarder' || number === 0) return 'none';
   const before = await options.blockAt(number - 1);
-  if (before === null || !isOlder(before, payment)) return null;
+  if (before === null) return 'unknown';
+  if (!isOlder(before, payment)) return 'none';
   const gap = await gapAt(payment, before, options);
-  return typeof gap === 'object' ? gap : null;
+  return gap === 'gone' ? 'unknown' : gap;
 };
 
 /**
@@ -124,12 +130,12 @@ export const findCoins = async (
       if (more <= 0n) break;
       const gap = await firstGap({ ...payment, changes }, { block: head, amount: more }, options);
       if (gap === 'left') return null;
-      if (gap === 'unknown') {
+      const older = gap === 'unknown' ? gap : await olderGap({ ...payment, changes }, gap.block, options);
+      if (gap === 'unknown' || older === 'unknown') {
         unsearched.push({ payment, amount: more });
         break;
       }
-      const older = await olderGap({ ...payment, changes }, gap.block, options);
-      if (older !== null) {
+      if (older !== 'none') {
         changes.push({ blockNumber: older.block.number, amount: older.amount.toString() });
         continue;
       }
