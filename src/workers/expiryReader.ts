@@ -1,7 +1,7 @@
 import type { DriverHost } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
-import { recordedAt } from '../engine/chain/findCoins.ts';
+import { bookedAt } from '../engine/chain/findCoins.ts';
 import {
   expiredUnread,
   expiringPayments,
@@ -87,7 +87,7 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     const at = { blockNumber: block.number };
     const unexplained: Difference[] = doubtedCoin.map(({ payment: key, amount }) => ({
       key,
-      recorded: recordedAt(key, block.number),
+      recorded: bookedAt(key, block.number),
       contract: null,
       amount,
       ...at,

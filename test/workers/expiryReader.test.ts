@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Block } from '../../src/core/chain.ts';
+import { correctLedger } from '../../src/engine/settlement/correctLedger.ts';
 import { listDifferences } from '../../src/storage/settlement/differences.ts';
 import { createExpiryReader } from '../../src/workers/expiryReader.ts';
 import { sweep } from '../../src/workers/sweeper.ts';
@@ -32,6 +34,7 @@ const prepare = async (options: Parameters<typeof startWatchedChain>[1] = {}) =>
         coins_caught_up_at = '${coinsAt.toISOString()}' where caip2 = '${caip2}'`);
       await sweep(context);
     },
+    readAt: (head: Block, upTo: Date) => read(head, upTo, host, signal),
     /** Passes time for the reader. */
     pass(ms: number): void {
       nowMs += ms;
@@ -147,6 +150,36 @@ describe('before a payment expires unpaid', () => {
     ]);
     expect(await watched.unexplained(payment)).toMatchObject([{ amount: '7', contract: watched.chain.token }]);
     expect(watched.said(alarm)).toHaveLength(1);
+  });
+
+  test('coin above a baseline that cannot be searched is a difference that an operator can resolve', async () => {
+    let isPruned = false;
+    const pruned =
+      (upstream: Upstream): Upstream =>
+      async (method, params) =>
+        isPruned && method === 'eth_getBlockByNumber' && params[0] !== 'latest'
+          ? { error: { code: -32000, message: 'pruned history unavailable' } }
+          : upstream(method, params);
+    const watched = await prepare({ nodes: [pruned] });
+    const payment = (await watched.payments(100)).at(-1)!;
+    await watched.chain.mine(20);
+    await watched.read();
+    const { db } = quiet.scene.admin;
+    await quiet.tamper(payment.id, `wallet_kind = 'xpub'`);
+    await db.script(`insert into address_baselines (caip2, address, amount, block_number, read_at)
+      select '${watched.caip2}', address, 3, 1, created_at from payments where id = '${payment.id}'`);
+    await watched.chain.block(byContract(payment.address, 10n));
+    const { head, begunAt } = await watched.read();
+    // No stored block below the head, and no node that has one.
+    await db.script(`delete from blocks b where caip2 = '${watched.caip2}' and b.number < ${head.number}`);
+    isPruned = true;
+    await watched.end(payment, minuteMs);
+    await watched.readAt(head, begunAt);
+    const [difference] = await watched.unexplained(payment);
+    expect(difference).toMatchObject({ amount: '7', contract: null });
+    const decision = { by: 'Ada', reason: 'A contract sent it.' };
+    await correctLedger(quiet.scene.admin, { id: difference!.id, amount: 7n }, decision);
+    expect(await watched.unexplained(payment)).toEqual([]);
   });
 
   test('a token that cannot be read holds up its own payments only', async () => {

@@ -14,6 +14,13 @@ const maxBlocks = 120;
 export const recordedAt = ({ changes }: CoinPayment, number: number): bigint =>
   changes.reduce((sum, change) => (change.blockNumber <= number ? sum + BigInt(change.amount) : sum), 0n);
 
+/** The same without the baseline, as the ledger says it. A difference can be corrected only while this has not changed. */
+export const bookedAt = ({ changes }: CoinPayment, number: number): bigint =>
+  changes.reduce(
+    (sum, change) => (change.blockNumber > 0 && change.blockNumber <= number ? sum + BigInt(change.amount) : sum),
+    0n,
+  );
+
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = {
   readonly balances: CoinBalances;
