@@ -14,6 +14,7 @@ export const auditActions = [
   'payment.simulated',
   'payment.transfer_verified',
   'payments.exported',
+  'person.guesses_noticed',
   'person.joined',
   'person.locked_out',
   'person.passkey_added',

@@ -65,7 +65,7 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     grant select, insert, update on all tables in schema public to ${name};
     revoke delete on all tables in schema public from ${name};
     grant delete on blocks, deliveries, idempotency_keys, payment_deltas, recovery_codes, passkeys, passkey_challenges,
-      sessions, ended_sessions, access_links, sign_in_failures, volume_deltas, holding_deltas,
+      sessions, ended_sessions, access_links, sign_in_failures, guess_budgets, volume_deltas, holding_deltas,
       ledger_deltas, suspected_differences to ${name};
     revoke update on accounts, wallets, wallet_stops, wallet_verifications, treasury_confirmations, events,
       delivery_attempts, payment_deltas, audit_log, transfer_decisions from ${name};

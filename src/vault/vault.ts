@@ -73,6 +73,11 @@ export type Vault = {
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
   walletVersionMac(fields: WalletVersionSeal): Buffer;
   verifyWalletVersionMac(fields: WalletVersionSeal, mac: Uint8Array): boolean;
+  /** Names a person's sign-in in the cookie of a device that it was used on. */
+  deviceSubject(email: string): string;
+  /** Shows that Florin gave this id to a device, for this subject. */
+  deviceMac(subject: string, deviceId: string): string;
+  verifyDeviceMac(subject: string, deviceId: string, mac: string): boolean;
   /** Lets a checkout page simulate its own payment and no other. */
   simulateToken(paymentId: string): string;
   verifySimulateToken(paymentId: string, token: string): boolean;
@@ -135,6 +140,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const auditKey = subkey(masterKey, 'audit');
   const walletVersionKey = subkey(masterKey, 'wallet versions');
   const simulateKey = subkey(masterKey, 'simulations');
+  const deviceKey = subkey(masterKey, 'devices');
   // Nonces are random, so one key is safe for 2^32 values: far more than there are secrets and stored answers.
   const sealKey = subkey(masterKey, 'seals');
 
@@ -183,6 +189,9 @@ export const createVault = (masterKey: MasterKey): Vault => {
       fields.address,
     ]);
 
+  const deviceMac = (subject: string, deviceId: string): string =>
+    hmac(deviceKey, ['device', subject, deviceId]).toString('base64url');
+
   const simulateToken = (paymentId: string): string => hmac(simulateKey, [paymentId]).toString('base64url');
 
   return {
@@ -196,6 +205,9 @@ export const createVault = (masterKey: MasterKey): Vault => {
     verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
     walletVersionMac,
     verifyWalletVersionMac: (fields, mac) => equal(walletVersionMac(fields), mac),
+    deviceSubject: email => hmac(deviceKey, ['subject', email]).toString('base64url'),
+    deviceMac,
+    verifyDeviceMac: (subject, deviceId, mac) => equal(Buffer.from(deviceMac(subject, deviceId)), Buffer.from(mac)),
     simulateToken,
     // Compared as text: several base64 spellings decode to the same bytes.
     verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),

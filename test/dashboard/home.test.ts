@@ -142,9 +142,9 @@ test('the way to production is a list of what is done and what is not', async ()
   const { steps, ready } = await owner.do('GET /go-live');
   expect(ready).toBe(false);
   expect(steps.map(({ key, done }) => [key, done])).toEqual([
+    ['secondFactor', false],
     ['wallet', false],
     ['webhook', false],
-    ['secondFactor', false],
     ['https', false],
     ['network', false],
     ['liveKey', true],

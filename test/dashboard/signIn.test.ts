@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { base32Of, totpCode, totpStep } from '../../src/vault/totp.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import { bytesOf } from '../support/secondFactor.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -10,12 +11,6 @@ beforeAll(async () => {
 
 const signIn = (client: DashboardClient, email: string, more: Record<string, string> = {}) =>
   client.call('POST /sign-in', { body: { email, password: testPassword, ...more } });
-
-const bytesOf = (base32: string): Buffer => {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...base32].map(each => alphabet.indexOf(each).toString(2).padStart(5, '0')).join('');
-  return Buffer.from(bits.match(/.{8}/g)!.map(each => Number.parseInt(each, 2)));
-};
 
 type Secured = {
   person: DashboardClient;

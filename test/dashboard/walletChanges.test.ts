@@ -171,7 +171,7 @@ describe('a change of the treasury', () => {
 
   test('needs a fresh proof', async () => {
     await wallets.owner.unprove();
-    expectError(await wallets.request({ treasury }), 403, 'permission_denied', 'proof');
+    expectError(await wallets.request({ treasury }), 403, 'permission_denied', 'secondFactor');
     expect(await announced()).toEqual([]);
   });
 });

@@ -40,6 +40,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'blocks',
       'deliveries',
       'ended_sessions',
+      'guess_budgets',
       'holding_deltas',
       'idempotency_keys',
       'ledger_deltas',

@@ -28,6 +28,7 @@ const landed: Readonly<Record<string, string>> = {
   '0019_memberships.sql': 'f2d45ae3bc49c6488811c6b8c09b4b082ad7b6d2c17f44bab89167516362692f',
   '0020_key_makers.sql': '47249b71bc1eb5609b48df817c986f646ce4d8cea6f04a7c9febe64168445723',
   '0021_heads_at_creation.sql': '6f568bf10d14dab762262c4b23ee2af2129dbc9d82eaa5c0a20e2cdfd9d9843f',
+  '0022_guesses.sql': '8770b9572bbc5d30ea816439514939b4f266854cd853deda64d39e56d0fd0c03',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

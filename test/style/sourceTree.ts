@@ -29,7 +29,7 @@ const read = (path: string): SourceFile => {
 };
 
 const ours = /^(?:\.ci|bench|bin|contracts|docs|recovery|src|test|web)\/|^[^/]+$/;
-const binary = /\.(?:png|ico|woff2?)$/;
+const binary = /\.(?:png|ico|woff2?|bin)$/;
 
 /** Every file that people write here. */
 export const allFiles: readonly SourceFile[] = walk(root)

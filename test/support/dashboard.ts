@@ -112,9 +112,12 @@ export const startDashboard = async (
         return answer.json;
       },
       prove: () =>
-        admin.db.script(`update sessions set proven_until = clock_timestamp() + interval '10 minutes'
+        admin.db.script(`update sessions set proven_until = clock_timestamp() + interval '10 minutes',
+            strongly_proven_until = clock_timestamp() + interval '10 minutes'
           where person_id = '${personId}'`),
-      unprove: () => admin.db.script(`update sessions set proven_until = null where person_id = '${personId}'`),
+      unprove: () =>
+        admin.db.script(`update sessions set proven_until = null, strongly_proven_until = null
+          where person_id = '${personId}'`),
     };
     return client;
   };

@@ -117,7 +117,10 @@ const ask = async (name: string, options: AnyOptions): Promise<Response> => {
   }
 };
 
-let prove: (() => Promise<boolean>) | null = null;
+/** `any`: a password will do. `second-factor`: only a passkey or a code. */
+export type ProofKind = 'any' | 'second-factor';
+
+let prove: ((kind: ProofKind) => Promise<boolean>) | null = null;
 /** Sets the dialog that asks for proof of identity. It returns whether proof was given. */
 export const answerProofWith = (handler: typeof prove): void => {
   prove = handler;
@@ -155,7 +158,11 @@ const read = async (name: string, answer: Response): Promise<unknown> => {
   }
 };
 
-const needsProof = (error: CallError): boolean => error.status === 403 && error.param === 'proof';
+const proofNeeded = ({ status, param }: CallError): ProofKind | null => {
+  if (status !== 403) return null;
+  if (param === 'proof') return 'any';
+  return param === 'secondFactor' ? 'second-factor' : null;
+};
 
 export const call = async <Name extends DashboardCallName>(
   name: Name,
@@ -166,7 +173,8 @@ export const call = async <Name extends DashboardCallName>(
   let answer = await ask(name, options);
   if (answer.ok) return (await read(name, answer)) as AnswerOf<Name>;
   let error = await errorIn(answer);
-  if (needsProof(error) && prove !== null && (await prove())) {
+  const kind = proofNeeded(error);
+  if (kind !== null && prove !== null && (await prove(kind))) {
     answer = await ask(name, options);
     if (answer.ok) return (await read(name, answer)) as AnswerOf<Name>;
     error = await errorIn(answer);

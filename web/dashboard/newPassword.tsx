@@ -13,7 +13,7 @@ export const NewPassword = (): ReactElement => (
       autoComplete="new-password"
       minLength={shortestPassword}
       maxLength={longestPassword}
-      hint={`At least ${shortestPassword} characters. A few unrelated words make a good password.`}
+      hint={`At least ${shortestPassword} characters. A few unrelated words make a good password, without your email address.`}
       required
     />
     <Field

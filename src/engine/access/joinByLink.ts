@@ -18,6 +18,7 @@ import type { Visit } from './sessions.ts';
 import {
   type Admission,
   type NewSession,
+  type Proof,
   proveByPasskey,
   proveByPassword,
   type SignInOrigin,
@@ -122,8 +123,9 @@ export const joinByLink = async (
     const followed = [joined(personId, email, used)];
     if (passkey) followed.push((await storePasskey(context, tx, personId, passkey, visit.device)).deed);
     const member = { person: (await readPerson(tx, personId))!, accountId, role: used.role };
-    const method = kind === 'setup' ? 'setup link' : 'invitation';
-    const { session, deed } = await startSession(context, tx, member, visit, method);
+    // Whoever has just made a passkey has shown that they have it.
+    const proof = { method: kind === 'setup' ? 'setup link' : 'invitation', isStrong: passkey !== null };
+    const { session, deed } = await startSession(context, tx, member, visit, proof);
     return { value: session, deed, followed };
   });
 };
@@ -134,7 +136,7 @@ const joining = (context: Context, token: string, link: AccessLink, visit: Visit
     if (email !== link.email) throw invalidLink();
     return link.accountId;
   },
-  async admit(tx: Queryable, person: PersonRow, accountId: string, method: string): Promise<Done<NewSession>> {
+  async admit(tx: Queryable, person: PersonRow, accountId: string, proof: Proof): Promise<Done<NewSession>> {
     const { role, ...used } = await spendLink(tx, token, link);
     // Sessions and recovery links of before were made for other rights.
     await endSessions(tx, person.id, 'removed', { accountId });
@@ -142,7 +144,7 @@ const joining = (context: Context, token: string, link: AccessLink, visit: Visit
     if (!(await putMembership(tx, accountId, person.id, role))) {
       throw new FlorinError('conflict', 'You are a member of this account already. Sign in.');
     }
-    const { session, deed } = await startSession(context, tx, { person, accountId, role }, visit, method);
+    const { session, deed } = await startSession(context, tx, { person, accountId, role }, visit, proof);
     return { value: session, deed, followed: [joined(person.id, person.email, { role, ...used })] };
   },
 });

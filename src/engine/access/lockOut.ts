@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { FlorinError } from '../../core/errors.ts';
+import { type GuessBudget, takeTry, undoTry } from '../../storage/access/guessBudgets.ts';
 import {
   clearGuesses,
   type Guess,
@@ -8,21 +9,37 @@ import {
   undoGuess,
 } from '../../storage/access/signInFailures.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Rank } from '../../vault/passwords.ts';
 import type { Context } from '../context.ts';
 
 const hourSeconds = 3_600;
-/** Sign-ins of one person from one address, or proofs of one person. */
+/** Sign-ins of one person from one address or one known device, or proofs of one person. */
 const ownLimit = { free: 5, mostSeconds: hourSeconds } as const;
 /** Sign-ins from one address, which several people may share. */
 const addressLimit = { free: 20, mostSeconds: hourSeconds } as const;
-/** Sign-ins of one person from all addresses. An attacker can raise this count, so the wait stays short. */
-const personLimit = { free: 100, mostSeconds: 15 } as const;
+/** Sign-ins of one person from a block of addresses. Many people may share it, so the wait stays short. */
+const blockLimit = { free: 1_000, mostSeconds: 60 } as const;
+
+/**
+ * How many tries at one person from unknown devices may stand in the budget, by how often the address failed before.
+ * An address that never failed gets the last ones: the others cannot use them up (docs/decisions/guesses.md).
+ */
+export const ceilings = [5_000, 3_750, 2_500, 100] as const;
+/** Tries that the budget forgets. This bounds the guesses at one person in the long run: 2,880 a day. */
+export const drainPerMinute = 2;
+/** So many failures from one block of addresses count like one more of each address in it. */
+const blockShare = 10;
+/** Nobody fails from so many addresses by mistake. */
+export const manyAddresses = 10;
 
 /** A password or code attempt, counted before it is checked. */
 export type Attempt = {
   /** Whether the next attempt must wait. This is worth a row in the audit log. */
   readonly isPastFree: boolean;
   readonly failures: number;
+  readonly rank: Rank;
+  /** The person's budget, if guesses came from many addresses and the audit log was not told yet. */
+  readonly unnoticed: Buffer | null;
   /** The attempt was right: clears the person's own count, and takes this attempt out of the shared ones. */
   markCorrect(tx: Queryable): Promise<void>;
   /** The attempt could not be judged: counts as if it had not been made. */
@@ -39,35 +56,94 @@ const locked = (seconds: number): FlorinError =>
     seconds,
   );
 
-/** Counts an attempt, or refuses it. While locked, an attempt is not checked, right or wrong. */
-const begin = async ({ db }: Pick<Context, 'db'>, own: Guess, shared: readonly Guess[]): Promise<Attempt> => {
-  const outcome = await db.transaction(tx => takeGuesses(tx, [own, ...shared]));
+const crowdedSeconds = 60;
+const crowded = (): FlorinError =>
+  new FlorinError(
+    'rate_limit_exceeded',
+    `Too many wrong tries for this e-mail address. Try again in ${crowdedSeconds} s, use a passkey, or sign in with a browser that you signed in with before.`,
+    undefined,
+    crowdedSeconds,
+  );
+
+const takenOf = (taken: readonly TakenGuess[], { subject }: Guess): TakenGuess =>
+  taken.find(each => each.subject.equals(subject))!;
+
+/** Counts an attempt on these subjects, or throws. While locked, an attempt is not checked, right or wrong. */
+const take = async (tx: Queryable, guesses: readonly Guess[]): Promise<TakenGuess[]> => {
+  const outcome = await takeGuesses(tx, guesses);
   if ('locked' in outcome) throw locked(outcome.locked);
-  const takenGuess = ({ subject }: Guess): TakenGuess => outcome.taken.find(each => each.subject.equals(subject))!;
-  const undoAll = async (tx: Queryable, guesses: readonly Guess[]): Promise<void> => {
-    for (const guess of guesses) await undoGuess(tx, takenGuess(guess));
-  };
+  return outcome.taken;
+};
+
+const undoAll = async (tx: Queryable, guesses: readonly TakenGuess[]): Promise<void> => {
+  // In the order in which they were locked.
+  for (const guess of guesses.toSorted((a, b) => Buffer.compare(a.subject, b.subject))) await undoGuess(tx, guess);
+};
+
+/** An attempt that only its own count limits. */
+const beginAlone = async ({ db }: Pick<Context, 'db'>, subject: Buffer): Promise<Attempt> => {
+  const own = { subject, ...ownLimit };
+  const taken = await db.transaction(tx => take(tx, [own]));
+  const { failures } = takenOf(taken, own);
   return {
-    failures: takenGuess(own).failures,
-    isPastFree: takenGuess(own).failures >= own.free,
-    async markCorrect(tx) {
-      await clearGuesses(tx, own.subject);
-      await undoAll(tx, shared);
-    },
-    undo: tx => undoAll(tx, [own, ...shared]),
+    failures,
+    isPastFree: failures >= own.free,
+    rank: 'known',
+    unnoticed: null,
+    markCorrect: tx => clearGuesses(tx, own.subject),
+    undo: tx => undoAll(tx, taken),
   };
 };
 
-/** Counted by person and address together: an attacker at another address does not lock the person out. */
+/** The addresses that a provider gives out together: an IPv4 /24 or an IPv6 /48. */
+const blockOf = (addressKey: string): string => addressKey.split(addressKey.includes(':') ? ':' : '.', 3).join(':');
+
+/** A device that the person never used: its address, its block and the person's budget limit it. */
+const beginUnknown = async (
+  { db }: Pick<Context, 'db'>,
+  { email, addressKey }: { readonly email: string; readonly addressKey: string },
+): Promise<Attempt> => {
+  const own = { subject: subjectOf('email and address', email, addressKey), ...ownLimit };
+  const address = { subject: subjectOf('address', addressKey), ...addressLimit };
+  const block = { subject: subjectOf('email and block', email, blockOf(addressKey)), ...blockLimit };
+  const budget: GuessBudget = { subject: subjectOf('email', email), drainPerMinute };
+  // Thrown inside the transaction: a refused attempt counts nowhere.
+  const { taken, failedBefore, found } = await db.transaction(async tx => {
+    const counted = await take(tx, [own, address, block]);
+    const before = takenOf(counted, own).failures - 1 + Math.floor((takenOf(counted, block).failures - 1) / blockShare);
+    const ceiling = ceilings[Math.min(before, ceilings.length - 1)]!;
+    const tried = await takeTry(tx, budget, { ceiling, isNewAddress: before === 0 });
+    if (tried === null) throw crowded();
+    return { taken: counted, failedBefore: before, found: tried };
+  });
+  const undoShared = async (tx: Queryable, guesses: readonly TakenGuess[]): Promise<void> => {
+    await undoAll(tx, guesses);
+    await undoTry(tx, budget.subject, failedBefore === 0);
+  };
+  const { failures } = takenOf(taken, own);
+  return {
+    failures,
+    isPastFree: failures >= own.free,
+    rank: takenOf(taken, address).failures === 1 && failedBefore === 0 ? 'new' : 'failed',
+    unnoticed: found.isUnnoticed && found.addresses >= manyAddresses ? budget.subject : null,
+    async markCorrect(tx) {
+      await clearGuesses(tx, own.subject);
+      const shared = taken.filter(each => !each.subject.equals(own.subject));
+      await undoShared(tx, shared);
+    },
+    undo: tx => undoShared(tx, taken),
+  };
+};
+
+/** A device that signed this person in before has a count of its own, so that guesses elsewhere cannot lock it out. */
 export const beginSignIn = (
   context: Pick<Context, 'db'>,
-  { email, addressKey }: { email: string; addressKey: string },
+  { email, addressKey, deviceId }: { email: string; addressKey: string; deviceId: string | null },
 ): Promise<Attempt> =>
-  begin(context, { subject: subjectOf('email and address', email, addressKey), ...ownLimit }, [
-    { subject: subjectOf('address', addressKey), ...addressLimit },
-    { subject: subjectOf('email', email), ...personLimit },
-  ]);
+  deviceId === null
+    ? beginUnknown(context, { email, addressKey })
+    : beginAlone(context, subjectOf('email and device', email, deviceId));
 
 /** Only someone with a session of this person can raise the count. */
 export const beginProof = (context: Pick<Context, 'db'>, { personId }: { personId: string }): Promise<Attempt> =>
-  begin(context, { subject: subjectOf('proof', personId), ...ownLimit }, []);
+  beginAlone(context, subjectOf('proof', personId));

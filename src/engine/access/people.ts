@@ -4,7 +4,8 @@ import { FlorinError, invalid } from '../../core/errors.ts';
 import { putMembership } from '../../storage/access/memberships.ts';
 import { insertPerson } from '../../storage/access/people.ts';
 import { isUniqueViolation, type Queryable } from '../../storage/database.ts';
-import { hashPassword, TooManyPasswords, verifyPassword } from '../../vault/passwords.ts';
+import { isBreached } from '../../vault/breachedPasswords.ts';
+import { hashPassword, type Rank, TooManyPasswords, verifyPassword } from '../../vault/passwords.ts';
 import type { Context } from '../context.ts';
 
 const emailForm = /^[^\s@"<>(),:;\\[\]]{1,64}@[^\s@"<>(),:;\\[\]]+\.[^\s@"<>(),:;\\[\].]{2,}$/;
@@ -39,15 +40,18 @@ const refuseWhenBusy = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
+const breached = 'This password is in lists that attackers try. Choose another one, for example a few unrelated words.';
+
 /** The hash of a password that this person may use. */
 export const acceptPassword = (password: string, person: { email: string; name: string }): Promise<string> => {
   const refusal = refusePassword(password, person);
   if (refusal !== null) throw invalid('password', refusal);
+  if (isBreached(password)) throw invalid('password', breached);
   return refuseWhenBusy(hashPassword(password));
 };
 
-export const checkPassword = (password: string, hash: string | null): Promise<boolean> =>
-  refuseWhenBusy(verifyPassword(password, hash));
+export const checkPassword = (password: string, hash: string | null, rank: Rank): Promise<boolean> =>
+  refuseWhenBusy(verifyPassword(password, hash, rank));
 
 export type NewPerson = {
   readonly accountId: string;

@@ -20,6 +20,12 @@ export const readGoLive = async (context: Context, accountId: string): Promise<G
   const networks = await context.networks.list('production');
   const steps: GoLive['steps'] = [
     {
+      key: 'secondFactor',
+      done: hasSecondFactor,
+      title: 'Protect an owner account with a passkey or an authenticator app',
+      help: 'Live keys, wallets, secrets and webhooks need one. A password alone is not accepted for them.',
+    },
+    {
       key: 'wallet',
       done: wallets.some(({ pending, verifiedAt }) => !pending && verifiedAt !== null),
       title: 'Set and verify a live wallet',
@@ -30,12 +36,6 @@ export const readGoLive = async (context: Context, accountId: string): Promise<G
       done: await hasAnsweringEndpoint(context.listDb, scope),
       title: 'Add a live webhook endpoint that answers with 2xx',
       help: 'Add an endpoint and send it a test event.',
-    },
-    {
-      key: 'secondFactor',
-      done: hasSecondFactor,
-      title: 'Protect an owner account with a passkey or an authenticator app',
-      help: 'A password alone does not protect money well enough.',
     },
     {
       key: 'https',

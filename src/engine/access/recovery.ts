@@ -109,7 +109,10 @@ export const recover = async (
     const detail = { sessionsEnded, passkeysRemoved };
     const deed = { action: 'person.recovered', subject: person.id, detail } as const;
     const member = { person, accountId: account.id, role: account.role };
-    const { session, deed: signedIn } = await startSession(context, tx, member, visit, 'recovery link');
+    const { session, deed: signedIn } = await startSession(context, tx, member, visit, {
+      method: 'recovery link',
+      isStrong: false,
+    });
     const scope = { accountId: account.id, environment: null };
     const followed = [...(await inEveryAccount(tx, person.id, deed)), { ...signedIn, in: scope }];
     return { value: session, deed: null, followed };

@@ -32,6 +32,8 @@ export type SignedInPerson = {
   readonly sessionId: string;
   /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
   readonly provenUntil: Date | null;
+  /** The same for a proof by a passkey or a code. A password alone does not set it. */
+  readonly stronglyProvenUntil: Date | null;
 };
 
 /** The origin of a request, as shown in the list of sessions and in the audit log. */
@@ -77,8 +79,8 @@ export const findSignedIn = async (
   const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
   if (!owner) return null;
   if (isUse && owner.isStale) await touchSession(context.db, owner);
-  const { sessionId, personId, accountId, role, name, email, provenUntil } = owner;
-  return { sessionId, personId, accountId, role, name, email, provenUntil };
+  const { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil } = owner;
+  return { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil };
 };
 
 /** Why this token opens nothing any more. */
@@ -100,10 +102,14 @@ export const isStillAllowed = async (
 const noSuchSession = (): FlorinError => new FlorinError('not_found', 'You have no session with this id.');
 
 /** Sensitive actions need no new proof for the next minutes. The caller must have verified the proof. */
-export const markProven = async (tx: Queryable, person: SignedInPerson): Promise<Date> => {
-  const until = await proveSession(tx, person, provenSeconds);
-  if (!until) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
-  return until;
+export const markProven = async (
+  tx: Queryable,
+  person: Pick<SignedInPerson, 'personId' | 'sessionId'>,
+  isStrong: boolean,
+): Promise<{ provenUntil: Date; stronglyProvenUntil: Date | null }> => {
+  const proven = await proveSession(tx, person, { seconds: provenSeconds, isStrong });
+  if (!proven) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
+  return proven;
 };
 
 export const listOwnSessions = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<SessionRow[]> =>

@@ -5,21 +5,27 @@ import { findPersonByEmail, lockPerson, type PersonRow, readPerson } from '../..
 import type { Queryable } from '../../storage/database.ts';
 import type { PasskeyResponse } from '../../vault/passkeys.ts';
 import { type Deed, memberActing } from '../audit/acting.ts';
-import { systemActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { type Done, perform } from '../perform.ts';
-import { inEveryAccount } from './inEveryAccount.ts';
+import { knownDeviceOf } from './knownDevices.ts';
 import { type Attempt, beginProof, beginSignIn } from './lockOut.ts';
 import { acceptPasskey, bearerOf, passkeyRefused, spendForPasskey } from './passkeys.ts';
 import { checkPassword } from './people.ts';
+import { recordFailure } from './recordFailure.ts';
 import { lockSelf, takeCode } from './secondFactors.ts';
 import { markProven, openSession, type SignedInPerson, type Visit } from './sessions.ts';
+
+/** How a person showed who they are. A password alone is not strong. */
+export type Proof = { readonly method: string; readonly isStrong: boolean };
 
 /** A new session. The token goes into the cookie and is stored only as a hash. */
 export type NewSession = { readonly token: string; readonly person: SignedInPerson };
 
-/** Where a sign-in attempt comes from. Failures are counted by `addressKey`. */
-export type SignInOrigin = Visit & { readonly addressKey: string };
+/**
+ * Where a sign-in attempt comes from. Failures are counted by `addressKey`, or by the device if its cookie shows that it
+ * signed the person in before.
+ */
+export type SignInOrigin = Visit & { readonly addressKey: string; readonly deviceCookie: string | null };
 
 const wrongPassword = (): FlorinError =>
   new FlorinError('unauthorized', 'The e-mail address or the password is wrong.');
@@ -36,15 +42,15 @@ export const startSession = async (
   tx: Queryable,
   { person, accountId, role }: { readonly person: PersonRow; readonly accountId: string; readonly role: Role },
   { address, device }: Visit,
-  method: string,
+  { method, isStrong }: Proof,
 ): Promise<{ session: NewSession; deed: Deed }> => {
   const { id, name, email } = person;
   const { token, sessionId } = await openSession(context, tx, { accountId, id }, { address, device });
-  const signedIn = { personId: id, accountId, role, name, email, sessionId, provenUntil: null };
-  const provenUntil = await markProven(tx, signedIn);
+  const signedIn = { personId: id, accountId, role, name, email, sessionId };
+  const proven = await markProven(tx, signedIn, isStrong);
   const detail = { method, device, session: sessionId };
   return {
-    session: { token, person: { ...signedIn, provenUntil } },
+    session: { token, person: { ...signedIn, ...proven } },
     deed: { action: 'person.signed_in', subject: id, detail },
   };
 };
@@ -56,11 +62,11 @@ const startInLastAccount = async (
   person: PersonRow,
   accountId: string,
   visit: Visit,
-  method: string,
+  proof: Proof,
 ): Promise<Done<NewSession>> => {
   const role = await shareRole(tx, accountId, person.id);
   if (role === null) throw memberOfNothing();
-  const { session, deed } = await startSession(context, tx, { person, accountId, role }, visit, method);
+  const { session, deed } = await startSession(context, tx, { person, accountId, role }, visit, proof);
   return { value: session, deed };
 };
 
@@ -68,28 +74,6 @@ const lastAccountOf = async (context: Pick<Context, 'db'>, { id }: { readonly id
   const [account] = await accountsOf(context.db, id);
   if (!account) throw memberOfNothing();
   return account.id;
-};
-
-/**
- * Records a failure that causes a lock-out. Single failures are not recorded, because anybody can make any number of
- * them. The response does not wait for this, or its timing would reveal which e-mail addresses exist.
- */
-const recordFailure = (
-  context: Context,
-  person: PersonRow | null,
-  attempt: Attempt,
-  { address }: SignInOrigin,
-  what: string,
-): void => {
-  if (!person || !attempt.isPastFree) return;
-  const detail = { email: person.email, failures: attempt.failures, what };
-  const deed = { action: 'person.locked_out', subject: person.id, detail } as const;
-  const recorded = perform(context, { scope: null, actor: systemActor, address }, null, async tx => ({
-    value: null,
-    deed: null,
-    followed: await inEveryAccount(tx, person.id, deed),
-  }));
-  recorded.catch(error => context.log.error({ err: error }, 'a lock-out could not be recorded'));
 };
 
 /** An attempt that could not be checked, because too many were running, does not count. */
@@ -100,7 +84,7 @@ const judgePassword = async (
   person: PersonRow | null,
 ): Promise<boolean> => {
   try {
-    return await checkPassword(password, person?.passwordHash ?? null);
+    return await checkPassword(password, person?.passwordHash ?? null, attempt.rank);
   } catch (error) {
     await context.db.transaction(tx => attempt.undo(tx));
     throw error;
@@ -120,7 +104,12 @@ const judgeCode = async (
   return kind;
 };
 
-const methods = { password: 'password', totp: 'password and code', recovery: 'password and recovery code' } as const;
+const proofs = {
+  password: { method: 'password', isStrong: false },
+  totp: { method: 'password and code', isStrong: true },
+  recovery: { method: 'password and recovery code', isStrong: true },
+  passkey: { method: 'passkey', isStrong: true },
+} as const;
 
 const maxEmailLength = 1_000;
 
@@ -129,7 +118,7 @@ type GivenPassword = { readonly email: string; readonly password: string; readon
 /** What a person does once they have proven who they are, and the account in whose log it is recorded. */
 export type Admission<T> = {
   readonly accountOf: (person: PersonRow) => Promise<string>;
-  readonly admit: (tx: Queryable, person: PersonRow, accountId: string, method: string) => Promise<Done<T>>;
+  readonly admit: (tx: Queryable, person: PersonRow, accountId: string, proof: Proof) => Promise<Done<T>>;
 };
 
 /** Proves a person by password and code. Null if the password is right and a code is still needed. */
@@ -140,10 +129,11 @@ export const proveByPassword = async <T>(
   { accountOf, admit }: Admission<T>,
 ): Promise<T | null> => {
   const email = given.email.trim().normalize('NFC').toLowerCase().slice(0, maxEmailLength);
-  const attempt = await beginSignIn(context, { email, addressKey: origin.addressKey });
+  const deviceId = knownDeviceOf(context, origin.deviceCookie, email);
+  const attempt = await beginSignIn(context, { email, addressKey: origin.addressKey, deviceId });
   const found = await findPersonByEmail(context.db, email);
   if (!(await judgePassword(context, attempt, given.password, found)) || !found) {
-    recordFailure(context, found, attempt, origin, 'password');
+    recordFailure(context, found, attempt, origin.address, 'password');
     throw wrongPassword();
   }
   if (found.totpSecret && given.code === undefined) {
@@ -159,11 +149,11 @@ export const proveByPassword = async <T>(
       if (person?.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, person!, given.code);
       await attempt.markCorrect(tx);
-      return admit(tx, person!, accountId, methods[kind]);
+      return admit(tx, person!, accountId, proofs[kind]);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      recordFailure(context, found, attempt, origin, 'code');
+      recordFailure(context, found, attempt, origin.address, 'code');
     }
     throw error;
   }
@@ -185,13 +175,13 @@ export const proveByPasskey = async <T>(
     const passkey = await acceptPasskey(context, tx, spent);
     const person = passkey.personId === personId ? await lockPerson(tx, personId) : null;
     if (!person) throw passkeyRefused();
-    return admit(tx, person, accountId, 'passkey');
+    return admit(tx, person, accountId, proofs.passkey);
   });
 };
 
 const signingIn = (context: Context, visit: Visit): Admission<NewSession> => ({
   accountOf: person => lastAccountOf(context, person),
-  admit: (tx, person, accountId, method) => startInLastAccount(context, tx, person, accountId, visit, method),
+  admit: (tx, person, accountId, proof) => startInLastAccount(context, tx, person, accountId, visit, proof),
 });
 
 /** Null if the password is right and a code is still needed. */
@@ -204,8 +194,8 @@ export const signInWithPassword = (
 export const signInWithPasskey = (context: Context, response: PasskeyResponse, visit: Visit): Promise<NewSession> =>
   proveByPasskey(context, response, visit, signingIn(context, visit));
 
-const proved = async (tx: Queryable, person: SignedInPerson, method: string): Promise<Done<Date>> => ({
-  value: await markProven(tx, person),
+const proved = async (tx: Queryable, person: SignedInPerson, { method, isStrong }: Proof): Promise<Done<Date>> => ({
+  value: (await markProven(tx, person, isStrong)).provenUntil,
   deed: { action: 'person.proved', subject: person.personId, detail: { method } },
 });
 
@@ -214,13 +204,13 @@ export const proveWithPassword = async (
   context: Context,
   person: SignedInPerson,
   given: { password: string; code?: string | undefined },
-  origin: SignInOrigin,
+  address: string,
 ): Promise<Date> => {
   const attempt = await beginProof(context, person);
   const found = await findPersonByEmail(context.db, person.email);
   const isRight = await judgePassword(context, attempt, given.password, found);
   if (!isRight || found?.id !== person.personId) {
-    recordFailure(context, found, attempt, origin, 'password');
+    recordFailure(context, found, attempt, address, 'password');
     throw new FlorinError('unauthorized', 'The password is wrong.', 'password');
   }
   if (found.totpSecret && given.code === undefined) {
@@ -228,16 +218,16 @@ export const proveWithPassword = async (
     throw invalid('code', 'Enter a code from your authenticator too.');
   }
   try {
-    return await perform(context, memberActing(person, origin.address), null, async tx => {
+    return await perform(context, memberActing(person, address), null, async tx => {
       const row = await lockSelf(tx, person);
       if (row.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, row, given.code);
       await attempt.markCorrect(tx);
-      return proved(tx, person, methods[kind]);
+      return proved(tx, person, proofs[kind]);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      recordFailure(context, found, attempt, origin, 'code');
+      recordFailure(context, found, attempt, address, 'code');
     }
     throw error;
   }
@@ -253,6 +243,6 @@ export const proveWithPasskey = async (
   return perform(context, memberActing(person, address), null, async tx => {
     const passkey = await acceptPasskey(context, tx, spent);
     if (passkey.personId !== person.personId) throw passkeyRefused();
-    return proved(tx, person, 'passkey');
+    return proved(tx, person, proofs.passkey);
   });
 };

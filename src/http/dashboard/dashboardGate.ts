@@ -1,15 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { mayDo } from '../../core/access/rights.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
+import type { Environment } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import type { RateLimit } from '../../core/plans.ts';
+import { someKnownDevice } from '../../engine/access/knownDevices.ts';
+import { proofNeeded, type StepUp } from '../../engine/access/proofNeeded.ts';
 import type { RateLimiter } from '../../engine/access/rateLimiter.ts';
 import { findSignedIn, type SignedInPerson, whyEnded } from '../../engine/access/sessions.ts';
 import type { Context } from '../../engine/context.ts';
 import { limitSubject } from '../edge/clientAddress.ts';
 import type { Admission } from '../edge/route.ts';
+import { deviceCookieOf, tokenOf } from './cookies.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
-import { tokenOf } from './sessionCookie.ts';
 
 /** A page sends several requests at once, and several people may share an IP address. */
 const addressRate: RateLimit = { perMinute: 1_200, burst: 600 };
@@ -62,6 +65,27 @@ const refuseOtherAccount = ({ headers }: FastifyRequest, { name }: { name: strin
   throw new FlorinError('conflict', 'This page shows another account than the one that is open. Reload it.', 'account');
 };
 
+/** The query is not validated yet. Whatever is not plainly the sandbox counts as production. */
+const environmentOf = ({ query }: FastifyRequest): Environment => {
+  const { environment = 'sandbox' } = query as { environment?: unknown };
+  return environment === 'sandbox' ? 'sandbox' : 'production';
+};
+
+const refuseUnproven = async (
+  context: Context,
+  person: SignedInPerson,
+  stepUp: StepUp,
+  environment: Environment,
+): Promise<void> => {
+  const missing = await proofNeeded(context, person, stepUp, environment);
+  if (missing === null) return;
+  if (missing.kind === 'any') throw new FlorinError('permission_denied', 'Confirm your identity first.', 'proof');
+  const message = missing.hasSecondFactor
+    ? 'Confirm your identity with a passkey, or with your password and a code.'
+    : 'A password alone is not enough for this. Add a passkey or an authenticator app on the page My account.';
+  throw new FlorinError('permission_denied', message, 'secondFactor');
+};
+
 export const createGate = (context: Context, limiter: RateLimiter): Gate => {
   const people = new WeakMap<FastifyRequest, SignedInPerson>();
 
@@ -70,6 +94,12 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
     if (allowed) return;
     const message = `Too many requests from your IP address. Try again in ${seconds} s.`;
     throw new FlorinError('rate_limit_exceeded', message, undefined, seconds);
+  };
+
+  /** Somebody who guesses at the same IP address does not use up the sign-ins of a known device. */
+  const knockerOf = (request: FastifyRequest, address: string): string => {
+    const device = someKnownDevice(context, deviceCookieOf(request));
+    return device === null ? limitSubject(address) : `device/${device}`;
   };
 
   const identify = async (request: FastifyRequest): Promise<SignedInPerson | null> => {
@@ -86,7 +116,7 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
         refuseForeign(request, context.dashboard.url);
         await count(`dashboard/${limitSubject(address)}`, addressRate);
         if (row.action === 'public' && request.method !== 'GET') {
-          await count(`knock/${limitSubject(address)}`, knockRate);
+          await count(`knock/${knockerOf(request, address)}`, knockRate);
         }
         const person = await identify(request);
         if (row.action === 'public') return;
@@ -95,9 +125,7 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
         if (row.action !== 'signed-in' && !mayDo(person.role, row.action)) {
           throw new FlorinError('permission_denied', `Your role, ${person.role}, does not allow this.`);
         }
-        if (row.stepUp && !person.provenUntil) {
-          throw new FlorinError('permission_denied', 'Confirm your identity first.', 'proof');
-        }
+        if (row.stepUp) await refuseUnproven(context, person, row.stepUp, environmentOf(request));
       },
     personOf: request => people.get(request) ?? null,
     async endOf(request) {

@@ -3,6 +3,7 @@ import type { Action } from '../../core/access/rights.ts';
 import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../core/api/dashboardApi.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
+import type { StepUp } from '../../engine/access/proofNeeded.ts';
 import type { SignedInPerson, Visit } from '../../engine/access/sessions.ts';
 import type { Reply } from '../edge/route.ts';
 
@@ -30,6 +31,8 @@ export type DashboardCall<Name extends DashboardCallName = DashboardCallName> = 
 /** A request of a person who may not be signed in. */
 export type PublicCall<Name extends DashboardCallName = DashboardCallName> = Common<Name> & {
   readonly person: SignedInPerson | null;
+  /** Tells who has signed in on this device; null without it. */
+  readonly deviceCookie: string | null;
   /** Why the session of the cookie ended; null without a cookie. */
   readonly sessionEnd: () => Promise<SessionEnd | null>;
 };
@@ -49,7 +52,7 @@ export type DashboardRoute<Name extends DashboardCallName = DashboardCallName> =
   /** An action of the role table, or `signed-in` for the user's own account. */
   readonly action: Action | 'signed-in';
   /** Requires that the user confirmed their identity in the last minutes: keys, wallets, secrets, team. */
-  readonly stepUp?: boolean;
+  readonly stepUp?: StepUp;
   /** An object is sent as JSON. A Reply is sent unchanged, for example a file. */
   readonly handle: (call: DashboardCall<Name>) => Answering<Name>;
 };

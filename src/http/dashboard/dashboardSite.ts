@@ -8,6 +8,7 @@ import type { Context } from '../../engine/context.ts';
 import { iconPath } from '../docs/iconRoute.ts';
 import type { Call, Reply, Route } from '../edge/route.ts';
 import type { Incoming, ServerOptions } from '../edge/server.ts';
+import { deviceCookieOf } from './cookies.ts';
 import { loadDashboardAssets } from './dashboardAssets.ts';
 import { createGate, type Gate } from './dashboardGate.ts';
 import { dashboardHeaders } from './dashboardHeaders.ts';
@@ -76,7 +77,13 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
     };
     const person = gate.personOf(call.request);
     const answering = (): Promise<unknown> => {
-      if (row.action === 'public') return row.handle({ ...shared, person, sessionEnd: () => gate.endOf(call.request) });
+      if (row.action === 'public')
+        return row.handle({
+          ...shared,
+          person,
+          deviceCookie: deviceCookieOf(call.request),
+          sessionEnd: () => gate.endOf(call.request),
+        });
       if (!person) throw new Error('this call has no signed-in person');
       const { action } = row;
       return row.handle({

@@ -62,7 +62,7 @@ const managing = (context: Context): DashboardRoute[] => [
     // An endpoint receives everything about payments, so a new one needs a step-up.
     name: 'POST /webhooks',
     action: 'webhooks.manage',
-    stepUp: true,
+    stepUp: 'environment',
     body: endpointRequest,
     /** The endpoint stays even if the ping fails: its receiver may be built later. */
     async handle(call) {
@@ -78,7 +78,7 @@ const managing = (context: Context): DashboardRoute[] => [
   route({
     name: 'PATCH /webhooks/:id',
     action: 'webhooks.manage',
-    stepUp: true,
+    stepUp: 'environment',
     body: endpointPatch,
     handle: async call =>
       endpointObject(await perform(context, actingOf(call), null, changeEndpoint(context, call.params.id!, call.body))),
@@ -97,7 +97,7 @@ const secrets = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /webhooks/:id/reveal',
     action: 'secrets.reveal',
-    stepUp: true,
+    stepUp: 'environment',
     handle: async call => ({
       secret: await perform(context, actingOf(call), null, revealSecret(context, call.params.id!)),
     }),
@@ -106,7 +106,7 @@ const secrets = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /webhooks/:id/rotate',
     action: 'webhooks.manage',
-    stepUp: true,
+    stepUp: 'environment',
     async handle(call) {
       const { secret } = await perform(context, actingOf(call), null, rotateSecret(context, call.params.id!));
       return { secret };

@@ -61,7 +61,7 @@ export const keyRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /keys',
     action: 'keys.manage',
-    stepUp: true,
+    stepUp: 'environment',
     body: newKey,
     async handle(call) {
       const work = createKey(context, requestOf(call.body, context.clock.nowMs()), call.person.role);
@@ -71,7 +71,7 @@ export const keyRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /keys/:id/rotate',
     action: 'keys.manage',
-    stepUp: true,
+    stepUp: 'environment',
     body: rotation,
     async handle(call) {
       const work = rotateKey(context, call.params.id!, call.body.overlap, call.person.role);
@@ -81,7 +81,7 @@ export const keyRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /keys/:id/revoke',
     action: 'keys.manage',
-    stepUp: true,
+    stepUp: 'environment',
     handle: async call =>
       keyObject(await perform(context, actingOf(call), null, endKey(call.params.id!)), context.clock.nowMs()),
   }),

@@ -17,7 +17,7 @@ import { type DashboardRoute, route } from './dashboardRoute.ts';
 const done = { done: true } as const;
 const own = { action: 'signed-in' } as const;
 /** Changes to sign-in need a step-up: an unattended session is not enough. */
-const sensitive = { ...own, stepUp: true } as const;
+const sensitive = { ...own, stepUp: 'own' } as const;
 
 const passkeyObject = ({ id, name: called, createdAt, lastUsedAt }: PasskeyRow): PasskeyObject => ({
   id,

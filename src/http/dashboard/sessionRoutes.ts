@@ -9,6 +9,7 @@ import {
   joinWithPassword,
   offerPasskeyByLink,
 } from '../../engine/access/joinByLink.ts';
+import { rememberDevice } from '../../engine/access/knownDevices.ts';
 import { requestPasskey } from '../../engine/access/passkeys.ts';
 import { checkRecovery, recover } from '../../engine/access/recovery.ts';
 import {
@@ -17,7 +18,6 @@ import {
   type SignedInPerson,
   sessionSeconds,
   switchAccount,
-  type Visit,
 } from '../../engine/access/sessions.ts';
 import { describeSignedIn } from '../../engine/access/signedIn.ts';
 import {
@@ -35,22 +35,27 @@ import { hasOwner } from '../../storage/access/memberships.ts';
 import { limitSubject } from '../edge/clientAddress.ts';
 import type { Reply } from '../edge/route.ts';
 import { body, code, email, name, passkeyResponse, password, token } from './bodies.ts';
+import { deviceCookie, endedCookie, sessionCookie } from './cookies.ts';
 import { type DashboardRoute, type PublicCall, type PublicRoute, publicRoute, route } from './dashboardRoute.ts';
-import { endedCookie, sessionCookie } from './sessionCookie.ts';
 
-const originOf = (visit: Visit): SignInOrigin => ({ ...visit, addressKey: limitSubject(visit.address) });
+const originOf = ({ visit, deviceCookie: given }: Pick<PublicCall, 'visit' | 'deviceCookie'>): SignInOrigin => ({
+  ...visit,
+  addressKey: limitSubject(visit.address),
+  deviceCookie: given,
+});
 
-/** Responds with the new session and its cookie. Ends the session of the cookie that the request had. */
+/** Responds with the new session and its cookie, and remembers the device. Ends the session of the cookie that the request had. */
 const signedIn = async (
   context: Context,
   session: NewSession,
-  { person, address }: Pick<PublicCall, 'person' | 'address'>,
+  { person, address, deviceCookie: given }: Pick<PublicCall, 'person' | 'address' | 'deviceCookie'>,
 ): Promise<{ reply: Reply }> => {
   if (person) await perform(context, memberActing(person, address), null, endReplacedSession(person));
+  const device = rememberDevice(context, given, session.person.email);
   return {
     reply: {
       body: JSON.stringify(await describeSignedIn(context, session.person)),
-      headers: { 'set-cookie': sessionCookie(session.token, sessionSeconds) },
+      headers: { 'set-cookie': [sessionCookie(session.token, sessionSeconds), deviceCookie(device)] },
     },
   };
 };
@@ -98,7 +103,7 @@ const linkRoutes = (context: Context): PublicRoute[] => [
     action: 'public',
     body: body({ token, password, code: Type.Optional(code) }),
     async handle(call) {
-      const session = await joinWithPassword(context, call.body, originOf(call.visit));
+      const session = await joinWithPassword(context, call.body, originOf(call));
       return session === null ? { state: 'code-needed' as const } : signedIn(context, session, call);
     },
   }),
@@ -150,7 +155,7 @@ const signInRoutes = (context: Context): PublicRoute[] => [
     action: 'public',
     body: body({ email, password, code: Type.Optional(code) }),
     async handle(call) {
-      const session = await signInWithPassword(context, call.body, originOf(call.visit));
+      const session = await signInWithPassword(context, call.body, originOf(call));
       return session === null ? { state: 'code-needed' as const } : signedIn(context, session, call);
     },
   }),
@@ -191,7 +196,7 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /accounts',
     action: 'signed-in',
-    stepUp: true,
+    stepUp: 'own',
     body: body({ name }),
     async handle({ person, address, body: given }) {
       const { id } = await addAccount(context, person, given.name, address);
@@ -217,7 +222,7 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
       }
       const until =
         given.response === undefined
-          ? await proveWithPassword(context, person, { password: given.password!, code: given.code }, originOf(visit))
+          ? await proveWithPassword(context, person, { password: given.password!, code: given.code }, visit.address)
           : await proveWithPasskey(context, person, given.response, visit.address);
       return { provenUntil: until.toISOString() };
     },

@@ -42,7 +42,7 @@ export const settingsRoutes = (context: Context): DashboardRoute[] => [
     name: 'PATCH /settings',
     action: 'settings.manage',
     // They decide what counts as paid and what payers are shown.
-    stepUp: true,
+    stepUp: 'environment',
     body: change,
     bodyBytes: 96 * 1024,
     handle: call => perform(context, actingOf(call), null, changeSettings(call.body)),
@@ -50,7 +50,7 @@ export const settingsRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /settings/callback-secret/reveal',
     action: 'secrets.reveal',
-    stepUp: true,
+    stepUp: 'environment',
     handle: async call => ({ secret: await perform(context, actingOf(call), null, revealCallbacks(context)) }),
   }),
 ];

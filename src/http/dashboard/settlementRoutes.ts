@@ -40,7 +40,7 @@ export const settlementRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /settlement/confirm',
     action: 'wallets.manage',
-    stepUp: true,
+    stepUp: 'environment',
     body: Type.Object({ network: token.network, treasury }, strict),
     async handle(call) {
       await confirmTreasury(context, actingOf(call), call.body);

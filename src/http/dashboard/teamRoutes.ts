@@ -16,7 +16,7 @@ import { type DashboardRoute, route } from './dashboardRoute.ts';
 
 const role = Type.Union(roles.map(each => Type.Literal(each)));
 const done = { done: true } as const;
-const manage = { action: 'team.manage', stepUp: true } as const;
+const manage = { action: 'team.manage', stepUp: 'account' } as const;
 
 const memberObject = (row: MemberRow): Member => ({
   id: row.id,

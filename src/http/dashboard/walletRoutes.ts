@@ -40,7 +40,7 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /wallets',
     action: 'wallets.manage',
-    stepUp: true,
+    stepUp: 'environment',
     body: destination,
     handle: call => perform(context, actingOf(call), null, requestWallet(context, call.body)),
   }),

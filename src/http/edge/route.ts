@@ -27,7 +27,8 @@ export type Reply = {
   body: string | Buffer;
   replayed?: boolean;
   contentType?: string;
-  headers?: Readonly<Record<string, string>>;
+  /** A list is sent as one header for each value. */
+  headers?: Readonly<Record<string, string | readonly string[]>>;
   stream?: ReplyStream;
 };
 

@@ -92,7 +92,7 @@ const headersOf = ({ headers }: State, answer: Reply): AnswerHeaders => {
   const own = answer.headers ?? {};
   const pairs: AnswerHeaders = ['content-type', answer.contentType ?? jsonType];
   for (let i = 0; i < headers.length; i += 2) if (!(headers[i]! in own)) pairs.push(headers[i]!, headers[i + 1]!);
-  for (const name in own) pairs.push(name, own[name]!);
+  for (const name in own) for (const value of [own[name]!].flat()) pairs.push(name, value);
   if (answer.replayed) pairs.push('idempotent-replayed', 'true');
   if (!answer.stream && answer.status !== 304) pairs.push('content-length', Buffer.byteLength(answer.body));
   return pairs;

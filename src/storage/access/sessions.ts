@@ -53,7 +53,7 @@ export const trimSessions = async (tx: Queryable, personId: string, most: number
   await tx.query(trimStatement, [personId, most]);
 };
 
-/** The person behind a session. `provenUntil` is null once it has passed by the database's clock. */
+/** The person behind a session. Times of proofs are null once they have passed by the database's clock. */
 export type SessionOwner = {
   sessionId: string;
   personId: string;
@@ -62,6 +62,8 @@ export type SessionOwner = {
   name: string;
   email: string;
   provenUntil: Date | null;
+  /** Until when a proof by a passkey or a code counts. */
+  stronglyProvenUntil: Date | null;
   isStale: boolean;
 };
 
@@ -74,6 +76,7 @@ const findStatement = {
   name: 'session-find',
   text: `select s.id as "sessionId", p.id as "personId", m.account_id as "accountId", m.role, p.name, p.email,
       case when s.proven_until > clock_timestamp() then s.proven_until end as "provenUntil",
+      case when s.strongly_proven_until > clock_timestamp() then s.strongly_proven_until end as "stronglyProvenUntil",
       s.last_seen_at < clock_timestamp() - make_interval(secs => $3) as "isStale"
     from ${openSessions}
     where s.token_hash = $1 and s.expires_at > clock_timestamp()
@@ -112,17 +115,21 @@ export const touchSession = async (db: Queryable, owner: SessionOwner): Promise<
 
 const proveStatement = {
   name: 'session-prove',
-  text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $3)
-    where person_id = $1 and id = $2 returning proven_until as "provenUntil"`,
+  text: `update sessions set proven_until = clock_timestamp() + make_interval(secs => $3),
+      strongly_proven_until = case when $4 then clock_timestamp() + make_interval(secs => $3)
+        else strongly_proven_until end
+    where person_id = $1 and id = $2
+    returning proven_until as "provenUntil", strongly_proven_until as "stronglyProvenUntil"`,
 };
-/** Null if the session has ended. */
+/** Null if the session has ended. A proof by a password leaves an earlier, stronger one as it is. */
 export const proveSession = async (
   tx: Queryable,
   session: { personId: string; sessionId: string },
-  seconds: number,
-): Promise<Date | null> => {
-  const values = [session.personId, session.sessionId, seconds];
-  return (await tx.query<{ provenUntil: Date }>(proveStatement, values))[0]?.provenUntil ?? null;
+  { seconds, isStrong }: { seconds: number; isStrong: boolean },
+): Promise<{ provenUntil: Date; stronglyProvenUntil: Date | null } | null> => {
+  const values = [session.personId, session.sessionId, seconds, isStrong];
+  const rows = await tx.query<{ provenUntil: Date; stronglyProvenUntil: Date | null }>(proveStatement, values);
+  return rows[0] ?? null;
 };
 
 const listStatement = {

@@ -93,6 +93,9 @@ export const clearGuesses = async (tx: Queryable, subject: Buffer): Promise<void
   await tx.query(clearStatement, [subject]);
 };
 
+/** Even a full budget is empty again after 42 hours without a try (`engine/access/lockOut`). */
+const drainedAfter = `interval '48 hours'`;
+
 const purgeStatement = {
   name: 'sign-in-purge',
   text: `with failures as (delete from sign_in_failures where subject in (
@@ -103,11 +106,13 @@ const purgeStatement = {
         select account_id, person_id, id from sessions where expires_at < clock_timestamp() limit $1) returning 1),
       known as (delete from ended_sessions where token_hash in (
         select token_hash from ended_sessions where ended_at < clock_timestamp() - ${forgottenAfter} limit $1) returning 1),
+      budgets as (delete from guess_budgets where subject in (
+        select subject from guess_budgets where counted_at < clock_timestamp() - ${drainedAfter} limit $1) returning 1),
       links as (delete from access_links where (account_id, id) in (
         select account_id, id from access_links where expires_at < clock_timestamp() - ${forgottenAfter} limit $1) returning 1)
     select greatest((select count(*) from failures), (select count(*) from challenges), (select count(*) from ended),
-      (select count(*) from known), (select count(*) from links))::int as most`,
+      (select count(*) from known), (select count(*) from budgets), (select count(*) from links))::int as most`,
 };
-/** Deletes expired failures, challenges, sessions and links. Returns how many of the kind with the most. */
+/** Deletes expired failures, budgets, challenges, sessions and links. Returns how many of the kind with the most. */
 export const purgeSignIns = async (db: Queryable, limit: number): Promise<number> =>
   (await db.query<{ most: number }>(purgeStatement, [limit]))[0]!.most;

@@ -41,9 +41,10 @@ export const useDashboardPages = (options: Parameters<typeof startDashboard>[0] 
 };
 
 /** Answers the question who is there, which a sensitive step asks. */
-export const prove = async (page: Page): Promise<void> => {
+export const prove = async (page: Page, code?: string): Promise<void> => {
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
   await dialog.getByLabel('Password').fill(testPassword);
+  if (code !== undefined) await dialog.getByLabel('Code').fill(code);
   await dialog.getByRole('button', { name: 'Confirm' }).click();
   await dialog.waitFor({ state: 'hidden' });
 };

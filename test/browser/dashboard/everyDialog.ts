@@ -5,7 +5,12 @@ import { eventually } from '../../support/until.ts';
 import { prove } from './dashboardPages.ts';
 
 const treasuries = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D'];
-type Filled = { readonly openId: string; readonly underpaidId: string; readonly endpointId: string };
+type Filled = {
+  readonly owner: DashboardClient;
+  readonly openId: string;
+  readonly underpaidId: string;
+  readonly endpointId: string;
+};
 /** How each dialog is opened, by its title. */
 type Dialogs = Readonly<Record<string, (page: Page) => Promise<void>>>;
 
@@ -34,11 +39,11 @@ export const fillForDialogs = async ({ scene, keys }: TestDashboard, owner: Dash
     if (payment.exception !== 'underpaid') throw new Error('nothing was seen yet');
   });
   await owner.unprove();
-  return { openId: open.json.id as string, underpaidId: params.id, endpointId: endpoint.id };
+  return { owner, openId: open.json.id as string, underpaidId: params.id, endpointId: endpoint.id };
 };
 
 /** By the page they are on, in an order in which the proof of the first is good for all. */
-export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly<Record<string, Dialogs>> => ({
+export const dialogsOf = ({ owner, openId, underpaidId, endpointId }: Filled): Readonly<Record<string, Dialogs>> => ({
   '/test/settings': { 'Confirm that it is you': press('Reveal secret') },
   '/test/keys': {
     'Create a key': press('Create a key'),
@@ -68,6 +73,7 @@ export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly
     'Delete this endpoint?': press('Delete'),
     'Rotate the secret?': press('Rotate'),
   },
+  '/live/settings': { 'Add a second factor first': press('Reveal secret') },
   '/live/wallets': {
     'Set the Polygon wallet': async page => {
       await press('Set the Polygon wallet')(page);
@@ -85,6 +91,7 @@ export const dialogsOf = ({ openId, underpaidId, endpointId }: Filled): Readonly
   '/test/team': {
     'Invite a person': press('Invite a person'),
     'Invitation link': async page => {
+      await owner.prove();
       await press('Invite a person')(page);
       await page.getByLabel('Email').fill('grace@shop.example');
       await press('Create invitation')(page);

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createRecoveryLink } from '../../../src/engine/access/recovery.ts';
 import { testPassword } from '../../support/dashboard.ts';
+import { addTotp } from '../../support/secondFactor.ts';
 import { eventually } from '../../support/until.ts';
 import { prove, useDashboardPages } from './dashboardPages.ts';
 
@@ -41,6 +42,7 @@ test('removing a member asks what becomes of the keys that they made', async () 
   const developer = await pages.dashboard.newPerson('developer', id);
   await developer.prove();
   await developer.do('POST /keys', { body: { name: 'Till', scopes: ['payments:read'] } });
+  const { recoveryCodes } = await addTotp(owner);
   await owner.unprove();
   const { page, close } = await pages.open('/test/team', owner);
   await page.getByRole('button', { name: /^Remove Developer/ }).click();
@@ -48,7 +50,7 @@ test('removing a member asks what becomes of the keys that they made', async () 
   await dialog.getByRole('listitem').filter({ hasText: 'Till' }).waitFor();
   expect(await dialog.getByRole('radio', { name: 'Revoke them' }).isChecked()).toBe(true);
   await dialog.getByRole('button', { name: 'Remove from the team' }).click();
-  await prove(page);
+  await prove(page, recoveryCodes[0]);
   await page.getByText('was removed.').waitFor();
   const { data } = await owner.do('GET /keys');
   expect(data.find(key => key.name === 'Till')).toMatchObject({ status: 'revoked' });

@@ -6,6 +6,7 @@ import { operatorActor } from '../../../src/engine/audit/audit.ts';
 import { totpCode, totpStep } from '../../../src/vault/totp.ts';
 import { type DashboardClient, testPassword } from '../../support/dashboard.ts';
 import { eventually } from '../../support/until.ts';
+import { expectAccessibleInBoth } from '../axe.ts';
 import type { WatchedPage } from '../watchedPage.ts';
 import { prove, useDashboardPages } from './dashboardPages.ts';
 
@@ -132,6 +133,21 @@ test('a passkey is added, signs in, proves, and is removed', async () => {
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('No passkeys yet').waitFor();
+  await watched.close();
+});
+
+test('who has a password only is shown how to add a second factor, where production needs it', async () => {
+  const person = await pages.dashboard.newPerson('owner');
+  const watched = await pages.open('/live/settings', person);
+  const { page } = watched;
+  await page.getByRole('button', { name: 'Reveal secret' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a second factor first' });
+  await dialog.getByText('a password alone is not enough').waitFor();
+  await expectAccessibleInBoth(watched);
+  await dialog.getByRole('link', { name: 'Add a second factor' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await heading(page, 'My account').waitFor();
+  await turnOn(page);
   await watched.close();
 });
 

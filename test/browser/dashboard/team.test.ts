@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { roles } from '../../../src/core/access/rights.ts';
 import { testPassword } from '../../support/dashboard.ts';
+import { addTotp } from '../../support/secondFactor.ts';
 import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
@@ -9,12 +10,15 @@ const pages = useDashboardPages();
 
 test('somebody is invited by a link, joins in another browser, and gets another role', async () => {
   const owner = await pages.dashboard.as('owner');
+  await owner.prove();
+  const { recoveryCodes } = await addTotp(owner);
+  await owner.unprove();
   const mine = await pages.open('/test/team', owner);
   await mine.page.getByRole('button', { name: 'Invite a person' }).click();
   await mine.page.getByLabel('Email').fill('grace@shop.example');
   await mine.page.getByLabel('Support', { exact: true }).check();
   await mine.page.getByRole('button', { name: 'Create invitation' }).click();
-  await prove(mine.page);
+  await prove(mine.page, recoveryCodes[0]);
   const link = (await mine.page.locator('.secret-value code').textContent())!;
   await mine.page.getByRole('button', { name: 'Done' }).click();
   await mine.page.getByRole('button', { name: 'Withdraw the invitation for grace@shop.example' }).waitFor();

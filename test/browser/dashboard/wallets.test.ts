@@ -1,5 +1,6 @@
 // @module-tag browser
 import { expect, test } from 'vitest';
+import { addTotp } from '../../support/secondFactor.ts';
 import { eventually } from '../../support/until.ts';
 import { expectNoFaults, prove, useDashboardPages } from './dashboardPages.ts';
 
@@ -11,6 +12,9 @@ const xpub =
 
 test('the first wallet is in force at once; a change waits, is announced everywhere, and is stopped', async () => {
   const owner = await pages.dashboard.as('owner');
+  await owner.prove();
+  const { recoveryCodes } = await addTotp(owner);
+  await owner.unprove();
   const watched = await pages.open('/live/wallets', owner);
   const { page } = watched;
   await page.getByRole('button', { name: 'Set the Base wallet' }).click();
@@ -19,7 +23,7 @@ test('the first wallet is in force at once; a change waits, is announced everywh
   await page.getByText('first wallet for this network').waitFor();
   await page.getByLabel('I found this in my own wallet').check();
   await page.getByRole('button', { name: 'Use this wallet' }).click();
-  await prove(page);
+  await prove(page, recoveryCodes[0]);
   await page.getByRole('button', { name: 'Change the Base wallet' }).waitFor();
   await page.getByRole('button', { name: 'Verify the Base wallet' }).waitFor({ state: 'detached' });
 

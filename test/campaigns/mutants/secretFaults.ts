@@ -185,6 +185,34 @@ const people: readonly Fault[] = [
     replace: 'where f.failures >= g.free + 1000 and',
     tests: ['dashboard/lockOut'],
   },
+  {
+    harm: 'A cookie of a device could be forged, and with it guesses without end.',
+    file: 'src/engine/access/knownDevices.ts',
+    find: 'vault.verifyDeviceMac(subject, id, mac)',
+    replace: 'mac.length > 0',
+    tests: ['dashboard/guesses'],
+  },
+  {
+    harm: 'A thousand addresses could use up the tries of everybody else.',
+    file: 'src/engine/access/lockOut.ts',
+    find: 'ceilings[Math.min(before, ceilings.length - 1)]!',
+    replace: 'ceilings[0]',
+    tests: ['dashboard/guesses'],
+  },
+  {
+    harm: 'A stolen password could change a live wallet.',
+    file: 'src/engine/access/proofNeeded.ts',
+    find: "environment === 'production'",
+    replace: 'isLive && hasSecondFactor',
+    tests: ['dashboard/secondFactor'],
+  },
+  {
+    harm: 'Breached passwords would be accepted.',
+    file: 'src/engine/access/people.ts',
+    find: "if (isBreached(password)) throw invalid('password', breached);",
+    replace: '',
+    tests: ['dashboard/secondFactor'],
+  },
 ];
 
 /** Vault, seals, API keys, signatures, egress, sessions and second factors. */

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  commonPasswords,
-  longestPassword,
-  refusePassword,
-  shortestPassword,
-} from '../../../src/core/access/passwordRules.ts';
+import { longestPassword, refusePassword, shortestPassword } from '../../../src/core/access/passwordRules.ts';
 
 const person = { email: 'ada@shop.example', name: ' Ada Augusta Lovelace ' };
 const refusal = (password: string): string | null => refusePassword(password, person);
@@ -21,29 +16,28 @@ test('a password has 12 to 256 characters, each sign of a person counted once', 
   expect([shortestPassword, longestPassword]).toEqual([12, 256]);
 });
 
+const aboutPerson = 'The password must not be your name or contain your e-mail address. Use a few unrelated words.';
+
 test('it is neither the e-mail address nor the name, however they are spelled', () => {
   for (const password of ['ada@shop.example', ' ADA@shop.EXAMPLE ', 'ada augusta lovelace', 'Ada Augusta Lovelace']) {
-    expect(refusal(password), password).toBe('The password must not be your e-mail address or your name.');
+    expect(refusal(password), password).toBe(aboutPerson);
   }
-  expect(refusePassword('ada@shop.example', { email: 'ADA@SHOP.EXAMPLE', name: 'Ada' })).toMatch('e-mail');
+  expect(refusePassword('ada@shop.example', { email: 'ADA@SHOP.EXAMPLE', name: 'Ada' })).toBe(aboutPerson);
+});
+
+test('it does not contain what stands before the @, unless that is so short that it is in many words', () => {
+  const lovelace = { email: 'Lovelace@shop.example', name: 'Ada' };
+  expect(refusePassword('my lovelace 2026', lovelace)).toBe(aboutPerson);
+  expect(refusePassword('LOVELACElovelace', lovelace)).toBe(aboutPerson);
+  expect(refusePassword(good, lovelace)).toBeNull();
   expect(refusal('ada@shop.example too')).toBeNull();
 });
 
-test('it is not one of those that are guessed first, however it is spelled', () => {
-  const guessed = 'This password is easy to guess. Choose another one.';
-  for (const password of commonPasswords) {
+test('it does not contain the name of this software, and not only a few characters', () => {
+  const guessed = 'This password is easy to guess. Use a few unrelated words, without “florin”.';
+  for (const password of ['florin admin 2026', 'my FLORIN password', 'abcabcabcabcabc', 'aaaaaaaaaaaaaaaa']) {
     expect(refusal(password), password).toBe(guessed);
-    expect(refusal(` ${password.toUpperCase()} `), password).toBe(guessed);
   }
-  expect(refusal('abcabcabcabcabc')).toBe(guessed);
   expect(refusal('abcdabcdabcd')).toBeNull();
   expect(refusal(good)).toBeNull();
-});
-
-test('every common password is one that could be chosen, as it is compared', () => {
-  expect(commonPasswords.size).toBeGreaterThan(60);
-  for (const password of commonPasswords) {
-    expect(password.length, password).toBeGreaterThanOrEqual(shortestPassword);
-    expect(password).toBe(password.toLowerCase().trim());
-  }
 });

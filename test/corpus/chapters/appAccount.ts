@@ -2,14 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { totpCode, totpStep } from '../../../src/vault/totp.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { type DashboardClient, testPassword } from '../../support/dashboard.ts';
+import { bytesOf } from '../../support/secondFactor.ts';
 import type { Answer } from '../../support/send.ts';
 import type { AskAs, Corpus } from '../corpusScene.ts';
-
-const bytesOf = (base32: string): Buffer => {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...base32].map(each => alphabet.indexOf(each).toString(2).padStart(5, '0')).join('');
-  return Buffer.from(bits.match(/.{8}/g)!.map(each => Number.parseInt(each, 2)));
-};
 
 const signIn = async ({ dashboard, appDoor }: Corpus): Promise<void> => {
   const app = appDoor('sign in');
@@ -142,6 +137,9 @@ const setUp = async (corpus: Corpus): Promise<void> => {
 
 const inviteAll = async (corpus: Corpus, app: AskAs, owner: DashboardClient): Promise<void> => {
   const invite = (name: string, body: unknown) => app(owner, `invite: ${name}`, 'POST /team/invitations', { body });
+  await invite('without a second factor', { email: 'Ada@Example.com', role: 'admin' });
+  await corpus.florin.admin.db.script(`update sessions set strongly_proven_until = proven_until
+    where person_id = (select id from people where email = 'grace@example.com')`);
   const { json } = await invite('an admin', { email: 'Ada@Example.com', role: 'admin' });
   await invite('the same again', { email: 'ada@example.com', role: 'viewer' });
   await invite('a member', { email: 'grace@example.com', role: 'viewer' });

@@ -68,6 +68,11 @@ const words: Readonly<Record<AuditAction, Words>> = {
       `decided that the transfer of ${word(detail, 'amount')} to the payment ${subject} is real`,
   },
   'payments.exported': { label: 'Payments exported', text: () => 'exported payments as a CSV file' },
+  'person.guesses_noticed': {
+    label: 'Password guesses noticed',
+    text: (detail, subject) =>
+      `noticed wrong passwords for ${word(detail, 'email') || subject} from ${word(detail, 'addresses') || 'many'} addresses`,
+  },
   'person.joined': {
     label: 'Person joined',
     text: detail => `joined the team${word(detail, 'role') ? ` as ${role(detail, 'role')}` : ''}`,

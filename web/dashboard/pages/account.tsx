@@ -69,7 +69,8 @@ const Account = (): ReactElement => {
       {isWeak && (
         <Notice tone="care">
           <p>
-            <strong>Only your password protects this account.</strong> Add a passkey or an authenticator app.
+            <strong>Only your password protects this account.</strong> Add a passkey or an authenticator app. Live keys,
+            wallets and secrets need one.
           </p>
         </Notice>
       )}
