@@ -206,6 +206,13 @@ const addSecrets = (program: Command): void => {
         print(options, { accountId: account.id, environment, secret }, secret);
       }),
     );
+  common(secrets.command('alert').description('Show the secret that signs alerts to FLORIN_ALERT_URL.')).action(
+    (options: Common) =>
+      withAdmin(options, async admin => {
+        const secret = admin.vault.alertSecret();
+        print(options, { secret }, secret);
+      }),
+  );
 };
 
 export const addAccountCommands = (program: Command): void => {

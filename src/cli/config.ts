@@ -6,6 +6,7 @@ import {
   type Bad,
   checkMasterKey,
   listOf,
+  parseAlertUrl,
   parseCheckoutUrl,
   parseDatabaseUrl,
   parseDays,
@@ -46,6 +47,8 @@ export type Config = {
   readonly roles: readonly Role[];
   /** How long successful deliveries are kept. */
   readonly deliveryLogDays: number;
+  /** Security events of every account are sent here; null if nowhere. A secret: such addresses often contain a token. */
+  readonly alertUrl: string | null;
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly logLevel: LogLevel;
@@ -196,6 +199,12 @@ export const settings = {
     help: 'Days to keep successful webhook deliveries and their attempts. All others are kept forever.',
     parse: parseDays,
   }),
+  alertUrl: setting({
+    variable: 'FLORIN_ALERT_URL',
+    fallback: null,
+    help: 'Address that is told of security events of every account. Set it for every process with the role deliver.',
+    parse: parseAlertUrl,
+  }),
   redisUrl: setting<never>({
     variable: 'REDIS_URL',
     fallback: null,
@@ -262,6 +271,7 @@ export const loadConfig = async ({
     recoveryPassphrase: values.recoveryPassphrase,
     roles: values.roles!,
     deliveryLogDays: values.deliveryLogDays!,
+    alertUrl: values.alertUrl,
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
     logLevel: values.logLevel!,
     allowLoopbackWebhooks: sandboxPublicUrl === null || isLoopbackUrl(sandboxPublicUrl),

@@ -7,6 +7,7 @@ import { type Verified, verifyAuditLogs, verifyWalletHistory, verifyWallets } fr
 import { allChains, type ChainRow } from '../storage/chain/chains.ts';
 import type { Database } from '../storage/database.ts';
 import { countPendingMigrations, MigrationError } from '../storage/migrate.ts';
+import { countParkedOutgoing } from '../storage/outbox.ts';
 import { listDifferences } from '../storage/settlement/differences.ts';
 import { ledgerFaults } from '../storage/settlement/ledger.ts';
 import { allReconciliations } from '../storage/settlement/reconciliation.ts';
@@ -90,6 +91,14 @@ const checkMigrations = async (db: Database): Promise<Omit<Finding, 'check'>> =>
     : { ok: false, detail: `${pending} are missing: run florin migrate, or start Florin` };
 };
 
+/** What was given up. Its content is encrypted and stays so. */
+const examineOutbox = async (db: Database): Promise<Omit<Finding, 'check'>> => {
+  const parked = await countParkedOutgoing(db);
+  if (parked.length === 0) return { ok: true, detail: 'nothing was given up' };
+  const counts = parked.map(({ kind, total, latest }) => `${total} × ${kind}, the latest at ${latest.toISOString()}`);
+  return { ok: false, detail: `given up in the last 30 days: ${counts.join('; ')}. The log has the reasons` };
+};
+
 /** Runs all checks. A check that depends on a failed one is skipped. */
 const examine = async (options: DoctorOptions): Promise<Finding[]> => {
   const findings: Finding[] = [];
@@ -146,6 +155,11 @@ const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       () => examineLedger(storage.db, options.deep ?? false),
       told => told,
     );
+    await check(
+      'outbox',
+      () => examineOutbox(storage.db),
+      told => told,
+    );
     return findings;
   } finally {
     await storage.stop();
@@ -156,7 +170,9 @@ export const addDoctorCommand = (program: Command): void => {
   common(
     program
       .command('doctor')
-      .description('Check the database, its schema, the master key, the audit log, the wallets and the ledger.'),
+      .description(
+        'Check the database, its schema, the master key, the audit log, the wallets, the ledger and the outbox.',
+      ),
   )
     .option('--deep', 'Also compare the whole ledger with the transfers that it is derived from.')
     .action(async (options: DoctorOptions) => {

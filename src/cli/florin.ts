@@ -32,7 +32,14 @@ import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import { sendSigned } from '../webhooks/sendSigned.ts';
 import type { Loop } from '../workers/loop.ts';
-import { startClockKeeper, startFolder, startKeyUseKeeper, startPurger, startSweeper } from '../workers/sweeper.ts';
+import {
+  startClockKeeper,
+  startEffectAnnouncer,
+  startFolder,
+  startKeyUseKeeper,
+  startPurger,
+  startSweeper,
+} from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
 import { openAuditHeads } from './auditHeadsFile.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
@@ -141,7 +148,7 @@ export const startFlorin = async (
     };
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
     if (config.roles.includes('deliver')) {
-      loops.push(startDelivering(context, { sender, holder, service: storage.service }));
+      loops.push(startDelivering(context, { sender, holder, service: storage.service, alertUrl: config.alertUrl }));
     }
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Once the start is reported, payments must work.
@@ -211,7 +218,8 @@ const startLoops = (
   const watchers = startWatchers(context, chains, instanceId);
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
-  loops.push(watchers, startSweeper(context), startFolder(context), startPurger(context, config.deliveryLogDays));
+  loops.push(watchers, startSweeper(context), startFolder(context), startEffectAnnouncer(context));
+  loops.push(startPurger(context, config.deliveryLogDays));
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Scope } from '../core/environment.ts';
 import { invalid } from '../core/errors.ts';
-import { eventTypes } from '../core/payment/states.ts';
+import { eventTypes, starEventTypes } from '../core/payment/states.ts';
 import { type AdminContext, resolveAccount } from '../engine/access/accounts.ts';
 import { revealCallbacks } from '../engine/access/settings.ts';
 import { operatorActing } from '../engine/audit/acting.ts';
@@ -19,11 +19,11 @@ const kindList = (text: string): string[] => {
   throw new InvalidArgumentError(`${unknown} is not an event type. Choose from ${eventTypes.join(', ')}.`);
 };
 
-type ListenOptions = Common & { account?: string; forwardTo: string; events?: string[] };
+type ListenOptions = Common & { account?: string; forwardTo: string; events?: readonly string[] };
 
 const forward = async (
   admin: AdminContext,
-  { forwardTo: url, events, json }: ListenOptions,
+  { forwardTo: url, events = starEventTypes, json }: ListenOptions,
   scope: Scope,
   secret: string,
   sender: Sender,
@@ -37,7 +37,7 @@ const forward = async (
   try {
     for await (const { id, body } of newEvents(admin, scope, signal)) {
       const { type } = JSON.parse(body) as { type: string };
-      if (events !== undefined && !events.includes(type)) continue;
+      if (!events.some(each => each === type)) continue;
       const webhook = { eventId: id, body, secrets: [secret], atMs: Date.now(), url, allowLoopback: true };
       tell(id, type, (await sendSigned(sender, webhook, signal)).outcome);
     }

@@ -37,6 +37,15 @@ export const parseOrigin = (text: string, bad: Bad): string | undefined => {
 export const parseCheckoutUrl = (text: string, bad: Bad): string | undefined =>
   parseHttpsUrl(text, bad)?.href.replace(/\/+$/, '');
 
+/** The operator names it, so it may be private, and plain HTTP. */
+export const parseAlertUrl = (text: string, bad: Bad): string | undefined => {
+  const url = URL.parse(text);
+  if (url === null || !['https:', 'http:'].includes(url.protocol))
+    return bad('must be an absolute https: or http: URL');
+  if (url.username || url.password || url.hash) return bad('must not contain credentials or #');
+  return url.href;
+};
+
 export const parseProxies = (text: string, bad: Bad): string[] | undefined => {
   const blocks = listOf(text);
   const isNarrow = (block: string): boolean => (readAddressBlock(block)?.prefixBits ?? 0) > 0;

@@ -1,14 +1,15 @@
 import type { Context } from '../engine/context.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
 import { listenForDeliveries } from '../storage/webhooks/deliveryNews.ts';
-import type { Sender } from '../webhooks/send.ts';
+import { createSender, type Sender } from '../webhooks/send.ts';
 import { startDeliverer } from '../workers/deliverer.ts';
 import type { Loop } from '../workers/loop.ts';
+import { startOutboxSender } from '../workers/outboxSender.ts';
 
-/** Starts the deliverer. The database notifies it of new deliveries. */
+/** Starts what sends: the deliverer, which the database notifies of new deliveries, and the outbox. */
 export const startDelivering = (
   context: Context,
-  parts: { sender: Sender; holder: string; service: ConnectionSettings },
+  parts: { sender: Sender; holder: string; service: ConnectionSettings; alertUrl: string | null },
 ): Loop => {
   const deliverer = startDeliverer(context, parts);
   const listening = listenForDeliveries(parts.service, {
@@ -16,9 +17,13 @@ export const startDelivering = (
     onConnected: deliverer.pollSoon,
     log: context.log,
   });
+  const alertSender = createSender({ ownListeners: () => [], reachesAnything: true });
+  const alerts = { url: parts.alertUrl, sender: alertSender };
+  const outbox = startOutboxSender(context, { sender: parts.sender, alerts });
   return {
     async stop() {
-      await Promise.all([listening.stop(), deliverer.stop()]);
+      await Promise.all([listening.stop(), deliverer.stop(), outbox.stop()]);
+      await alertSender.close();
     },
   };
 };

@@ -18,6 +18,7 @@ export const idPrefixes = {
   passkey: 'psk_',
   invitation: 'inv_',
   sweep: 'swp_',
+  outgoing: 'out_',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

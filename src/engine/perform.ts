@@ -25,7 +25,7 @@ export type Repeatable<T> = { readonly key: IdempotentRequest | null; readonly p
 
 type Perform = {
   <T, S extends ActingScope>(
-    context: Pick<Context, 'db' | 'vault'>,
+    context: Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>,
     acting: Acting<S>,
     request: null,
     work: Work<T, S>,
@@ -45,8 +45,8 @@ const refuseFormer = async (tx: Queryable, { scope, actor, needs }: Acting<Actin
 };
 
 /**
- * The one door for writes, whoever acts: a key, a person, the operator or Florin itself. The idempotency key, the work
- * and its audit row are one transaction.
+ * The one door for writes, whoever acts: a key, a person, the operator or Florin itself. The idempotency key, the work,
+ * its audit row and the row's announcement are one transaction.
  */
 export const perform = (async <T>(
   context: Context,

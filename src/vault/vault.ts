@@ -81,6 +81,8 @@ export type Vault = {
   /** Lets a checkout page simulate its own payment and no other. */
   simulateToken(paymentId: string): string;
   verifySimulateToken(paymentId: string, token: string): boolean;
+  /** Signs alerts to the operator, in the Standard Webhooks format. */
+  alertSecret(): string;
   /** Encrypts. `context` names the place (account, row, purpose), and `open` needs the same context. */
   seal(plaintext: string | Uint8Array, context: readonly string[]): Buffer;
   /** Throws `SealBroken` when the bytes, the context or the master key differ. */
@@ -141,6 +143,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const walletVersionKey = subkey(masterKey, 'wallet versions');
   const simulateKey = subkey(masterKey, 'simulations');
   const deviceKey = subkey(masterKey, 'devices');
+  const alertKey = subkey(masterKey, 'alerts');
   // Nonces are random, so one key is safe for 2^32 values: far more than there are secrets and stored answers.
   const sealKey = subkey(masterKey, 'seals');
 
@@ -209,6 +212,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
     deviceMac,
     verifyDeviceMac: (subject, deviceId, mac) => equal(Buffer.from(deviceMac(subject, deviceId)), Buffer.from(mac)),
     simulateToken,
+    alertSecret: () => `whsec_${hmac(alertKey, ['secret']).toString('base64')}`,
     // Compared as text: several base64 spellings decode to the same bytes.
     verifySimulateToken: (paymentId, token) => equal(Buffer.from(simulateToken(paymentId)), Buffer.from(token)),
     seal: (plaintext, context) => sealWith(sealKey, plaintext, context),

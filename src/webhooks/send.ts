@@ -11,6 +11,8 @@ export type SenderOptions = {
   readonly timeoutMs?: number;
   readonly resolveHost?: ResolveHost;
   readonly loopbackCa?: string;
+  /** For addresses that the operator named: any address, also `http:`. Redirects are not followed here either. */
+  readonly reachesAnything?: boolean;
 };
 
 export type Outgoing = {
@@ -47,20 +49,23 @@ const keepAliveMs = 1_000;
 const keptTargets = 1_000;
 
 export const createSender = (options: SenderOptions): Sender => {
-  const timeoutMs = options.timeoutMs ?? totalTimeoutMs;
+  const { reachesAnything = false, timeoutMs = totalTimeoutMs } = options;
   const resolveHost = options.resolveHost ?? createResolveHost();
   const routeFor = (allowLoopback: boolean): Route => ({
     allowLoopback,
     timeoutMs,
+    reachesAnything,
     targets: createRecentMap(keptTargets),
     agent: new Agent({
-      connect: guardedConnect({
-        allowLoopback,
-        ownListeners: options.ownListeners,
-        resolveHost,
-        loopbackCa: options.loopbackCa,
-        timeoutMs,
-      }),
+      connect: reachesAnything
+        ? { timeout: timeoutMs }
+        : guardedConnect({
+            allowLoopback,
+            ownListeners: options.ownListeners,
+            resolveHost,
+            loopbackCa: options.loopbackCa,
+            timeoutMs,
+          }),
       pipelining: 1,
       maxHeaderSize: maxHeaderBytes,
       // One timer covers the whole delivery; undici's own timers would only cost time.
@@ -84,6 +89,7 @@ export const createSender = (options: SenderOptions): Sender => {
 
 type Route = {
   readonly allowLoopback: boolean;
+  readonly reachesAnything: boolean;
   readonly timeoutMs: number;
   readonly agent: Agent;
   /** Checked URLs; null for a refused one. */
@@ -96,7 +102,7 @@ const targetOf = (url: string, route: Route): Target | null => {
   const cached = route.targets.get(url);
   if (cached !== undefined) return cached;
   let target: Target | null = null;
-  if (checkWebhookUrl(url, route) === null) {
+  if (route.reachesAnything || checkWebhookUrl(url, route) === null) {
     const { origin, pathname, search } = new URL(url);
     target = { origin, path: pathname + search };
   }

@@ -1,7 +1,9 @@
 import type { Context } from '../engine/context.ts';
+import { announceEffects } from '../engine/wallets/announceEffects.ts';
 import { purgeSignIns } from '../storage/access/signInFailures.ts';
 import { pruneBlocks } from '../storage/chain/blocks.ts';
 import { purgeIdempotencyKeys } from '../storage/idempotency.ts';
+import { purgeParkedOutgoing } from '../storage/outbox.ts';
 import { duePayments } from '../storage/payments/duePayments.ts';
 import { foldTotals } from '../storage/payments/totals.ts';
 import { purgeDeliveries } from '../storage/webhooks/deliveryLog.ts';
@@ -42,7 +44,7 @@ export const startFolder = (context: Context): Loop =>
 
 /**
  * Deletes idempotency keys after a day, blocks deeper than a reorg may reach, succeeded deliveries after the configured
- * number of days, and expired sessions, challenges, access links and failed sign-ins.
+ * number of days, parked mails and alerts after 30 days, and expired sessions, challenges, access links and failed sign-ins.
  */
 export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
   startLoop({
@@ -54,9 +56,14 @@ export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
       const blocks = await pruneBlocks(context.db, keptBlocks, purgeBatch);
       const deliveries = await purgeDeliveries(context.db, deliveryLogDays, purgeBatch);
       const signIns = await purgeSignIns(context.db, purgeBatch);
-      return [keys, blocks, deliveries, signIns].some(count => count >= purgeBatch);
+      const outgoing = await purgeParkedOutgoing(context.db, purgeBatch);
+      return [keys, blocks, deliveries, signIns, outgoing].some(count => count >= purgeBatch);
     },
   });
+
+/** Announces wallet changes that have taken effect. */
+export const startEffectAnnouncer = (context: Context): Loop =>
+  startLoop({ name: 'wallet effects', intervalMs: 1_000, log: context.log, work: () => announceEffects(context) });
 
 /** Keeps this process in step with the database's clock. */
 export const startClockKeeper = (context: Context): Loop =>

@@ -117,7 +117,7 @@ describe.each(programs)('the receiver with %s', (_name, program) => {
 });
 
 test('the guide names every kind and no other', () => {
-  const named = [...guide.matchAll(/^\| `((?:payment|webhook)\.[a-z]+)` \|/gm)].map(([, kind]) => kind);
+  const named = [...guide.matchAll(/^\| `((?:payment|account|webhook)\.[a-z]+)` \|/gm)].map(([, kind]) => kind);
   expect(named).toEqual([...eventTypes]);
 });
 

@@ -49,6 +49,7 @@ describe('defaults and sources', () => {
       recoveryPassphrase: null,
       roles: ['api', 'watch', 'deliver'],
       deliveryLogDays: 30,
+      alertUrl: null,
       tls: null,
       logLevel: 'info',
       allowLoopbackWebhooks: true,
@@ -76,6 +77,7 @@ describe('defaults and sources', () => {
       FLORIN_MASTER_KEY: key.toString('base64'),
       FLORIN_ROLES: 'deliver,api',
       FLORIN_DELIVERY_LOG_DAYS: '7',
+      FLORIN_ALERT_URL: 'http://10.0.0.7:8080/florin?token=1',
       FLORIN_LOG_LEVEL: 'warn',
     };
     const config = await load({ env });
@@ -88,6 +90,7 @@ describe('defaults and sources', () => {
       masterKey: env.FLORIN_MASTER_KEY,
       roles: ['api', 'deliver'],
       deliveryLogDays: 7,
+      alertUrl: env.FLORIN_ALERT_URL,
       tls: { certFile: expect.stringMatching(/^\/.*\/cert\.pem$/), keyFile: '/etc/key.pem' },
       logLevel: 'warn',
       allowLoopbackWebhooks: false,

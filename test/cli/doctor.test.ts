@@ -62,6 +62,15 @@ test.each(['version = 2', 'version = 3'])('a stop that was removed is told: %s',
   await sql('insert into wallet_stops select * from kept; drop table kept');
 });
 
+test('what was given up is counted', async () => {
+  await sql(`insert into outbox (id, kind, content, failures, parked_at, parked_reason)
+    values ('out_1', 'alert', '\\x00', 9, clock_timestamp(), 'answered 500')`);
+  const { code, problems } = await doctor();
+  expect(code).toBe(1);
+  expect(problems).toMatch(/^given up in the last 30 days: 1 × alert, the latest at 20[^;]*$/);
+  await sql(`delete from outbox`);
+});
+
 test('a wallet that was removed is told, and a stop that nobody made', { tags: ['thorough'] }, async () => {
   await sql(`create table kept as select * from wallets where ${mine()} and version = 4;
     delete from wallets where ${mine()} and version = 4`);

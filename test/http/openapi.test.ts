@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { apiObjects } from '../../src/core/api/apiObjects.ts';
 import { errorObject } from '../../src/core/api/error.ts';
-import { paymentEvent, testEvent } from '../../src/core/api/event.ts';
+import { paymentEvent, securityEvent, testEvent } from '../../src/core/api/event.ts';
 import { environments } from '../../src/core/environment.ts';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import { openApiDocument } from '../../src/http/docs/openapi.ts';
@@ -114,10 +114,14 @@ describe.each(documentedRoutes.map(route => [route.operationId, route] as const)
 
 test.each(eventTypes)('%s has an example of its own type', type => {
   const { schema, example } = document.webhooks[type]!.post.requestBody.content['application/json'];
-  const isTest = type === 'webhook.test';
-  expect(schema).toEqual({ $ref: `#/components/schemas/${isTest ? 'TestEvent' : 'PaymentEvent'}` });
+  const others = {
+    'webhook.test': ['TestEvent', testEvent],
+    'account.security': ['SecurityEvent', securityEvent],
+  } as const;
+  const [name, own] = type in others ? others[type as keyof typeof others] : (['PaymentEvent', paymentEvent] as const);
+  expect(schema).toEqual({ $ref: `#/components/schemas/${name}` });
   expect(example).toMatchObject({ type });
-  expect([...Value.Errors(isTest ? testEvent : paymentEvent, example)]).toEqual([]);
+  expect([...Value.Errors(own, example)]).toEqual([]);
 });
 
 test('the example of an error fits its schema', () => {

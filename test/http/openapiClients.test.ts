@@ -68,8 +68,10 @@ export const isFinal = (payment: Created): boolean => payment.status === 'comple
 export const hashesOf = (payment: Payment): (string | null)[] => payment.transactions.map(({ hash }) => hash);
 export const mustWait = ({ error }: Failure): boolean => error.code === 'idempotency_in_progress';
 export const paidOf = (event: Completed): Payment => event.data;
-export const receive = (event: components['schemas']['Event']): string =>
-  event.type === 'webhook.test' ? String(event.data.test) : event.data.amountConfirmed;
+export const receive = (event: components['schemas']['Event']): string => {
+  if (event.type === 'account.security') return event.data.action;
+  return event.type === 'webhook.test' ? String(event.data.test) : event.data.amountConfirmed;
+};
 `;
   expect(await faultsOf('program.ts', program)).toEqual([]);
   const wrong = `

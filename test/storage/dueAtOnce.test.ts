@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
-import { insertEvents, insertSampleEvent } from '../../src/storage/webhooks/events.ts';
+import { insertAccountEvent, insertEvents } from '../../src/storage/webhooks/events.ts';
 import { writePayments } from '../api/listingScene.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 
@@ -51,6 +51,6 @@ test('so is a sample', async () => {
   const scope = { accountId: account.id, environment: 'sandbox' } as const;
   const { id } = ids.next('event', aheadMs);
   const event = { id, type: 'webhook.test', body: '{}', createdAt: new Date(aheadMs) };
-  expect(await insertSampleEvent(florin.admin.db, scope, event)).toBe(1);
+  expect(await insertAccountEvent(florin.admin.db, scope, event)).toBe(1);
   expect(await dueOf('webhook.test')).toEqual([true]);
 });

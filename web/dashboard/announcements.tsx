@@ -1,22 +1,63 @@
 import type { ReactElement } from 'react';
+import type { AnswerOf } from '../../src/core/api/dashboardApi.ts';
+import { auditText } from './audit/auditText.ts';
+import { useDismissed } from './dismissedActs.ts';
+import { Button } from './kit/button.tsx';
 import { Icon } from './kit/icon.tsx';
 import { networkName } from './kit/networkName.ts';
 import { Time } from './kit/time.tsx';
-import { AppLink } from './link.tsx';
+import { AppLink, Link } from './link.tsx';
 import { environmentHere, hrefIn } from './pageLocation.ts';
 import { useAnswer } from './serverCalls.ts';
+import { useMay, useSession } from './session.tsx';
 
 const everyMs = 60_000;
+/** More are in the audit log. */
+const shownActs = 5;
+
+type Known = AnswerOf<'GET /announcements'>;
+type Act = Known['acts'][number];
 
 const useAnnouncements = () => useAnswer('GET /announcements', {}, { everyMs: () => everyMs });
 
 /** The page waits for this, so that an announcement does not push it down later. */
 export const useAreAnnouncementsKnown = (): boolean => !useAnnouncements().isPending;
 
-/** Shows wallet changes and recovery links on every page, so that an unwanted one is noticed in time. */
+/** Whether another announcement tells of it for as long as it matters. */
+const isToldAlready = ({ action, subject, environment, detail }: Act, { walletChanges, recoveries }: Known): boolean =>
+  action === 'wallet.change_requested'
+    ? walletChanges.some(change => change.network === subject && change.environment === environment)
+    : action === 'person.recovery_link_created' && recoveries.some(({ email }) => email === detail.email);
+
+const Acts = ({ acts, onDismiss }: { acts: readonly Act[]; onDismiss: () => void }): ReactElement => {
+  const mayReadAll = useMay('audit.read');
+  return (
+    <div className="announcement">
+      <Icon name="warning" />
+      <ul className="announced-acts">
+        {acts.slice(0, shownActs).map(act => (
+          <li key={act.id}>
+            <strong>{act.actor.name}</strong> {auditText(act)} <Time at={act.at} />
+          </li>
+        ))}
+        {acts.length > shownActs && <li>There are {acts.length - shownActs} more.</li>}
+      </ul>
+      {mayReadAll && <Link to="/audit">Audit log</Link>}
+      <Button isSmall onClick={onDismiss}>
+        Dismiss
+      </Button>
+    </div>
+  );
+};
+
+/** Shows wallet changes, recovery links and other security events on every page, so that an unwanted one is noticed. */
 export const Announcements = (): ReactElement | null => {
   const { data } = useAnnouncements();
-  if (!data || data.walletChanges.length + data.recoveries.length === 0) return null;
+  const { account } = useSession();
+  const [dismissed, dismiss] = useDismissed(account.id);
+  if (!data) return null;
+  const acts = data.acts.filter(act => Number(act.id) > dismissed && !isToldAlready(act, data));
+  if (data.walletChanges.length + data.recoveries.length + acts.length === 0) return null;
   return (
     <section className="announcements" aria-label="Announcements">
       {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt }) => (
@@ -33,12 +74,13 @@ export const Announcements = (): ReactElement | null => {
         <p key={email} className="announcement">
           <Icon name="warning" />
           <span>
-            The operator created a link with which <strong>{email}</strong> can set a new password from{' '}
-            <Time at={opensAt} /> on. If nobody expects this, remove them from the team.
+            There is a link with which <strong>{email}</strong> can set a new password from <Time at={opensAt} /> on. If
+            nobody expects this, remove them from the team.
           </span>
           <AppLink href={hrefIn(environmentHere(), '/team')}>Team</AppLink>
         </p>
       ))}
+      {acts.length > 0 && <Acts acts={acts} onDismiss={() => dismiss(Number(acts[0]!.id))} />}
     </section>
   );
 };

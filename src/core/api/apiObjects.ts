@@ -27,6 +27,7 @@ export const apiObjects = {
   Simulation: simulations.simulation,
   Event: events.event,
   PaymentEvent: events.paymentEvent,
+  SecurityEvent: events.securityEvent,
   TestEvent: events.testEvent,
   PreviousState: events.previousState,
   EventList: events.eventList,

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { actorKinds } from '../outbox.ts';
 import { eventTypes, exceptions, paymentEventTypes, paymentStatuses } from '../payment/states.ts';
 import { choice, dateOrTime, nullable, storable, strict, text, time, whole } from './fields.ts';
 import { cursor, feedOf, limit } from './listPage.ts';
@@ -12,16 +13,20 @@ export const previousState = Type.Object(
   { description: 'State before the event.' },
 );
 
+const headOf = <Name extends TSchema>(type: Name) => ({
+  id: Type.String({
+    pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$',
+    description: 'Id of the event; the same on every retry.',
+  }),
+  type,
+  timestamp: time('When it happened.'),
+  apiVersion: Type.Literal('v1', { description: 'Version of the event.' }),
+  environment: text('Environment of the event.'),
+});
+
 const eventOf = <Name extends TSchema, Data extends TSchema>(type: Name, data: Data) =>
   Type.Object({
-    id: Type.String({
-      pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$',
-      description: 'Id of the event; the same on every retry.',
-    }),
-    type,
-    timestamp: time('When it happened.'),
-    apiVersion: Type.Literal('v1', { description: 'Version of the payment object.' }),
-    environment: text('Environment of the event.'),
+    ...headOf(type),
     sequence: whole('Increases with each event of a payment. Use it to order events.'),
     data,
     previous: previousState,
@@ -44,10 +49,32 @@ export const testEvent = eventOf(
   ),
 );
 
-/** What a receiver gets. */
-export const event = Type.Union([paymentEvent, testEvent], { description: 'An event, by its type.' });
+/** Has no payment, so it has neither `sequence` nor `previous`. */
+export const securityEvent = Type.Object({
+  ...headOf(Type.Literal('account.security', { description: 'What happened.' })),
+  data: Type.Object(
+    {
+      action: text('The act, by its name in the audit log. Later versions add names.'),
+      actor: Type.Object(
+        {
+          kind: choice(actorKinds, 'A key, a person, the operator at the command line, or Florin itself.'),
+          id: nullable(text('Id of the key or person; null for the others.')),
+        },
+        { description: 'Who acted.' },
+      ),
+      subject: nullable(text('What it was done to: an id or a network.')),
+      at: time('When it was done.'),
+    },
+    { description: 'The act.' },
+  ),
+});
 
-export const eventList = feedOf(paymentEvent);
+/** What a receiver gets. */
+export const event = Type.Union([paymentEvent, securityEvent, testEvent], { description: 'An event, by its type.' });
+
+export const eventList = feedOf(
+  Type.Union([paymentEvent, securityEvent], { description: 'An event that is stored, by its type.' }),
+);
 
 export const eventQuery = Type.Object(
   {

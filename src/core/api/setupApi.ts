@@ -2,6 +2,7 @@ import type { Permission } from '../access/rights.ts';
 import type { DeliveryStatus } from '../delivery.ts';
 import type { Delivery, DeliveryAttempt, Replay, ReplayRequest } from './delivery.ts';
 import type { FeedPagination } from './listPage.ts';
+import type { AuditRow } from './teamApi.ts';
 import type { Endpoint, EndpointPatch, EndpointRequest, TestRequest, TestResult } from './webhookEndpoint.ts';
 
 /** Keys, webhooks, wallets, settings. The environment is a query parameter of each. */
@@ -121,8 +122,10 @@ export type SetupApi = {
   'GET /announcements': {
     answer: {
       walletChanges: (WalletChange & { environment: 'sandbox' | 'production' })[];
-      /** Members for whom the operator created a link to set a new password. */
+      /** Members for whom there is a link to set a new password. */
       recoveries: { email: string; opensAt: string }[];
+      /** Security events of the last days, newest first, without the sandbox's. Addresses are left out. */
+      acts: AuditRow[];
     };
   };
   'GET /settings': { answer: Settings };

@@ -7,7 +7,7 @@ export const subscription = Type.Array(Type.Enum(['*', ...eventTypes]), {
   minItems: 1,
   maxItems: eventTypes.length + 1,
   uniqueItems: true,
-  description: 'Event types to receive; ["*"] for all.',
+  description: 'Event types to receive; ["*"] for all but account.security, which must be named.',
 });
 const note = nullable(Type.String({ ...storable, maxLength: 1000, description: 'Your own note.' }));
 const endpointStatus = choice(['enabled', 'disabled'], 'A disabled endpoint receives only test events.');

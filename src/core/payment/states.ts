@@ -37,7 +37,10 @@ export const paymentEventTypes = [
 ] as const;
 export type PaymentEventType = (typeof paymentEventTypes)[number];
 
-export const eventTypes = [...paymentEventTypes, 'webhook.test'] as const;
+export const eventTypes = [...paymentEventTypes, 'account.security', 'webhook.test'] as const;
 export type EventType = (typeof eventTypes)[number];
+
+/** What `*` subscribes to. Security events must be named, so that receivers of payments never get one by surprise. */
+export const starEventTypes = eventTypes.filter(type => type !== 'account.security');
 
 export type PaymentState = { readonly status: PaymentStatus; readonly exception: PaymentException | null };

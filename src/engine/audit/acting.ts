@@ -2,7 +2,7 @@ import type { Action } from '../../core/access/rights.ts';
 import type { AuditAction } from '../../core/auditActions.ts';
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable } from '../../storage/database.ts';
-import type { Context } from '../context.ts';
+import type { Announcer, Farewell } from './announce.ts';
 import { type Actor, operatorActor, personActor, recordAudit } from './audit.ts';
 
 /** An account as a whole: people, sessions and the team belong to no environment. */
@@ -44,11 +44,12 @@ export type Deed = {
   readonly detail: Record<string, unknown>;
   /** The account whose log it belongs to, if it is not the one that the actor acts in. */
   readonly in?: Scope | AccountScope;
+  readonly farewell?: Farewell | undefined;
 };
 
-/** Adds a row to the audit log, in the transaction of the action. */
+/** Adds a row to the audit log and announces it, in the transaction of the action. */
 export const recordAction = (
-  context: Pick<Context, 'vault'>,
+  context: Announcer,
   tx: Queryable,
   { scope, actor, address }: Acting<ActingScope>,
   { in: own, ...deed }: Deed,

@@ -1,9 +1,7 @@
-import type { AuditAction } from '../../core/auditActions.ts';
-import type { Environment } from '../../core/environment.ts';
 import { type AuditLogRow, insertAuditRow, lockAuditHead } from '../../storage/audit/auditLog.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { AuditSeal } from '../../vault/vault.ts';
-import type { Context } from '../context.ts';
+import { type ActOfAccount, type Announcer, announce } from './announce.ts';
 
 /** A key of the API, a person in the dashboard, the operator at the command line, or Florin itself. */
 export type Actor = {
@@ -12,15 +10,8 @@ export type Actor = {
   readonly name: string;
 };
 
-export type AuditEntry = {
-  readonly accountId: string;
-  readonly environment: Environment | null;
+export type AuditEntry = ActOfAccount & {
   readonly actor: Actor;
-  readonly action: AuditAction;
-  /** What it was done to: an id or a network. */
-  readonly subject: string | null;
-  /** Must contain no secret. */
-  readonly detail: Record<string, unknown>;
   /** The client's address, if there is a client. */
   readonly address: string | null;
 };
@@ -52,10 +43,10 @@ export const auditSealOf = ({ sequence, at, ...row }: Omit<AuditLogRow, 'hash'>)
 export const chainStart = Buffer.alloc(32);
 
 /**
- * Adds a row to the account's log, in the transaction of the action. It locks the log until the transaction ends, so
- * call it last if possible.
+ * Adds a row to the account's log and announces what it says, in the transaction of the action. It locks the log until
+ * the transaction ends, so call it last if possible.
  */
-export const recordAudit = async (context: Pick<Context, 'vault'>, tx: Queryable, entry: AuditEntry): Promise<void> => {
+export const recordAudit = async (context: Announcer, tx: Queryable, entry: AuditEntry): Promise<void> => {
   const head = await lockAuditHead(tx, entry.accountId, chainStart);
   const row = {
     accountId: entry.accountId,
@@ -72,4 +63,5 @@ export const recordAudit = async (context: Pick<Context, 'vault'>, tx: Queryable
     previousHash: head.hash,
   };
   await insertAuditRow(tx, { ...row, hash: context.vault.auditHash(auditSealOf(row)) });
+  await announce(context, tx, entry, row.at);
 };

@@ -13,6 +13,7 @@ import {
   verifyWallet,
 } from '../../storage/wallets/wallets.ts';
 import { type Acting, recordAction } from '../audit/acting.ts';
+import type { Announcer } from '../audit/announce.ts';
 import type { Context } from '../context.ts';
 import { perform, type Work } from '../perform.ts';
 import { contractCode, couldNotAsk, hashOfCode, networkName } from './contractTreasury.ts';
@@ -207,7 +208,7 @@ export const confirmTreasury = async (
 
 /** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange =
-  (context: Pick<Context, 'vault'>, id: string): Work<null> =>
+  (context: Announcer, id: string): Work<null> =>
   async (tx, acting) => {
     const { scope, actor } = acting;
     const [, network, digits] = /^([a-z0-9-]{1,40})-([1-9][0-9]{0,8})$/.exec(id) ?? [];

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryAttempt } from '../../core/api/delivery.ts';
 import type { Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { firstIdAt, isId, lastIdAt } from '../../core/ids.ts';
-import { eventTypes } from '../../core/payment/states.ts';
+import { starEventTypes } from '../../core/payment/states.ts';
 import {
   type AttemptRow,
   countReplay,
@@ -134,7 +134,8 @@ export const replayEvents = async (
 ): Promise<number> => {
   const { scope } = acting;
   const { events } = await readReplayEndpoint(context, scope, endpointId);
-  const types = events.includes('*') ? eventTypes : [...new Set(events)];
+  const named = events.filter(type => type !== '*');
+  const types = [...new Set(events.includes('*') ? [...starEventTypes, ...named] : named)];
   const range = { endpointId, types, firstId: firstIdAt('event', fromMs), lastId: lastIdAt('event', toMs) };
   await refuseTooMany(context, scope, range);
   const detail = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };

@@ -1,6 +1,8 @@
 import type { Environment } from '../../core/environment.ts';
 import { formatAmount } from '../../core/money.ts';
-import type { EventType, PaymentException, PaymentStatus } from '../../core/payment/states.ts';
+import type { SecurityNotice } from '../../core/outbox.ts';
+import type { EventType, PaymentEventType, PaymentException, PaymentStatus } from '../../core/payment/states.ts';
+import { renderSecurityEvent } from '../audit/announce.ts';
 import type { EnvironmentSettings } from '../context.ts';
 import { type PaymentView, paymentObject, printPayment, renderEvent } from '../payments/paymentObject.ts';
 
@@ -15,7 +17,7 @@ const sample = (status: PaymentStatus, received = none, exception: PaymentExcept
 });
 
 /** The payment's state in an event of each kind. */
-const samples: Record<Exclude<EventType, 'webhook.test'>, Sample> = {
+const samples: Record<PaymentEventType, Sample> = {
   'payment.created': sample('pending'),
   'payment.detected': sample('pending', full / 2n, 'underpaid'),
   'payment.underpaid': sample('pending', full / 2n, 'underpaid'),
@@ -60,12 +62,20 @@ const sampleView = ({ status, exception, received }: Sample, environment: Enviro
   canceledAtMs: status === 'canceled' ? atMs : null,
 });
 
-/** An event of this kind with a sample payment. */
+const sampleNotice = (atMs: number): SecurityNotice => ({
+  action: 'wallet.change_requested',
+  actor: { kind: 'person', id: `usr_${'0'.repeat(26)}` },
+  subject: 'base',
+  at: new Date(atMs).toISOString(),
+});
+
+/** An event of this kind with sample data. */
 export const renderTestEvent = (
   settings: Pick<EnvironmentSettings, 'checkoutUrl'>,
   event: { id: string; type: EventType; atMs: number; environment: Environment; endpointId: string | null },
 ): string => {
   const { id, type, atMs, environment } = event;
+  if (type === 'account.security') return renderSecurityEvent({ id, atMs, environment, notice: sampleNotice(atMs) });
   const data =
     type === 'webhook.test'
       ? JSON.stringify({ endpointId: event.endpointId, test: true })

@@ -1,6 +1,6 @@
 import type { Scope } from '../../core/environment.ts';
 import type { EventType } from '../../core/payment/states.ts';
-import { insertSampleEvent } from '../../storage/webhooks/events.ts';
+import { insertAccountEvent } from '../../storage/webhooks/events.ts';
 import type { AdminContext } from '../access/accounts.ts';
 import type { EnvironmentSettings } from '../context.ts';
 import { renderTestEvent } from './testEvent.ts';
@@ -14,6 +14,6 @@ export const triggerEvent = async (
 ): Promise<{ id: string; endpoints: number }> => {
   const { id, ms: atMs } = context.ids.next('event', context.clock.nowMs());
   const body = renderTestEvent(settings, { id, type, atMs, environment: scope.environment, endpointId: null });
-  const endpoints = await insertSampleEvent(context.db, scope, { id, type, body, createdAt: new Date(atMs) });
+  const endpoints = await insertAccountEvent(context.db, scope, { id, type, body, createdAt: new Date(atMs) });
   return { id, endpoints };
 };

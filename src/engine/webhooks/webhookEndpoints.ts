@@ -17,6 +17,7 @@ import {
   updateEndpoint,
 } from '../../storage/webhooks/endpoints.ts';
 import { generateWebhookSecret } from '../../vault/secrets.ts';
+import type { Farewell } from '../audit/announce.ts';
 import type { Context } from '../context.ts';
 import { type Answer, type IdempotentRequest, idempotentlyHeld } from '../idempotency.ts';
 import type { Work } from '../perform.ts';
@@ -91,6 +92,27 @@ const changedOf = (before: EndpointRow, after: EndpointRow): Record<string, { be
   return Object.fromEntries(changed.map(name => [name, { before: before[name], after: after[name] }]));
 };
 
+const secretsOf = (context: Pick<Context, 'vault'>, scope: Scope, row: EndpointRow, nowMs: number): string[] => {
+  const open = (sealed: Buffer) => context.vault.open(sealed, endpointSecretContext(scope, row.id)).toString('utf8');
+  const overlapping = row.previousSecrets.filter((_, i) => row.previousSecretsUntil[i]!.getTime() > nowMs);
+  return [row.secret, ...overlapping].map(open);
+};
+
+/**
+ * Whoever was told of security events is told of the change that ends that, or leads it elsewhere, where they were told
+ * before. Undefined if they hear of it anyway, or never asked.
+ */
+const farewellOf = (
+  context: Pick<Context, 'clock' | 'vault'>,
+  scope: Scope,
+  before: EndpointRow,
+  after: EndpointRow | null,
+): Farewell | undefined => {
+  const isTold = (row: EndpointRow): boolean => row.status === 'enabled' && row.events.includes('account.security');
+  if (!isTold(before) || (after !== null && isTold(after) && after.url === before.url)) return undefined;
+  return { url: before.url, secrets: secretsOf(context, scope, before, context.clock.nowMs()) };
+};
+
 export const changeEndpoint =
   (context: Context, id: string, change: EndpointChange): Work<EndpointRow> =>
   async (tx, { scope }) => {
@@ -100,16 +122,18 @@ export const changeEndpoint =
     if (!row) throw noSuchEndpoint();
     if (change.status === 'enabled' || change.url !== undefined) await announceEndpoint(tx, scope, id);
     const detail = changedOf(before, row);
-    const isChanged = Object.keys(detail).length > 0;
-    return { value: row, deed: isChanged ? { action: 'webhook.changed', subject: id, detail } : null };
+    if (Object.keys(detail).length === 0) return { value: row, deed: null };
+    const farewell = farewellOf(context, scope, before, row);
+    return { value: row, deed: { action: 'webhook.changed', subject: id, detail, farewell } };
   };
 
 export const removeEndpoint =
-  (id: string): Work<EndpointRow> =>
+  (context: Context, id: string): Work<EndpointRow> =>
   async (tx, { scope }) => {
     const row = await readOwn(tx, scope, id);
     if (!(await deleteEndpoint(tx, scope, id))) throw noSuchEndpoint();
-    return { value: row, deed: { action: 'webhook.deleted', subject: id, detail: { url: row.url } } };
+    const farewell = farewellOf(context, scope, row, null);
+    return { value: row, deed: { action: 'webhook.deleted', subject: id, detail: { url: row.url }, farewell } };
   };
 
 /** Replaces the secret. Each old secret also signs for a day after its rotation. */
@@ -131,12 +155,6 @@ export const revealSecret =
     const secret = context.vault.open(row.secret, endpointSecretContext(scope, row.id)).toString('utf8');
     return { value: secret, deed: { action: 'secret.revealed', subject: id, detail: { url: row.url } } };
   };
-
-const secretsOf = (context: Context, scope: Scope, row: EndpointRow, nowMs: number): string[] => {
-  const open = (sealed: Buffer) => context.vault.open(sealed, endpointSecretContext(scope, row.id)).toString('utf8');
-  const overlapping = row.previousSecrets.filter((_, i) => row.previousSecretsUntil[i]!.getTime() > nowMs);
-  return [row.secret, ...overlapping].map(open);
-};
 
 /**
  * Sends a signed test event now and returns the result. Also works for disabled endpoints, so that merchants can test

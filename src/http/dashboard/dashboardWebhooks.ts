@@ -87,7 +87,7 @@ const managing = (context: Context): DashboardRoute[] => [
     name: 'DELETE /webhooks/:id',
     action: 'webhooks.manage',
     async handle(call) {
-      await perform(context, actingOf(call), null, removeEndpoint(call.params.id!));
+      await perform(context, actingOf(call), null, removeEndpoint(context, call.params.id!));
       return { done: true } as const;
     },
   }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { roles } from '../../core/access/rights.ts';
-import type { AuditRow, Invitation, Member } from '../../core/api/teamApi.ts';
+import type { Invitation, Member } from '../../core/api/teamApi.ts';
 import { invalid } from '../../core/errors.ts';
 import { keyFates } from '../../engine/access/endMembership.ts';
 import { changeRole, invite, removeMember, withdrawInvitation } from '../../engine/access/team.ts';
@@ -9,8 +9,9 @@ import { perform } from '../../engine/perform.ts';
 import { type AccessLink, listInvitations } from '../../storage/access/accessLinks.ts';
 import { listMadeKeys } from '../../storage/access/keys.ts';
 import { listMembers, type MemberRow } from '../../storage/access/memberships.ts';
-import { type AuditLogRow, listAuditRows } from '../../storage/audit/auditLog.ts';
+import { listAuditRows } from '../../storage/audit/auditLog.ts';
 import { managerOf } from './actingOf.ts';
+import { auditObject } from './auditObject.ts';
 import { body, email } from './bodies.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
@@ -34,17 +35,6 @@ const invitationObject = (link: AccessLink): Invitation => ({
   role: link.role,
   createdAt: link.createdAt.toISOString(),
   expiresAt: link.expiresAt.toISOString(),
-});
-
-const auditObject = (row: AuditLogRow): AuditRow => ({
-  id: row.sequence,
-  at: row.at.toISOString(),
-  environment: row.environment,
-  actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
-  action: row.action,
-  subject: row.subject,
-  detail: JSON.parse(row.detail) as Record<string, unknown>,
-  address: row.address,
 });
 
 const usualRows = 50;

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { storable, strict } from '../../core/api/fields.ts';
+import { readAnnounced } from '../../engine/audit/readAnnounced.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../engine/wallets/wallets.ts';
 import { listRecoveries } from '../../storage/access/recoveryLinks.ts';
 import { actingOf } from './actingOf.ts';
+import { auditObject } from './auditObject.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
 
 const destination = Type.Object(
@@ -63,14 +65,16 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /announcements',
     action: 'wallets.read',
-    async handle({ scope: { accountId } }) {
-      const [walletChanges, recoveries] = await Promise.all([
+    async handle({ person, scope: { accountId } }) {
+      const [walletChanges, recoveries, acts] = await Promise.all([
         announceChanges(context, accountId),
         listRecoveries(context.db, accountId),
+        readAnnounced(context, person),
       ]);
       return {
         walletChanges,
         recoveries: recoveries.map(({ email, opensAt }) => ({ email, opensAt: opensAt.toISOString() })),
+        acts: acts.map(row => ({ ...auditObject(row), address: null })),
       };
     },
   }),

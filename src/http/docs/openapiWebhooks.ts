@@ -40,6 +40,12 @@ const exampleEvent = (type: EventType, place: DocsPlace): unknown => {
   return JSON.parse(renderTestEvent({ checkoutUrl: `${baseUrl(place)}/checkout` }, event));
 };
 
+/** The events without a payment. */
+const schemaOf: Partial<Record<EventType, string>> = {
+  'account.security': 'SecurityEvent',
+  'webhook.test': 'TestEvent',
+};
+
 const webhookOf = (type: EventType, place: DocsPlace): WebhookOperation => ({
   operationId: operationIdOf(type),
   summary: eventText[type],
@@ -49,7 +55,7 @@ const webhookOf = (type: EventType, place: DocsPlace): WebhookOperation => ({
     required: true,
     content: {
       'application/json': {
-        schema: { $ref: `#/components/schemas/${type === 'webhook.test' ? 'TestEvent' : 'PaymentEvent'}` },
+        schema: { $ref: `#/components/schemas/${schemaOf[type] ?? 'PaymentEvent'}` },
         example: exampleEvent(type, place),
       },
     },

@@ -95,7 +95,7 @@ const managingRoutes = (context: Context): ApiRoute[] => [
     access: 'webhooks.manage',
     answer: schemas.deletedEndpoint,
     async handle(call) {
-      const { id } = await perform(context, actingOf(call), null, removeEndpoint(call.params.id!));
+      const { id } = await perform(context, actingOf(call), null, removeEndpoint(context, call.params.id!));
       return { body: JSON.stringify({ id, deleted: true }) };
     },
   },

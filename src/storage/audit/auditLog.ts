@@ -72,6 +72,27 @@ export const listAuditRows = (
 ): Promise<AuditLogRow[]> =>
   db.query<AuditLogRow>(listStatement, [accountId, filter.action, filter.actor, filter.before, filter.limit]);
 
+const recentStatement = {
+  name: 'audit-recent',
+  text: `select found.* from unnest($3::text[]) as a(action) cross join lateral (
+      select ${columns} from audit_log where account_id = $1 and action = a.action order by sequence desc limit $5) found
+    join memberships m on m.account_id = $1 and m.person_id = $2
+    where found.at > greatest(clock_timestamp() - $4 * interval '1 day', m.created_at + interval '1 minute')
+      and found.environment is distinct from 'sandbox'
+    order by found.sequence::bigint desc limit $5`,
+};
+/**
+ * Rows of these actions for a member, newest first: of the last days, and not from before they joined or while they did.
+ */
+export const listRecentActions = (
+  db: Queryable,
+  member: { readonly accountId: string; readonly personId: string },
+  filter: { readonly actions: readonly string[]; readonly days: number; readonly limit: number },
+): Promise<AuditLogRow[]> => {
+  const { accountId, personId } = member;
+  return db.query<AuditLogRow>(recentStatement, [accountId, personId, filter.actions, filter.days, filter.limit]);
+};
+
 const subjectStatement = {
   name: 'audit-by-subject',
   text: `select ${columns} from audit_log where account_id = $1 and subject = $2 order by sequence desc limit $3`,

@@ -16,9 +16,9 @@ export type WalletRow = {
 };
 
 /** For `wallets w`: a wallet is in force from its time on, unless it was stopped before. */
-const isDue = '(w.takes_effect_at is null or w.takes_effect_at <= statement_timestamp())';
+export const isDue = '(w.takes_effect_at is null or w.takes_effect_at <= statement_timestamp())';
 // A stop counts only if it came before the wallet took effect: a later one must not bring the previous wallet back.
-const isNotStopped = `not exists (select from wallet_stops x where x.account_id = w.account_id
+export const isNotStopped = `not exists (select from wallet_stops x where x.account_id = w.account_id
   and x.environment = w.environment and x.network = w.network and x.version = w.version
   and x.stopped_at <= w.takes_effect_at)`;
 const effectMs = `(extract(epoch from w.takes_effect_at) * 1000)::bigint`;

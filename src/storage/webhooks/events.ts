@@ -94,8 +94,9 @@ export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): 
   await db.query(insertEventsStatement, [...input.values(placed), bytes]);
 };
 
-const insertSampleStatement = {
-  name: 'event-insert-sample',
+// Security events go only to endpoints that name them.
+const insertAccountEventStatement = {
+  name: 'event-insert-account',
   text: `with written as (
       insert into events (account_id, environment, id, type, body, created_at) values ($1, $2, $3, $4, $5, $6)
       returning account_id, environment, id, type, created_at
@@ -104,16 +105,17 @@ const insertSampleStatement = {
       select e.account_id, e.environment, delivery_id(e.id, w.id), e.id, w.id, ${dueAtOnce('e.created_at')},
         e.created_at
       from written e join webhook_endpoints w on ${takesEvent('e')}
+        and (e.type <> 'account.security' or e.type = any(w.events))
       returning 1
     )
     select count(*)::int as total from sent`,
 };
 /** Writes an event without a payment, delivered like any other. Returns how many endpoints get it. */
-export const insertSampleEvent = async (
+export const insertAccountEvent = async (
   db: Queryable,
   scope: Scope,
   event: { id: string; type: string; body: string; createdAt: Date },
 ): Promise<number> => {
   const values = [scope.accountId, scope.environment, event.id, event.type, event.body, event.createdAt];
-  return (await db.query<{ total: number }>(insertSampleStatement, values))[0]!.total;
+  return (await db.query<{ total: number }>(insertAccountEventStatement, values))[0]!.total;
 };

@@ -33,7 +33,7 @@ test('the legal edges are these and no others', () => {
 
 test('exceptions are listed by precedence and events by kind', () => {
   expect(exceptions).toEqual(['reorged', 'late', 'overpaid', 'underpaid']);
-  expect(eventTypes).toHaveLength(13);
+  expect(eventTypes).toHaveLength(14);
 });
 
 test('a jump leads through confirming into completed and through reversed out of it, and nowhere else', () => {

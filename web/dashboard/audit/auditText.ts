@@ -137,6 +137,10 @@ const words: Readonly<Record<AuditAction, Words>> = {
       `sent a sweep of ${word(detail, 'amount')} ${word(detail, 'currency')} on ${networkName(word(detail, 'network'))}`,
   },
   'setup_link.created': { label: 'Setup link created', text: () => 'created a setup link' },
+  'wallet.change_in_force': {
+    label: 'Wallet change in force',
+    text: (_, subject) => `put a requested change of the ${networkName(subject)} wallet into force`,
+  },
   'wallet.change_requested': {
     label: 'Wallet change requested',
     text: (_, subject) => `requested a change of the ${networkName(subject)} wallet`,

@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import { eventText } from '../../../src/core/payment/eventText.ts';
-import { type EventType, paymentEventTypes } from '../../../src/core/payment/states.ts';
+import { type EventType, eventTypes } from '../../../src/core/payment/states.ts';
 import { Checkbox, RadioChoices, type RadioOption } from '../kit/field.tsx';
 import type { Values } from '../kit/form.tsx';
 
@@ -13,14 +13,15 @@ const scopes: readonly RadioOption<Which>[] = [
         All events <code className="muted">*</code>
       </>
     ),
-    hint: 'Includes event types that a later version of Florin adds.',
+    hint: 'All events of payments, also types that a later version of Florin adds. Security events must be selected.',
   },
   { value: 'some', label: 'Selected events' },
 ];
 
-/**
- * `*` also covers event types that a later version adds. Test events are sent on request, so nobody subscribes to them.
- */
+/** Test events are sent on request, so nobody subscribes to them. */
+const pickable = eventTypes.filter(name => name !== 'webhook.test');
+
+/** `*` also covers event types that a later version adds. */
 export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }): ReactElement => {
   const [which, setWhich] = useState<Which>(chosen.includes('*') ? 'all' : 'some');
   return (
@@ -29,7 +30,7 @@ export const EventPicker = ({ chosen = ['*'] }: { chosen?: readonly string[] }):
       {which === 'some' && (
         <fieldset className="event-list">
           <legend className="quiet">Event types</legend>
-          {paymentEventTypes.map(name => (
+          {pickable.map(name => (
             <Checkbox
               key={name}
               name="events"

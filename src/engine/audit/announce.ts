@@ -1,0 +1,61 @@
+import { type Act, isAnnounced } from '../../core/announcements.ts';
+import { type Environment, environments } from '../../core/environment.ts';
+import type { SecurityNotice } from '../../core/outbox.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { insertAccountEvent } from '../../storage/webhooks/events.ts';
+import type { Context } from '../context.ts';
+import { enqueue } from './outbox.ts';
+
+export type Announcer = Pick<Context, 'clock' | 'ids' | 'vault'>;
+
+/** Where an endpoint that asked for security events was reached before it was deleted or changed. */
+export type Farewell = { readonly url: string; readonly secrets: readonly string[] };
+
+/** An act that may have to be announced. */
+export type ActOfAccount = Act &
+  Pick<SecurityNotice, 'actor' | 'subject'> & {
+    readonly accountId: string;
+    readonly farewell?: Farewell | undefined;
+  };
+
+const noticeOf = ({ action, actor, subject }: ActOfAccount, at: Date): SecurityNotice => ({
+  action,
+  actor: { kind: actor.kind, id: actor.id },
+  subject,
+  at: at.toISOString(),
+});
+
+/** The body of a security event. It has no payment, so it has neither `sequence` nor `previous`. */
+export const renderSecurityEvent = (event: {
+  readonly id: string;
+  readonly atMs: number;
+  readonly environment: Environment;
+  readonly notice: SecurityNotice;
+}): string =>
+  JSON.stringify({
+    id: event.id,
+    type: 'account.security',
+    timestamp: new Date(event.atMs).toISOString(),
+    apiVersion: 'v1',
+    environment: event.environment,
+    data: event.notice,
+  });
+
+/**
+ * Announces an act of the audit log, in its transaction: an event for receivers that ask for it, and an alert for the
+ * operator. An act that concerns the account as a whole is an event of both environments.
+ */
+export const announce = async (context: Announcer, tx: Queryable, act: ActOfAccount, at: Date): Promise<void> => {
+  if (!isAnnounced(act)) return;
+  const { accountId, farewell } = act;
+  const notice = noticeOf(act, at);
+  for (const environment of act.environment === null ? environments : [act.environment]) {
+    const { id, ms: atMs } = context.ids.next('event', context.clock.nowMs());
+    const body = renderSecurityEvent({ id, atMs, environment, notice });
+    const event = { id, type: 'account.security', body, createdAt: new Date(atMs) };
+    await insertAccountEvent(tx, { accountId, environment }, event);
+    if (farewell) await enqueue(context, tx, [{ kind: 'farewell', environment, ...farewell, eventId: id, body }]);
+  }
+  const { id: eventId } = context.ids.next('event', context.clock.nowMs());
+  await enqueue(context, tx, [{ kind: 'alert', eventId, accountId, environment: act.environment, notice }]);
+};

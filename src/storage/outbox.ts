@@ -1,0 +1,94 @@
+import { columns } from './columns.ts';
+import type { Queryable, Row } from './database.ts';
+
+export type NewOutgoing = { readonly id: string; readonly kind: string; readonly content: Buffer };
+
+const added = columns<NewOutgoing>({
+  id: ['text', o => o.id],
+  kind: ['text', o => o.kind],
+  content: ['bytea', o => o.content],
+});
+const insertStatement = {
+  name: 'outbox-insert',
+  text: `insert into outbox (id, kind, content) select id, kind, content from ${added.rows('i')}`,
+};
+/** Inside the transaction of what it tells. */
+export const insertOutgoing = async (tx: Queryable, outgoing: readonly NewOutgoing[]): Promise<void> => {
+  if (outgoing.length > 0) await tx.query(insertStatement, added.values(outgoing));
+};
+
+export type ClaimedOutgoing = Row & NewOutgoing & { claim: number; failures: number; ageMs: number };
+
+const claimStatement = {
+  name: 'outbox-claim',
+  text: `with picked as materialized (
+      select due.id from unnest($1::text[]) as k(kind) cross join lateral (
+        select o.id from outbox o where o.kind = k.kind and o.parked_at is null
+          and o.next_attempt_at <= (select clock_timestamp())
+        order by o.next_attempt_at limit $2 for update skip locked) due
+    )
+    update outbox o set claim = o.claim + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 second'
+    from picked p where o.id = p.id
+    returning o.id, o.kind, o.content, o.claim, o.failures,
+      (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8 as "ageMs"`,
+};
+/** Claims what is due of these kinds, at most `limit` of each. What others claimed is skipped. */
+export const claimOutgoing = (
+  db: Queryable,
+  kinds: readonly string[],
+  { limit, seconds }: { readonly limit: number; readonly seconds: number },
+): Promise<ClaimedOutgoing[]> => db.query<ClaimedOutgoing>(claimStatement, [kinds, limit, seconds]);
+
+const deleteStatement = { name: 'outbox-delete', text: 'delete from outbox where id = $1 returning 1 as n' };
+/** It was sent. False if another process was faster. */
+export const deleteOutgoing = async (db: Queryable, id: string): Promise<boolean> =>
+  (await db.query(deleteStatement, [id])).length > 0;
+
+type Claim = { readonly id: string; readonly claim: number };
+
+const retryStatement = {
+  name: 'outbox-retry',
+  text: `update outbox set failures = failures + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+    where id = $1 and claim = $2`,
+};
+export const retryOutgoing = async (db: Queryable, { id, claim }: Claim, delayMs: number): Promise<void> => {
+  await db.query(retryStatement, [id, claim, delayMs]);
+};
+
+const releaseStatement = {
+  name: 'outbox-release',
+  text: 'update outbox set next_attempt_at = clock_timestamp() where id = $1 and claim = $2',
+};
+/** Gives a claim back at shutdown. */
+export const releaseOutgoing = async (db: Queryable, { id, claim }: Claim): Promise<void> => {
+  await db.query(releaseStatement, [id, claim]);
+};
+
+const parkStatement = {
+  name: 'outbox-park',
+  text: `update outbox set failures = failures + 1, parked_at = clock_timestamp(), parked_reason = left($3, 300)
+    where id = $1 and claim = $2`,
+};
+/** It stays visible and is not tried again. */
+export const parkOutgoing = async (db: Queryable, { id, claim }: Claim, reason: string): Promise<void> => {
+  await db.query(parkStatement, [id, claim, reason]);
+};
+
+const parkedStatement = {
+  name: 'outbox-parked',
+  text: `select kind, count(*)::int as total, max(parked_at) as latest from outbox where parked_at is not null
+    group by kind order by kind`,
+};
+export const countParkedOutgoing = (db: Queryable): Promise<(Row & { kind: string; total: number; latest: Date })[]> =>
+  db.query(parkedStatement, []);
+
+const purgeStatement = {
+  name: 'outbox-purge',
+  text: `delete from outbox where id in (
+      select id from outbox where parked_at <= (select clock_timestamp()) - interval '30 days'
+      order by parked_at limit $1 for update skip locked)
+    returning 1 as n`,
+};
+/** Deletes what was parked 30 days ago. Returns how many. */
+export const purgeParkedOutgoing = async (db: Queryable, limit: number): Promise<number> =>
+  (await db.query(purgeStatement, [limit])).length;

@@ -1,0 +1,137 @@
+import type { Outgoing } from '../core/outbox.ts';
+import { judgeFailure } from '../core/outbox.ts';
+import { openOutgoing } from '../engine/audit/outbox.ts';
+import type { Context } from '../engine/context.ts';
+import {
+  type ClaimedOutgoing,
+  claimOutgoing,
+  deleteOutgoing,
+  parkOutgoing,
+  releaseOutgoing,
+  retryOutgoing,
+} from '../storage/outbox.ts';
+import type { Sender } from '../webhooks/send.ts';
+import { sendSigned } from '../webhooks/sendSigned.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+/** Null if it was sent. The reason contains no address and no secret. */
+export type SendResult = { readonly reason: string; readonly isPermanent: boolean } | null;
+
+type Alerts = {
+  /** FLORIN_ALERT_URL; null if it is not set: then the log alone is told. */
+  readonly url: string | null;
+  /** May reach private addresses. */
+  readonly sender: Sender;
+};
+
+const claimSize = 20;
+/** Longer than a batch can take. */
+const claimSeconds = 120;
+const intervalMs = 1_000;
+
+const resultOf = ({ error }: { readonly error: string | null }): SendResult =>
+  error === null ? null : { reason: error, isPermanent: false };
+
+type Alert = Extract<Outgoing, { kind: 'alert' }>;
+
+const bodyOf = ({ eventId, accountId, environment, notice }: Alert): string =>
+  JSON.stringify({
+    id: eventId,
+    type: 'account.security',
+    timestamp: notice.at,
+    apiVersion: 'v1',
+    environment,
+    accountId,
+    data: notice,
+  });
+
+/** Tells the log once, and the operator's address until it accepts. */
+const sendAlert = async (
+  context: Context,
+  { url, sender }: Alerts,
+  alert: Alert,
+  failures: number,
+): Promise<SendResult> => {
+  const { eventId, accountId, environment, notice } = alert;
+  const { action, actor, subject, at } = notice;
+  const fields = { eventId, accountId, environment, action, actorKind: actor.kind, actorId: actor.id, subject, at };
+  if (failures === 0) context.log.warn(fields, 'a security event');
+  if (url === null) return null;
+  const secrets = [context.vault.alertSecret()];
+  const atMs = context.clock.nowMs();
+  const webhook = { eventId, body: bodyOf(alert), secrets, atMs, url, allowLoopback: true };
+  return resultOf((await sendSigned(sender, webhook)).outcome);
+};
+
+const sendFarewell = async (
+  context: Context,
+  sender: Sender,
+  { environment, url, secrets, eventId, body }: Extract<Outgoing, { kind: 'farewell' }>,
+): Promise<SendResult> => {
+  const { allowLoopback } = context.environments[environment];
+  const atMs = context.clock.nowMs();
+  return resultOf((await sendSigned(sender, { eventId, body, secrets, atMs, url, allowLoopback })).outcome);
+};
+
+/** Records what came of an attempt. */
+const settle = async (context: Context, claimed: ClaimedOutgoing, result: SendResult): Promise<void> => {
+  const { id, kind, failures, ageMs } = claimed;
+  if (result === null) {
+    await deleteOutgoing(context.db, id);
+    return;
+  }
+  const verdict = judgeFailure(result, { failures, ageMs, random: Math.random() });
+  if (verdict.kind === 'retry') return retryOutgoing(context.db, claimed, verdict.delayMs);
+  await parkOutgoing(context.db, claimed, verdict.reason);
+  context.log.error({ outgoingId: id, kind, reason: verdict.reason }, 'something was not sent and is not tried again');
+};
+
+type Send = (outgoing: Outgoing, failures: number) => Promise<SendResult>;
+
+/** A row that cannot be opened holds up no other. */
+const attempt = async (context: Context, claimed: ClaimedOutgoing, send: Send): Promise<SendResult> => {
+  try {
+    return await send(openOutgoing(context, claimed), claimed.failures);
+  } catch (error) {
+    context.log.error({ outgoingId: claimed.id, err: error }, 'something could not be sent');
+    return { reason: 'it could not be prepared', isPermanent: false };
+  }
+};
+
+/** Claims and sends what is due. Returns whether there may be more. */
+const sendDue = async (
+  context: Context,
+  kinds: readonly Outgoing['kind'][],
+  send: Send,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const claimed = await claimOutgoing(context.db, kinds, { limit: claimSize, seconds: claimSeconds });
+  await Promise.all(
+    claimed.map(async each => {
+      if (signal.aborted) return releaseOutgoing(context.db, each);
+      await settle(context, each, await attempt(context, each, send));
+    }),
+  );
+  return claimed.length > 0;
+};
+
+/** Sends what the outbox has. Any number of processes share the work. */
+export const startOutboxSender = (
+  context: Context,
+  parts: { readonly sender: Sender; readonly alerts: Alerts },
+): Loop =>
+  startLoop({
+    name: 'outbox',
+    intervalMs,
+    log: context.log,
+    work: signal =>
+      sendDue(
+        context,
+        ['alert', 'farewell'],
+        (outgoing, failures) =>
+          outgoing.kind === 'alert'
+            ? sendAlert(context, parts.alerts, outgoing, failures)
+            : sendFarewell(context, parts.sender, outgoing),
+        signal,
+      ),
+  });
