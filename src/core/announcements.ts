@@ -61,6 +61,7 @@ const rules: Readonly<Record<AuditAction, Rule>> = {
   'settings.changed': 'never',
   'settlement.swept': 'never',
   'setup_link.created': 'never',
+  'wallet.change_approved': 'always',
   'wallet.change_in_force': 'always',
   'wallet.change_requested': 'always',
   'wallet.change_stopped': 'always',

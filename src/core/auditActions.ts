@@ -41,6 +41,7 @@ export const auditActions = [
   'settings.changed',
   'settlement.swept',
   'setup_link.created',
+  'wallet.change_approved',
   'wallet.change_in_force',
   'wallet.change_requested',
   'wallet.change_stopped',

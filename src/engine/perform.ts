@@ -3,6 +3,7 @@ import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { shareRole } from '../storage/access/memberships.ts';
 import type { Queryable } from '../storage/database.ts';
+import { refuseWhileWalletWaits } from './access/ownerGuard.ts';
 import { type AccountScope, type Acting, type ActingScope, type Deed, recordAction } from './audit/acting.ts';
 import type { Context } from './context.ts';
 import { type Answer, type IdempotentRequest, idempotently, type Result } from './idempotency.ts';
@@ -62,7 +63,10 @@ export const perform = (async <T>(
     const deeds = (deed === null ? followed : [...followed, deed]).toSorted((a, b) =>
       accountOf(a).localeCompare(accountOf(b)),
     );
-    for (const each of deeds) await recordAction(context, tx, acting, each);
+    for (const each of deeds) {
+      await refuseWhileWalletWaits(tx, acting, each);
+      await recordAction(context, tx, acting, each);
+    }
     return value;
   };
   return request === null

@@ -67,8 +67,8 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     grant delete on blocks, deliveries, idempotency_keys, payment_deltas, recovery_codes, passkeys, passkey_challenges,
       sessions, ended_sessions, access_links, sign_in_failures, guess_budgets, volume_deltas, holding_deltas,
       ledger_deltas, suspected_differences, outbox to ${name};
-    revoke update on accounts, wallets, wallet_stops, wallet_verifications, wallet_effects, treasury_confirmations,
-      events, delivery_attempts, payment_deltas, audit_log, transfer_decisions from ${name};
+    revoke update on accounts, wallets, wallet_stops, wallet_verifications, wallet_effects, wallet_approvals,
+      treasury_confirmations, events, delivery_attempts, payment_deltas, audit_log, transfer_decisions from ${name};
     grant update (name) on accounts to ${name};
     revoke update on volume_deltas, holding_deltas, ledger_deltas, ledger_corrections, suspected_differences, sweeps,
       sweep_payments, derivation_epochs, lost_addresses, unclaimed_funds from ${name};

@@ -65,12 +65,32 @@ const delivery = async (stage: Stage): Promise<DashboardSending> => {
 };
 
 const inProduction = { environment: 'production' } as const;
-const pendingChange = async ({ owner }: Stage): Promise<DashboardSending> => {
+/** What the samples before did was long ago, and the owners have been that for long. */
+const letTimePass = ({ dashboard, accountId }: Stage): Promise<void> =>
+  dashboard.scene.admin.db.script(`set local session_replication_role = replica;
+    update audit_log set at = at - interval '8 days' where account_id = '${accountId}';
+    update wallet_stops set stopped_at = stopped_at - interval '8 days' where account_id = '${accountId}';
+    update memberships set owner_since = owner_since - interval '8 days' where account_id = '${accountId}'`);
+const pendingChange = async (stage: Stage): Promise<DashboardSending> => {
+  const { owner } = stage;
+  await letTimePass(stage);
   await owner.prove();
   const first = { network: 'polygon', treasury };
   await owner.do('POST /wallets', { body: first, ...inProduction });
   const second = { network: 'polygon', treasury: '0x00000000000000000000000000000000000A11cE' };
   const { pending } = await owner.do('POST /wallets', { body: second, ...inProduction });
+  return { params: { id: pending!.id }, ...inProduction };
+};
+
+/** A change that another owner asked for. */
+const othersChange = async (stage: Stage): Promise<DashboardSending> => {
+  const { owner } = stage;
+  await letTimePass(stage);
+  await owner.prove();
+  const ask = (to: string) =>
+    owner.do('POST /wallets', { body: { network: 'ethereum', treasury: to }, ...inProduction });
+  await ask(treasury);
+  const { pending } = await ask('0x00000000000000000000000000000000000A11cE');
   return { params: { id: pending!.id }, ...inProduction };
 };
 
@@ -130,6 +150,7 @@ export const writeSamples = {
     },
   },
   'POST /wallet-changes/:id/stop': { rows: 1, prepare: pendingChange },
+  'POST /wallet-changes/:id/approve': { rows: 1, prepare: othersChange },
   'PATCH /settings': { rows: 1, prepare: () => ({ body: { accountName: `Shop ${unique()}` } }) },
   'POST /settings/callback-secret/reveal': { rows: 1, prepare: () => ({}) },
   'POST /team/invitations': {

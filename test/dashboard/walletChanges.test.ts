@@ -51,6 +51,8 @@ describe('a change of the treasury', () => {
       requestedAt: expect.any(String),
       requestedBy: 'Owner 1 <owner1@example.com>',
       takesEffectAt: new Date(Date.parse(change.requestedAt) + 24 * 3_600_000).toISOString(),
+      approvals: [{ personId: wallets.owner.personId, name: 'Owner 1 <owner1@example.com>' }],
+      holdsOwners: true,
     });
     expect(await shown()).toMatchObject({ destination: treasury, version: 1, pending: change });
     const viewer = await wallets.dashboard.as('viewer');

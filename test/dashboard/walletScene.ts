@@ -92,8 +92,13 @@ export const startWalletScene = async () => {
       const { key } = await scene.key(accountId, 'production');
       return treasuryOf(paymentCalls(scene, { ...account, keys: { ...keys, production: key } }, 'production'));
     },
-    request: (body: object, environment: Environment = 'production') =>
-      owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } }),
+    /** Asks for a wallet, a day after the last change was stopped. */
+    async request(body: object, environment: Environment = 'production') {
+      await scene.admin.db.script(
+        `update wallet_stops set stopped_at = stopped_at - interval '1 day' where account_id = '${accountId}'`,
+      );
+      return owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } });
+    },
     bringForward: (network = 'ethereum') => bringForward(dashboard, 'production', network),
     /** Waits until payments with a used key go to this treasury: callers are cached for half a second. */
     paysToSoon: (wanted: string) =>

@@ -43,7 +43,8 @@ const expectRefused = async (): Promise<void> => {
 
 /** Deletes the tampered rows, so that payments go to the first treasury again. */
 const repair = async (): Promise<void> => {
-  await sql(`delete from wallet_stops where ${mine()}; delete from wallets where ${mine()} and version > 1`);
+  await sql(`delete from wallet_stops where ${mine()}; delete from wallet_approvals where ${mine()};
+    delete from wallets where ${mine()} and version > 1`);
   await wallets.paysToSoon(treasury);
 };
 
@@ -60,7 +61,7 @@ describe('a change that waits is refused at the moment of its effect, with an al
     expect((await wallets.request({ treasury: otherTreasury })).status).toBe(200);
     expect(await wallets.paysTo()).toBe(treasury);
     expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([]);
-    await sql(`update wallets set ${assignment} where ${latest()}`);
+    await sql(`delete from wallet_approvals where ${mine()}; update wallets set ${assignment} where ${latest()}`);
     await expectRefused();
     expect((await verifyWallets(wallets.scene.admin)).problems).toEqual([expect.stringContaining('ethereum')]);
     // The dashboard does not show a tampered address for confirmation.

@@ -73,7 +73,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'treasury_confirmations',
       'unclaimed_funds',
     ],
-    ...['volume_deltas', 'wallet_effects', 'wallet_stops', 'wallet_verifications', 'wallets'],
+    ...['volume_deltas', 'wallet_approvals', 'wallet_effects', 'wallet_stops', 'wallet_verifications', 'wallets'],
   ];
   expect(await tablesThatAllow('update')).toEqual(readable.filter(name => !onlyAddedTo.includes(name)));
 });

@@ -30,6 +30,7 @@ const landed: Readonly<Record<string, string>> = {
   '0021_heads_at_creation.sql': '6f568bf10d14dab762262c4b23ee2af2129dbc9d82eaa5c0a20e2cdfd9d9843f',
   '0022_guesses.sql': '8770b9572bbc5d30ea816439514939b4f266854cd853deda64d39e56d0fd0c03',
   '0023_announcements.sql': 'f15d4ec1305c8d2ae652ea6f94a83fd1d5dbe841bb9145698b29d19aeaafba91',
+  '0024_two_owners.sql': '02dc4e3b40b4a682bd3b437ee91961ed2b0071aa5ecff82731598f6f2bfb9a40',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

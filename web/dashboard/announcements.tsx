@@ -60,12 +60,13 @@ export const Announcements = (): ReactElement | null => {
   if (data.walletChanges.length + data.recoveries.length + acts.length === 0) return null;
   return (
     <section className="announcements" aria-label="Announcements">
-      {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt }) => (
+      {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt, holdsOwners }) => (
         <p key={id} className="announcement">
           <Icon name="warning" />
           <span>
             {requestedBy} requested a change of the {environment === 'sandbox' ? 'test' : 'live'} wallet for{' '}
             <strong>{networkName(network)}</strong>. It takes effect on <Time at={takesEffectAt} />.
+            {holdsOwners && ' Until then, the owners and how they sign in stay as they are.'}
           </span>
           <AppLink href={hrefIn(environment, '/wallets')}>Review the change</AppLink>
         </p>

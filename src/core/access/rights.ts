@@ -45,6 +45,8 @@ export const rights = {
   'keys.manage': { roles: builders, permission: null },
   'wallets.read': { roles: everybody, permission: null },
   'wallets.manage': { roles: leaders, permission: null },
+  /** Standing behind a change that another owner asked for. */
+  'wallets.approve': { roles: ['owner'], permission: null },
   'settlement.read': { roles: ['owner', 'admin', 'finance', 'viewer'], permission: null },
   'settlement.sweep': { roles: accountants, permission: null },
   'settings.read': { roles: everybody, permission: null },

@@ -48,6 +48,10 @@ export type WalletChange = {
   requestedAt: string;
   requestedBy: string;
   takesEffectAt: string;
+  /** Whoever requested it, and the owners who approved it. */
+  approvals: { personId: string; name: string }[];
+  /** Until it takes effect, owners and how they sign in cannot change. False if two owners are behind the change. */
+  holdsOwners: boolean;
 };
 
 export type Branding = {
@@ -118,6 +122,8 @@ export type SetupApi = {
   /** The person has found the addresses, or the treasury, in their own wallet. `version` is the version they saw. */
   'POST /wallets/:network/verify': { body: { version: number }; answer: Wallet };
   'POST /wallet-changes/:id/stop': { answer: Done };
+  /** By another owner than the one who requested the change. */
+  'POST /wallet-changes/:id/approve': { answer: Done };
   /** Changes in both environments. Every page shows them. */
   'GET /announcements': {
     answer: {

@@ -117,15 +117,16 @@ export const joinByLink = async (
   const { name, email } = nameOf(link, given);
   const { passwordHash, passkey } = await readProofs(context, link, { name, email }, given);
   const personId = personIdOf(link);
-  return perform(context, memberActing({ accountId, personId, name, email }, visit.address), null, async tx => {
+  const member = memberActing({ accountId, personId, name, email }, visit.address);
+  return perform(context, { ...member, isOperatorsLink: kind === 'setup' }, null, async tx => {
     const used = await spendLink(tx, given.token, link);
     await addPerson(context, tx, { accountId, email, name, role: used.role, passwordHash }, personId);
     const followed = [joined(personId, email, used)];
     if (passkey) followed.push((await storePasskey(context, tx, personId, passkey, visit.device)).deed);
-    const member = { person: (await readPerson(tx, personId))!, accountId, role: used.role };
+    const made = { person: (await readPerson(tx, personId))!, accountId, role: used.role };
     // Whoever has just made a passkey has shown that they have it.
     const proof = { method: kind === 'setup' ? 'setup link' : 'invitation', isStrong: passkey !== null };
-    const { session, deed } = await startSession(context, tx, member, visit, proof);
+    const { session, deed } = await startSession(context, tx, made, visit, proof);
     return { value: session, deed, followed };
   });
 };

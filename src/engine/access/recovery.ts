@@ -97,7 +97,8 @@ export const recover = async (
   const link = await checkRecovery(context, given.token);
   const passwordHash = await acceptPassword(given.password, link);
   const actor = personActor(link);
-  return perform(context, { scope: null, actor, address: visit.address }, null, async tx => {
+  const acting = { scope: null, actor, address: visit.address, isOperatorsLink: true };
+  return perform(context, acting, null, async tx => {
     const personId = await spendRecoveryLink(tx, hashToken(given.token)!);
     const person = personId === null ? null : await lockPerson(tx, personId);
     const [account] = person ? await accountsOf(tx, person.id) : [];

@@ -18,6 +18,8 @@ export type Acting<S extends ActingScope = Scope> = {
   readonly address: string | null;
   /** What the person must still be allowed to do when it is written; `signed-in` for what is their own. */
   readonly needs?: Action | 'signed-in';
+  /** The operator made the link that is used, so a wallet change that waits does not forbid it. */
+  readonly isOperatorsLink?: boolean;
 };
 
 export const operatorActing = <S extends ActingScope>(scope: S): Acting<S> => ({

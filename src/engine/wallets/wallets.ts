@@ -1,7 +1,10 @@
+import { establishedDays, guardHours } from '../../core/access/ownerGuard.ts';
 import type { Wallet, WalletChange } from '../../core/api/setupApi.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
+import { lockAuditHead } from '../../storage/audit/auditLog.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { insertApproval, mayApprove, walletsHeldUntil } from '../../storage/wallets/walletApprovals.ts';
 import {
   insertConfirmation,
   latestWalletOf,
@@ -14,6 +17,7 @@ import {
 } from '../../storage/wallets/wallets.ts';
 import { type Acting, recordAction } from '../audit/acting.ts';
 import type { Announcer } from '../audit/announce.ts';
+import { chainStart } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { perform, type Work } from '../perform.ts';
 import { contractCode, couldNotAsk, hashOfCode, networkName } from './contractTreasury.ts';
@@ -36,6 +40,8 @@ const changeOf = (row: ShownWallet): WalletChange => ({
   requestedAt: row.createdAt.toISOString(),
   requestedBy: row.requestedBy ?? 'Florin',
   takesEffectAt: row.takesEffectAt!.toISOString(),
+  approvals: row.approvals,
+  holdsOwners: row.needsSecondOwner,
 });
 
 /**
@@ -110,15 +116,26 @@ const destinationOf = async (
   return readDestination(db, scope, context.networks.all(), givenOf(request));
 };
 
+const refuseWhileHeld = async (db: Queryable, { accountId }: Scope, personId: string): Promise<void> => {
+  const freeAt = await walletsHeldUntil(db, accountId, personId);
+  if (freeAt === null) return;
+  throw new FlorinError(
+    'conflict',
+    `In the last ${guardHours} hours an owner, or how an owner signs in, changed, or a wallet change was stopped. Request the change after ${freeAt.toISOString()}, or ask another owner to request it.`,
+  );
+};
+
 /** What would be set, and how long it would wait. Writes nothing. */
 export const previewWallet = async (
   context: Context,
   scope: Scope,
   request: WalletRequest,
+  personId: string,
 ): Promise<Destination & { sampleAddresses: string[]; waitsHours: number }> => {
   const wallet = await destinationOf(context, context.db, scope, request);
   const { inForce } = pickWallet(await readWallets(context, context.db, scope), request.network);
   const waitsHours = inForce ? changeWaitHours[scope.environment] : 0;
+  if (waitsHours > 0) await refuseWhileHeld(context.db, scope, personId);
   return { ...wallet, sampleAddresses: sampleAddresses(wallet), waitsHours };
 };
 
@@ -143,8 +160,14 @@ export const requestWallet =
       throw new FlorinError('conflict', `New payments on ${network} already go to this wallet.`);
     }
     const waitSeconds = before.inForce ? changeWaitHours[scope.environment] * 3_600 : 0;
+    if (waitSeconds > 0) {
+      // Of a change of owners at the same time, this sees it, or it sees this.
+      await lockAuditHead(tx, scope.accountId, chainStart);
+      await refuseWhileHeld(tx, scope, actor.id!);
+    }
     const put = { network, ...wallet, waitSeconds, requestedBy: actor.name };
     const { version, takesEffectAt } = await putWallet(context, tx, scope, put);
+    if (takesEffectAt) await insertApproval(tx, scope, { network, version, personId: actor.id!, name: actor.name });
     const detail = {
       ...wallet,
       version,
@@ -206,23 +229,52 @@ export const confirmTreasury = async (
   });
 };
 
+/** The change with this id, and the wallets locked. Throws if it does not wait. */
+const lockWaiting = async (tx: Queryable, scope: Scope, id: string): Promise<ShownWallet> => {
+  const [, network] = /^([a-z0-9-]{1,40})-[1-9][0-9]{0,8}$/.exec(id) ?? [];
+  if (network === undefined) throw noSuchChange();
+  await lockWallets(tx, scope, network);
+  const waiting = (await listWallets(tx, scope)).find(row => row.pending && changeId(row) === id);
+  if (!waiting) throw noSuchChange();
+  return waiting;
+};
+
+/** A second owner stands behind a change that waits. From then on it no longer keeps owners as they are. */
+export const approveChange =
+  (context: Pick<Context, 'vault' | 'log'>, id: string): Work<null> =>
+  async (tx, { scope, actor }) => {
+    const waiting = await lockWaiting(tx, scope, id);
+    // A row that somebody else wrote to the database is not what its requester asked for.
+    if (!isSealed(context.vault, scope, waiting)) throw noSuchChange();
+    const { network, version, destination, requestedBy } = waiting;
+    const approval = { network, version, personId: actor.id!, name: actor.name };
+    if (!(await mayApprove(tx, scope, approval))) throw tooNew();
+    if (!(await insertApproval(tx, scope, approval))) throw alreadyBehind();
+    const detail = { version, destination, requestedBy };
+    return { value: null, deed: { action: 'wallet.change_approved', subject: network, detail } };
+  };
+
 /** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange =
   (context: Announcer, id: string): Work<null> =>
   async (tx, acting) => {
     const { scope, actor } = acting;
-    const [, network, digits] = /^([a-z0-9-]{1,40})-([1-9][0-9]{0,8})$/.exec(id) ?? [];
-    if (network === undefined) throw noSuchChange();
-    await lockWallets(tx, scope, network);
-    const version = Number(digits);
-    const waiting = (await listWallets(tx, scope)).find(row => row.pending && changeId(row) === id);
-    if (!waiting) throw noSuchChange();
+    const waiting = await lockWaiting(tx, scope, id);
+    const { network, version } = waiting;
     const detail = { version, destination: waiting.destination, requestedBy: waiting.requestedBy };
     await recordAction(context, tx, acting, { action: 'wallet.change_stopped', subject: network, detail });
     // Last, after all locks are held: the change may have taken effect while this waited for the audit log.
     if (!(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
     return { value: null, deed: null };
   };
+
+const tooNew = (): FlorinError =>
+  new FlorinError(
+    'permission_denied',
+    `Only somebody who was an owner for ${establishedDays} days before the change was requested can approve it.`,
+  );
+const alreadyBehind = (): FlorinError =>
+  new FlorinError('conflict', 'You requested or approved this change yourself. Another owner must approve it.');
 
 const noSuchChange = (): FlorinError =>
   new FlorinError('not_found', 'No pending change has this id. It has taken effect or was stopped.');

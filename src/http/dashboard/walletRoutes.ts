@@ -5,6 +5,7 @@ import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import {
   announceChanges,
+  approveChange,
   confirmWallet,
   previewWallet,
   requestWallet,
@@ -37,7 +38,7 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /wallets/preview',
     action: 'wallets.manage',
     body: destination,
-    handle: ({ scope, body }) => previewWallet(context, scope, body),
+    handle: ({ scope, body, person }) => previewWallet(context, scope, body, person.personId),
   }),
   route({
     name: 'POST /wallets',
@@ -59,6 +60,15 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
     action: 'wallets.manage',
     async handle(call) {
       await perform(context, actingOf(call), null, stopChange(context, call.params.id!));
+      return { done: true } as const;
+    },
+  }),
+  route({
+    name: 'POST /wallet-changes/:id/approve',
+    action: 'wallets.approve',
+    stepUp: 'environment',
+    async handle(call) {
+      await perform(context, actingOf(call), null, approveChange(context, call.params.id!));
       return { done: true } as const;
     },
   }),

@@ -12,9 +12,11 @@ const liveMembers = `memberships m join people p on p.id = m.person_id and m.rem
 
 const putStatement = {
   name: 'membership-put',
-  text: `insert into memberships (account_id, person_id, role) values ($1, $2, $3)
+  text: `insert into memberships (account_id, person_id, role, owner_since)
+    values ($1, $2, $3::person_role, case when $3::person_role = 'owner' then clock_timestamp() end)
     on conflict (account_id, person_id) do update
-      set role = excluded.role, created_at = clock_timestamp(), last_seen_at = null, removed_at = null
+      set role = excluded.role, owner_since = excluded.owner_since, created_at = clock_timestamp(),
+        last_seen_at = null, removed_at = null
       where memberships.removed_at is not null
     returning person_id`,
 };
@@ -67,7 +69,8 @@ export const hasOwner = async (db: Queryable, accountId: string | null): Promise
 
 const roleStatement = {
   name: 'membership-role',
-  text: `update memberships set role = $3 where account_id = $1 and person_id = $2`,
+  text: `update memberships set role = $3::person_role, owner_since = case when $3::person_role = 'owner' then clock_timestamp() end
+    where account_id = $1 and person_id = $2`,
 };
 export const updateRole = async (tx: Queryable, accountId: string, personId: string, role: Role): Promise<void> => {
   await tx.query(roleStatement, [accountId, personId, role]);

@@ -1,5 +1,6 @@
 import type { Environment, Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
+import { approvalsOf, needsSecondOwner, type WalletApproval } from './walletApprovals.ts';
 
 /** Where a network's funds go, with the fields that its seal covers. */
 export type WalletRow = {
@@ -100,11 +101,15 @@ export type ShownWallet = Row &
     verifiedAt: Date | null;
     /** Not in force yet. */
     pending: boolean;
+    /** Whoever asked for the change, and whoever approved it. */
+    approvals: WalletApproval[];
+    needsSecondOwner: boolean;
   };
 
 const shownColumns = `w.network, w.environment, w.version, w.kind, w.destination, w.seal, encode(w.mac, 'hex') as mac,
   w.created_at as "createdAt", w.takes_effect_at as "takesEffectAt", (${effectMs})::float8 as "takesEffectAtMs",
-  w.requested_by as "requestedBy", v.verified_at as "verifiedAt", not ${isDue} as pending`;
+  w.requested_by as "requestedBy", v.verified_at as "verifiedAt", not ${isDue} as pending,
+  ${approvalsOf} as approvals, ${needsSecondOwner} as "needsSecondOwner"`;
 const withVerification = `left join wallet_verifications v on v.account_id = w.account_id
   and v.environment = w.environment and v.network = w.network and v.version = w.version`;
 

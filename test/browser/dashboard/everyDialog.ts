@@ -23,13 +23,19 @@ const press =
 const treasury = (page: Page) => page.getByRole('textbox', { name: 'Treasury address' });
 
 /** What the dialogs are about. Proven for as long as that takes, and no longer: a dialog asks for it, too. */
-export const fillForDialogs = async ({ scene, keys }: TestDashboard, owner: DashboardClient): Promise<Filled> => {
+export const fillForDialogs = async (
+  { scene, keys, newPerson }: TestDashboard,
+  owner: DashboardClient,
+): Promise<Filled> => {
   await owner.prove();
   await owner.do('POST /keys', { body: { name: 'Shop', scopes: ['payments:read'] } });
   const url = 'http://127.0.0.1:9/hooks';
   const { endpoint } = await owner.do('POST /webhooks', { body: { url, events: ['*'] } });
+  const other = await newPerson('owner');
+  await other.prove();
+  await scene.admin.db.script(`update memberships set owner_since = owner_since - interval '8 days'`);
   for (const each of treasuries)
-    await owner.do('POST /wallets', { environment: 'production', body: { network: 'base', treasury: each } });
+    await other.do('POST /wallets', { environment: 'production', body: { network: 'base', treasury: each } });
   const make = () => scene.client.call('POST', '/v1/payments', { key: keys.sandbox, body: ordinary });
   const [made, open] = [await make(), await make()];
   const params = { id: made.json.id as string };
@@ -87,6 +93,7 @@ export const dialogsOf = ({ owner, openId, underpaidId, endpointId }: Filled): R
     },
     'Is this your own wallet?': press('Verify the Base wallet'),
     'Stop this change?': press('Stop this change'),
+    'Approve this change?': press('Approve this change'),
   },
   '/test/team': {
     'Invite a person': press('Invite a person'),

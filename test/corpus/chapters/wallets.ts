@@ -51,17 +51,30 @@ const verifyWallets = async (app: AskAs, owner: DashboardClient): Promise<void> 
   await verify('an unknown network', 'mars', { version: 1 });
 };
 
-const changeWallets = async (app: AskAs, owner: DashboardClient): Promise<void> => {
+const changeWallets = async ({ dashboard }: Corpus, app: AskAs, owner: DashboardClient): Promise<void> => {
+  const [second, newcomer] = [await dashboard.newPerson('owner'), await dashboard.newPerson('owner')];
+  await dashboard.scene.admin.db.script(`update memberships set owner_since = owner_since - interval '8 days'
+    where person_id in ('${owner.personId}', '${second.personId}')`);
   const body = { network: 'ethereum', treasury: otherTreasury };
   const { json } = await app(owner, 'set: a change', live('POST /wallets'), { body });
   await app(owner, 'announcements', 'GET /announcements');
   await app(owner, 'list: a pending change', live('GET /wallets'));
+  await app(owner, 'held: a new password', 'POST /me/password', { body: { password: 'a quiet river at night' } });
+  const approve = live(`POST /wallet-changes/${json.pending.id}/approve`);
+  await app(owner, 'approve: by who asked', approve);
+  await app(second, 'approve: without a proof', approve);
+  for (const person of [second, newcomer]) await person.prove();
+  await app(newcomer, 'approve: by a new owner', approve);
+  await app(second, 'approve', approve);
+  await app(second, 'approve: unknown', live('POST /wallet-changes/mars-1/approve'));
+  await app(owner, 'announcements: approved', 'GET /announcements');
   const stop = `POST /wallet-changes/${json.pending.id}/stop`;
   await app(owner, 'stop: in the sandbox', stop);
   await app(owner, 'stop', live(stop));
   await app(owner, 'stop: again', live(stop));
   await app(owner, 'stop: unknown', live('POST /wallet-changes/mars-1/stop'));
   await app(owner, 'announcements: none', 'GET /announcements');
+  await app(owner, 'set: a day too early', live('POST /wallets'), { body });
 };
 
 /** Payout wallets in the dashboard. */
@@ -70,5 +83,5 @@ export const wallets = async (corpus: Corpus): Promise<void> => {
   const owner = await corpus.dashboard.as('owner');
   await setWallets(app, owner);
   await verifyWallets(app, owner);
-  await changeWallets(app, owner);
+  await changeWallets(corpus, app, owner);
 };

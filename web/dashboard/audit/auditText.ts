@@ -137,6 +137,11 @@ const words: Readonly<Record<AuditAction, Words>> = {
       `sent a sweep of ${word(detail, 'amount')} ${word(detail, 'currency')} on ${networkName(word(detail, 'network'))}`,
   },
   'setup_link.created': { label: 'Setup link created', text: () => 'created a setup link' },
+  'wallet.change_approved': {
+    label: 'Wallet change approved',
+    text: (detail, subject) =>
+      `approved the change of the ${networkName(subject)} wallet that ${word(detail, 'requestedBy')} requested`,
+  },
   'wallet.change_in_force': {
     label: 'Wallet change in force',
     text: (_, subject) => `put a requested change of the ${networkName(subject)} wallet into force`,

@@ -16,6 +16,7 @@ export const actionText: Readonly<Record<Action, string>> = {
   'keys.manage': 'Create, rotate and revoke keys',
   'wallets.read': 'View wallets',
   'wallets.manage': 'Set, change and verify wallets',
+  'wallets.approve': 'Approve wallet changes of another owner',
   'settlement.read': 'View settlement',
   'settlement.sweep': 'Build and record sweeps',
   'settings.read': 'View settings and branding',

@@ -4,11 +4,12 @@ import { say } from '../kit/announce.tsx';
 import { Button } from '../kit/button.tsx';
 import { Confirm } from '../kit/confirm.tsx';
 import { Copyable } from '../kit/copyButton.tsx';
+import { Buttons } from '../kit/dialog.tsx';
 import { networkName } from '../kit/networkName.ts';
 import { Notice } from '../kit/page.tsx';
 import { Time } from '../kit/time.tsx';
 import { useAct } from '../serverCalls.ts';
-import { useMay } from '../session.tsx';
+import { useMay, useSession } from '../session.tsx';
 
 const everyMs = 30_000;
 
@@ -28,10 +29,61 @@ const TimeLeft = ({ at }: { at: string }): ReactElement => {
   return <strong>{timeLeft(Date.parse(at), nowMs)}</strong>;
 };
 
+const Approve = ({
+  change,
+  isOpen,
+  onClose,
+}: {
+  change: WalletChange;
+  isOpen: boolean;
+  onClose: () => void;
+}): ReactElement => {
+  const approve = useAct('POST /wallet-changes/:id/approve', { refresh: ['GET /wallets', 'GET /announcements'] });
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Approve this change?"
+      verb="Approve the change"
+      refusal="Not now"
+      kind="primary"
+      act={async () => {
+        await approve.mutateAsync({ params: { id: change.id } });
+        say('You approved the change.');
+      }}
+    >
+      <p>Ask {change.requestedBy} in person or by phone whether they requested it. Compare the address with them:</p>
+      <Copyable text={change.destination} what="address to approve" />
+      <p>
+        The change takes effect at the same time as without your approval. Owners and how they sign in can change again.
+      </p>
+    </Confirm>
+  );
+};
+
+/** What the change means for owners, and who is behind it. */
+const Owners = ({ change: { approvals, holdsOwners } }: { change: WalletChange }): ReactElement => {
+  const others = approvals.slice(1).map(({ name }) => name);
+  return (
+    <>
+      {others.length > 0 && <p>Approved by {others.join(', ')}.</p>}
+      {holdsOwners && (
+        <p>
+          Until then, the owners and how they sign in stay as they are, unless another owner approves this change or
+          somebody stops it.
+        </p>
+      )}
+    </>
+  );
+};
+
 export const PendingChange = ({ change }: { change: WalletChange }): ReactElement => {
   const stop = useAct('POST /wallet-changes/:id/stop', { refresh: ['GET /wallets', 'GET /announcements'] });
-  const [isAsking, ask] = useState(false);
+  const [asked, ask] = useState<'stop' | 'approve' | null>(null);
   const mayManage = useMay('wallets.manage');
+  const { person } = useSession();
+  const isBehind = change.approvals.some(({ personId }) => personId === person.id);
+  const mayApprove = useMay('wallets.approve') && !isBehind && change.holdsOwners;
   return (
     <Notice tone="care">
       <p>
@@ -43,16 +95,19 @@ export const PendingChange = ({ change }: { change: WalletChange }): ReactElemen
         Requested by {change.requestedBy} on <Time at={change.requestedAt} />. It takes effect on{' '}
         <Time at={change.takesEffectAt} />.
       </p>
+      <Owners change={change} />
       {mayManage && (
-        <div>
-          <Button kind="danger" onClick={() => ask(true)}>
+        <Buttons>
+          <Button kind="danger" onClick={() => ask('stop')}>
             Stop this change
           </Button>
-        </div>
+          {mayApprove && <Button onClick={() => ask('approve')}>Approve this change</Button>}
+        </Buttons>
       )}
+      <Approve change={change} isOpen={asked === 'approve'} onClose={() => ask(null)} />
       <Confirm
-        isOpen={isAsking}
-        onClose={() => ask(false)}
+        isOpen={asked === 'stop'}
+        onClose={() => ask(null)}
         title="Stop this change?"
         verb="Stop the change"
         refusal="Keep the change"

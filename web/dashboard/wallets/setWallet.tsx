@@ -45,6 +45,9 @@ const Consequences = ({ isChange, waitsHours }: { isChange: boolean; waitsHours:
           ? `The change takes effect after ${waitsHours} hours. Until then every page announces it, and it can be stopped.`
           : 'In test mode the change takes effect at once. In live mode it takes 24 hours.'}
       </p>
+      {waitsHours > 0 && (
+        <p>Until then, the owners and how they sign in stay as they are, unless another owner approves the change.</p>
+      )}
       <p>It applies to new payments only. Existing payments keep their payout address.</p>
     </Notice>
   );
