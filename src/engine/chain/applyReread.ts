@@ -3,6 +3,7 @@ import { insertBlocks } from '../../storage/chain/blocks.ts';
 import type { Lease } from '../../storage/chain/chains.ts';
 import { paymentsInBlocks, verifyTransfers } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { resolveExplained } from '../../storage/settlement/differences.ts';
 import { insertForwards, verifyForwards } from '../../storage/settlement/forwards.ts';
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
@@ -46,6 +47,7 @@ export const applyReread = (
       const touched = await paymentsInBlocks(tx, chain.caip2, written);
       await advance(touched);
       await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched.filter(isSettled));
+      if (found > 0) await resolveExplained(tx, chain.caip2, touched);
     }
     await also(tx, found);
     return found;

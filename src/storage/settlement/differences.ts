@@ -54,6 +54,23 @@ export const writeDifferences = async (
   return rows.map(({ id }) => id);
 };
 
+const explainedStatement = {
+  name: 'differences-explained',
+  text: `update differences u set resolved_at = clock_timestamp()
+    where u.caip2 = $1 and u.payment_id = any($2::text[]) and u.resolved_at is null and u.recorded + u.amount = coalesce((
+      select r.held from forwarder_records(u.account_id, u.environment, u.payment_id, u.block_number) r
+      where r.caip2 = u.caip2 and r.contract = coalesce(u.contract, '')), 0)`,
+};
+/** Resolves the differences of payments that their records explain by now: nothing else compares extended public keys. */
+export const resolveExplained = async (
+  tx: Queryable,
+  caip2: string,
+  payments: readonly { readonly id: string }[],
+): Promise<void> => {
+  if (payments.length === 0) return;
+  await tx.query(explainedStatement, [caip2, payments.map(({ id }) => id)]);
+};
+
 export type DifferenceRow = Row & {
   id: string;
   accountId: string;

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { requestRescan } from '../../src/engine/chain/requestRescan.ts';
+import { listDifferences } from '../../src/storage/settlement/differences.ts';
+import { createExpiryReader } from '../../src/workers/expiryReader.ts';
+import { createRescanner } from '../../src/workers/rescanner.ts';
+import { startQuietScene } from './quietScene.ts';
+import { startWatchedChain } from './watchedChain.ts';
+
+test('a difference at an address of an extended public key ends once a rescan has found the transfer', async () => {
+  const quiet = await startQuietScene();
+  const watched = await startWatchedChain(quiet);
+  const { chain, caip2, context, driver, lease, host, signal } = watched;
+  let nowMs = 0;
+  const readExpiring = createExpiryReader({ context, driver, lease }, { now: () => nowMs });
+  const payment = (await watched.payments(100, 'USDC')).at(-1)!;
+  await quiet.tamper(payment.id, `wallet_kind = 'xpub', created_at = 'epoch'`);
+  await chain.mine(20);
+  await watched.read();
+  watched.overlooked.add(payment.address);
+  await chain.block(chain.mint(payment.address, 7n));
+  await chain.mine(3);
+  const { head, begunAt } = await watched.read();
+  const at = `'${begunAt.toISOString()}'::timestamptz - interval '1 minute'`;
+  await context.db.script(`update payments set time_ended_at = ${at}, wake_at = ${at} where id = '${payment.id}'`);
+  await readExpiring(head, begunAt, host, signal);
+  const open = () => listDifferences(context.db, 10);
+  expect(await open()).toMatchObject([{ amount: '7' }]);
+  watched.overlooked.clear();
+  await requestRescan(context.db, { caip2, from: head.number - 4, to: null, address: payment.address });
+  await createRescanner(context, driver, lease)(host, signal);
+  expect(await watched.transfers(payment)).toMatchObject([{ amount: '7' }]);
+  nowMs += 3_600_000;
+  await readExpiring(head, begunAt, host, signal);
+  expect(await open()).toEqual([]);
+});
