@@ -1,7 +1,7 @@
 import type { BalanceSources } from '../chains/driver.ts';
 import type { Block, Movement, WatchedBlock } from '../core/chain.ts';
 import { applyCoins } from '../engine/chain/applyCoins.ts';
-import { type CoinSearch, type DoubtedCoin, findCoins } from '../engine/chain/findCoins.ts';
+import { type CoinBalances, type CoinSearch, type DoubtedCoin, findCoins } from '../engine/chain/findCoins.ts';
 import { storedBlock } from '../storage/chain/blocks.ts';
 import { readChains } from '../storage/chain/chains.ts';
 import type { CoinPayment } from '../storage/chain/coins.ts';
@@ -29,9 +29,14 @@ export const readCoinPage = async (
   /** Empty blocks deeper than 256 are not stored. */
   const blockAt = async (number: number): Promise<Block | null> =>
     (await storedBlock(context.db, lease.caip2, number)) ?? (await driver.header(number, signal));
+  const balancesFrom =
+    (sources: BalanceSources): CoinBalances =>
+    (block, holders) =>
+      driver.balances({ token: null, holders, block }, sources, signal);
   const find = (payments: readonly CoinPayment[], sources: BalanceSources) =>
     findCoins(payments, head, {
-      balances: (block, holders) => driver.balances({ token: null, holders, block }, sources, signal),
+      balances: balancesFrom(sources),
+      olderBalances: balancesFrom('highest'),
       blockAt,
       from: async () => (await readChains(context.db, [lease.caip2]))[0]?.startNumber ?? 0,
     });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Block } from '../../src/core/chain.ts';
-import { findCoins } from '../../src/engine/chain/findCoins.ts';
+import { type CoinBalances, findCoins } from '../../src/engine/chain/findCoins.ts';
 import type { CoinPayment } from '../../src/storage/chain/coins.ts';
 import { rounds } from '../support/rounds.ts';
 
@@ -57,16 +57,19 @@ const paid: CoinPayment = {
   changes: [],
 };
 
+/** Nodes that all report the same balances. */
+const everybody = (balances: CoinBalances) => ({ balances, olderBalances: balances });
+
 /** What is found in each block, if states below `oldest` are gone and the chain is read from `kept` on. */
 const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, bigint>> => {
   const payment = { ...paid, changes: story.recorded };
   const search = await findCoins([payment], blockAt(head), {
     from: async () => kept,
     blockAt: async number => (number >= kept ? blockAt(number) : null),
-    balances: async ({ number }, holders) => {
+    ...everybody(async ({ number }, holders) => {
       if (number < oldest) return null;
       return new Map(holders.map(holder => [holder, balanceAt(story, number)]));
-    },
+    }),
   });
   if (search === null) throw new Error('the state of the head is gone');
   const { found, unsearched } = search;
@@ -112,7 +115,7 @@ test('nobody open costs no question, and nothing more is nothing found', async (
   const unasked = (): never => {
     throw new Error('nobody is asked');
   };
-  const options = { blockAt: unasked, balances: unasked, from: unasked };
+  const options = { blockAt: unasked, balances: unasked, olderBalances: unasked, from: unasked };
   expect(await findCoins([], blockAt(head), options)).toEqual({ found: [], unsearched: [] });
   const recorded = [{ blockNumber: head - 1, amount: '7' }];
   expect(await find({ unseen: new Map(), recorded })).toEqual(new Map());
@@ -125,11 +128,11 @@ test('a node that says something else each time is not asked for ever', async ()
   await findCoins([payment], blockAt(head), {
     from: async () => 0,
     blockAt: async number => blockAt(number),
-    balances: async ({ number }, holders) => {
+    ...everybody(async ({ number }, holders) => {
       questions++;
       const said = number === head || questions > patience ? most : BigInt(questions);
       return new Map(holders.map(holder => [holder, said]));
-    },
+    }),
   });
   expect(questions).toBeLessThan(5_000);
 });
@@ -142,7 +145,7 @@ test.each([
   const { found, unsearched } = (await findCoins([paid], blockAt(head), {
     from: async () => 0,
     blockAt: async number => (number >= 138 ? blockAt(number) : null),
-    balances: async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= height ? 7n : 0n])),
+    ...everybody(async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= height ? 7n : 0n]))),
   }))!;
   expect([
     ...found.map(({ number }) => ['found', number]),
@@ -165,10 +168,10 @@ describe('at an address of an extended public key', () => {
     const search = await findCoins([payment], blockAt(head), {
       from: async () => 0,
       blockAt: async number => blockAt(number),
-      balances: async ({ number }, holders) => {
+      ...everybody(async ({ number }, holders) => {
         const balance = held.findLast(([from]) => from <= number)?.[1] ?? 0n;
         return new Map(holders.map(holder => [holder, balance]));
-      },
+      }),
     });
     return search!.found.map(({ number, movements }) => [number, movements[0]!.amount]);
   };
@@ -190,15 +193,30 @@ describe('at an address of an extended public key', () => {
         from: async () => 0,
         // The height is known while the payment is searched, and not when it is asked for again.
         blockAt: async number => (number === 149 && lacking === 'the block' && asked++ > 0 ? null : blockAt(number)),
-        balances: async ({ number }, holders) =>
+        ...everybody(async ({ number }, holders) =>
           number === 149 && lacking === 'the state'
             ? null
             : new Map(holders.map(holder => [holder, number < 145 ? 5n : 9n])),
+        ),
       });
       expect(search!.found).toEqual([]);
       expect(search!.unsearched.map(({ amount }) => amount)).toEqual([4n]);
     },
   );
+
+  test('older coin that one of two nodes leaves out is not credited', async () => {
+    const held =
+      (sum: bigint): CoinBalances =>
+      async (_, holders) =>
+        new Map(holders.map(holder => [holder, sum]));
+    const search = await findCoins([{ ...ofKey, changes: [] }], blockAt(head), {
+      from: async () => 0,
+      blockAt: async number => blockAt(number),
+      balances: async (block, holders) => held(block.number < createdAt ? 0n : 4n)(block, holders),
+      olderBalances: held(4n),
+    });
+    expect(search!.found).toEqual([]);
+  });
 
   test('coin in a block that was mined after the creation counts, although its time is older', async () => {
     const held = [[0, 5n], [130, 6n]] as const; // biome-ignore format: one line
@@ -216,7 +234,7 @@ test('a young payment needs no old block', async () => {
       asked.push(number);
       return blockAt(number);
     },
-    balances: async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= 195 ? 7n : 0n])),
+    ...everybody(async ({ number }, holders) => new Map(holders.map(holder => [holder, number >= 195 ? 7n : 0n]))),
   });
   expect(search!.found.map(({ number }) => number)).toEqual([195]);
   expect(Math.min(...asked)).toBe(head - 16);

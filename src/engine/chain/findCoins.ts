@@ -24,6 +24,8 @@ export const bookedAt = ({ changes }: CoinPayment, number: number): bigint =>
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = {
   readonly balances: CoinBalances;
+  /** The same, but what the node shows that shows most: older coin must not be hidden by one that leaves it out. */
+  readonly olderBalances: CoinBalances;
   /** The canonical block at a height; null if the nodes cannot tell now. */
   readonly blockAt: (number: number) => Promise<Block | null>;
   /** The lowest height that is searched: no payment is older. Nodes may have dropped the blocks below. */
@@ -106,7 +108,7 @@ const olderGap = async (
   const before = await options.blockAt(number - 1);
   if (before === null) return 'unknown';
   if (!isOlder(before, payment)) return 'none';
-  const gap = await gapAt(payment, before, options);
+  const gap = await gapAt(payment, before, { ...options, balances: options.olderBalances });
   return gap === 'gone' ? 'unknown' : gap;
 };
 

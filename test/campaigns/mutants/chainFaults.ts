@@ -139,6 +139,13 @@ const reorgs: readonly Fault[] = [
     tests: ['engine/applyBlocks'],
   },
   {
+    harm: 'One node could have coin credited that is older than its payment.',
+    file: 'src/engine/chain/findCoins.ts',
+    find: '{ ...options, balances: options.olderBalances }',
+    replace: 'options',
+    tests: ['engine/findCoins'],
+  },
+  {
     harm: 'Coin that came between the baseline of an address and its payment would be credited.',
     file: 'src/engine/chain/findCoins.ts',
     find: "payment.walletKind === 'forwarder' || number === 0",
