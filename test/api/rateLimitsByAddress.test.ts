@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { permissions } from '../../src/core/access/rights.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
+import { createKey } from '../support/operator.ts';
 import type { Answer } from '../support/send.ts';
 import { expectError } from './paymentCalls.ts';
 import { spend } from './spendLimit.ts';
@@ -48,6 +50,33 @@ describe('failed authentication', () => {
     expect((await from('2001:db8:1:3::1', '/v1/payments')).status).toBe(401);
   });
 
+  test('a key refused for its address counts as failed, and never against its account', async () => {
+    // Five per minute: almost nothing is refilled during the test.
+    const { id, keys } = await scene.account({ rateLimit: 5, burst: 0 });
+    const { key } = await createKey(scene.admin, {
+      accountId: id,
+      environment: 'sandbox',
+      name: 'office',
+      scopes: permissions,
+      ipAllow: ['198.51.100.9'],
+      expiresAt: null,
+    });
+    const { passed, refused, elapsedSeconds } = await spend(60, () => from('198.51.100.10', '/v1/payments', key));
+    expect(passed.length).toBeGreaterThanOrEqual(60);
+    expect(passed.length).toBeLessThanOrEqual(60 + elapsedSeconds + 1);
+    for (const answer of passed) expectError(answer, 403, 'permission_denied');
+    expect(passed.filter(({ headers }) => 'x-ratelimit-limit' in headers)).toEqual([]);
+    expectRefusal(refused);
+    // It shares its count with requests without a key.
+    const more = await spend(60, () => from('198.51.100.10', '/v1/payments'));
+    expect(more.passed.length).toBeLessThanOrEqual(elapsedSeconds + more.elapsedSeconds + 1);
+
+    expect((await from('198.51.100.10', '/v1/payments', account.keys.sandbox)).status, 'another key').toBe(200);
+    const allowed = await from('198.51.100.9', '/v1/payments', key);
+    expect([allowed.status, allowed.headers['x-ratelimit-remaining']]).toEqual([200, '4']);
+    expect((await from('198.51.100.10', '/v1/payments', keys.sandbox)).headers['x-ratelimit-remaining']).toBe('3');
+  });
+
   test('a key that lacks permission is no failed authentication', async () => {
     const { key } = await scene.key(account.id, 'sandbox', ['payments:read']);
     for (let i = 0; i < 70; i++) expect((await from('198.51.100.3', '/v1/webhooks', key)).status).toBe(403);
@@ -64,6 +93,15 @@ describe('public routes', () => {
     expect((await from('198.51.100.5', '/v1/networks')).status, 'another address').toBe(200);
     expect((await from('198.51.100.4', '/v1/networks', account.keys.sandbox)).status, 'a valid key').toBe(200);
     expect((await from('198.51.100.4', '/healthz')).status, 'probes are not limited').toBe(200);
+  });
+
+  test('probes of a load balancer do not count, however many', async () => {
+    for (let i = 0; i < 1_300; i += 100) {
+      const path = i % 200 === 0 ? '/healthz' : '/readyz';
+      const answers = await Promise.all(Array.from({ length: 100 }, () => from('198.51.100.11', path)));
+      expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]));
+    }
+    expect((await from('198.51.100.11', '/v1/networks')).status).toBe(200);
   });
 
   test('a valid key sent along is counted as the account’s and gets its headers', async () => {

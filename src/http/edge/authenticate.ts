@@ -20,7 +20,7 @@ export type AuthenticationOptions = {
   nowMs: () => number;
   /** The base URL of an environment, for the hint in error messages. */
   publicUrl: (environment: Environment) => string;
-  /** Called for each request that has a valid key. */
+  /** Called for each request whose key is accepted. */
   noteUse: (caller: Caller) => void;
 };
 
@@ -44,6 +44,9 @@ const usualScheme = 'Bearer ';
 
 const tooMany = ({ retryAfterSeconds: seconds }: RateDecision, what: string): FlorinError =>
   new FlorinError('rate_limit_exceeded', `${what} Try again in ${seconds} s.`, undefined, seconds);
+
+const addressRefused = (): FlorinError =>
+  new FlorinError('permission_denied', 'This key does not allow your IP address.');
 
 export const createAuthentication = (options: AuthenticationOptions): Authentication => {
   const { callers, limiter, parseKey, nowMs, publicUrl, noteUse } = options;
@@ -112,19 +115,10 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     if (!decision.allowed) throw tooMany(decision, 'This account has reached its rate limit.');
   };
 
-  const refuse = async ({ address }: Arrival, why: string): Promise<never> => {
+  const refuse = async ({ address }: Arrival, error: FlorinError): Promise<never> => {
     const decision = await limiter.take(`failures/${limitSubject(address)}`, failureRate);
     if (!decision.allowed) throw tooMany(decision, 'Too many requests without a valid key.');
-    throw new FlorinError('unauthorized', why);
-  };
-
-  const permit = (caller: Caller, address: string, permission: Permission): void => {
-    if (!isAllowedFrom(caller, address)) {
-      throw new FlorinError('permission_denied', 'This key does not allow your IP address.');
-    }
-    if (!caller.scopes.includes(permission)) {
-      throw new FlorinError('permission_denied', `This key does not have the permission ${permission}.`);
-    }
+    throw error;
   };
 
   const admitUnknown = async ({ address }: Arrival): Promise<null> => {
@@ -136,9 +130,13 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   return {
     async require(request, at, permission) {
       const caller = await identify(request, at.environment);
-      if (typeof caller === 'string') return refuse(at, caller);
+      if (typeof caller === 'string') return refuse(at, new FlorinError('unauthorized', caller));
+      // Before the account's limit: whoever found a key must not use up the limit of its owner.
+      if (!isAllowedFrom(caller, at.address)) return refuse(at, addressRefused());
       await count(caller, at.headers);
-      permit(caller, at.address, permission);
+      if (!caller.scopes.includes(permission)) {
+        throw new FlorinError('permission_denied', `This key does not have the permission ${permission}.`);
+      }
       return caller;
     },
     async admitPublic(request, at) {
