@@ -8,6 +8,7 @@ import {
   listOf,
   parseAlertUrl,
   parseCheckoutUrl,
+  parseConnections,
   parseDatabaseUrl,
   parseDays,
   parseHosts,
@@ -38,6 +39,8 @@ export type Config = {
   readonly dashboard: { readonly url: string | null; readonly port: number | null; readonly mayAddAccounts: boolean };
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
+  /** How many connections one client address may have. Trusted proxies may have any number. */
+  readonly connectionsPerAddress: number;
   /** Null means the embedded server. */
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
   /** The setting, checked for its format; null means the file in the data directory. */
@@ -163,6 +166,12 @@ export const settings = {
     help: 'Addresses or CIDR blocks, separated by commas, whose X-Forwarded headers count.',
     parse: parseProxies,
   }),
+  connectionsPerAddress: setting({
+    variable: 'FLORIN_CONNECTIONS_PER_ADDRESS',
+    fallback: '256',
+    help: 'Open connections that one client address may have. Those of trusted proxies are not limited.',
+    parse: parseConnections,
+  }),
   databaseUrl: setting({
     variable: 'DATABASE_URL',
     fallback: null,
@@ -266,6 +275,7 @@ export const loadConfig = async ({
       mayAddAccounts: values.dashboardAccounts === 'on',
     },
     trustedProxies: values.trustedProxies ?? [],
+    connectionsPerAddress: values.connectionsPerAddress!,
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     masterKey: values.masterKey,
     recoveryPassphrase: values.recoveryPassphrase,

@@ -18,6 +18,7 @@ import type { LiveLimits } from '../http/checkout/liveCheckouts.ts';
 import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { iconRoute } from '../http/docs/iconRoute.ts';
+import { createConnectionCap } from '../http/edge/connectionCap.ts';
 import type { ApiRoute } from '../http/edge/route.ts';
 import { type AccessLine, createRequestHandler } from '../http/edge/server.ts';
 import { allApiRoutes } from '../http/v1/allRoutes.ts';
@@ -246,7 +247,9 @@ const startApi = async (parts: {
       environment => urls[environment],
     ),
   ];
-  const checkout = createCheckoutSite(context, parts.live);
+  const { connectionsPerAddress: perAddress, trustedProxies } = config;
+  const cap = createConnectionCap({ perAddress, trustedProxies, log });
+  const checkout = createCheckoutSite(context, parts.live, cap.exempt);
   const limiter = createRateLimiter(monotonicMs);
   const dashboard = createDashboardSite(context, allDashboardRoutes(context, createPayment), limiter);
   const requestId = createRequestIds();
@@ -262,7 +265,7 @@ const startApi = async (parts: {
     nowMs: context.clock.nowMs,
     publicUrl: environment => urls[environment],
     noteUse: context.keyUses.note,
-    trustedProxies: config.trustedProxies,
+    trustedProxies,
     strictTransport: environment => isStrict[environment],
     access: parts.access,
     requestId,
@@ -270,6 +273,7 @@ const startApi = async (parts: {
   });
   const { listeners, ports } = await listen(config, server.handler, {
     tls,
+    admit: cap.admit,
     dashboardUrl: () => (context.dashboard.isAlone ? urls.dashboard : ''),
     requestId,
     log,

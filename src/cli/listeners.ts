@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { type Environment, environments } from '../core/environment.ts';
 import { type FlorinError, invalid } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
 import { createClientAddress } from '../http/edge/clientAddress.ts';
 import { createHostEnvironment, isHostOf } from '../http/edge/hostEnvironment.ts';
-import { createListener, type Listener } from '../http/edge/listener.ts';
+import { createListener, type Listener, type ListenerOptions } from '../http/edge/listener.ts';
 import { refuseRequest } from '../http/edge/refusal.ts';
 import type { Incoming } from '../http/edge/server.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -26,7 +25,7 @@ type Aim = (request: Incoming) => { environment: Environment; isForDashboard: bo
 export const listen = async (
   config: Config,
   handler: RequestListener,
-  options: { tls: { key: string; cert: string }; dashboardUrl: () => string; requestId: () => string; log: Log },
+  options: Pick<ListenerOptions, 'tls' | 'admit' | 'requestId' | 'log'> & { dashboardUrl: () => string },
 ): Promise<{ listeners: Listener[]; ports: Ports }> => {
   const listeners: Listener[] = [];
   const clientAddress = createClientAddress(config.trustedProxies);

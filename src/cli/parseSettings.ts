@@ -17,6 +17,11 @@ export const parseDays = (text: string, bad: Bad): number | undefined => {
   return days >= 1 && days <= 3650 ? days : bad('must be a number of days from 1 to 3650');
 };
 
+export const parseConnections = (text: string, bad: Bad): number | undefined => {
+  const connections = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
+  return connections >= 1 && connections <= 10_000 ? connections : bad('must be a number from 1 to 10000');
+};
+
 export const parseHosts = (text: string, bad: Bad): string[] | undefined => {
   const hosts = listOf(text).flatMap(host => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host]));
   return hosts.every(host => isIP(host) !== 0) ? [...new Set(hosts)] : bad('must list IP addresses or localhost');

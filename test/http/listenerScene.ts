@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { createListener, type Listener } from '../../src/http/edge/listener.ts';
+import { createListener, type Listener, type ListenerOptions } from '../../src/http/edge/listener.ts';
 import type { ListenerLimits } from '../../src/http/edge/listenerLimits.ts';
 import { ensureLocalCertificates } from '../../src/local/localCa.ts';
 
@@ -34,10 +34,11 @@ export const listen = async (
   handler: RequestListener = echo,
   limits: Partial<ListenerLimits> = {},
   hosts = ['127.0.0.1'],
+  options: Partial<Pick<ListenerOptions, 'admit' | 'log'>> = {},
 ) => {
   let count = 0;
   executed = [];
-  listener = createListener({ tls, handler, limits, requestId: () => `req_${++count}`, log: silentLog });
+  listener = createListener({ tls, handler, limits, requestId: () => `req_${++count}`, log: silentLog, ...options });
   return await listener.listen(0, hosts);
 };
 

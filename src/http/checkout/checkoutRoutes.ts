@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -31,6 +32,8 @@ type Parts = {
   readonly reader: CheckoutReader;
   readonly pages: CheckoutPages;
   readonly live: LiveCheckouts;
+  /** Live streams have their own limit per address, so they do not count as its connections. */
+  readonly exempt: (response: ServerResponse) => void;
 };
 
 /** Ignores unknown parameters: other sites add their own to shared links. */
@@ -81,7 +84,7 @@ const showMain = async ({ reader, pages }: Parts, call: Call): Promise<Reply> =>
   return { body: pages.packedMain(view, language), contentType: htmlType, headers: { ...headers, ...packed } };
 };
 
-const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> => {
+const followLive = async ({ reader, live, exempt }: Parts, call: Call): Promise<Reply> => {
   const wanted = wantedOf(call);
   const checkout = await reader.read(wanted);
   const language = languageOf(call.request);
@@ -101,7 +104,13 @@ const followLive = async ({ reader, live }: Parts, call: Call): Promise<Reply> =
     body: '',
     contentType: 'text/event-stream; charset=utf-8',
     headers,
-    stream: { open: response => live.listen(slot, response, listening), drop: () => slot.drop() },
+    stream: {
+      open(response) {
+        exempt(response);
+        live.listen(slot, response, listening);
+      },
+      drop: () => slot.drop(),
+    },
   };
 };
 
@@ -213,13 +222,14 @@ const noticeOf = (error: FlorinError, cause: unknown): NoticeKind => {
 export const createCheckoutSite = (
   context: Context,
   limits: Partial<LiveLimits> = {},
+  exempt: Parts['exempt'] = () => {},
 ): { routes: Route[]; errorPage: ServerOptions['errorPage']; stop(): Promise<void> } => {
   const assets = checkoutAssets();
   const pages = createCheckoutPages(assets, context.clock.nowMs);
   const reader = createCheckoutReader(context);
   const live = createLiveCheckouts(reader, pages, context.log, { ...defaultLiveLimits, ...limits });
   return {
-    routes: routesOf({ context, assets, reader, pages, live }),
+    routes: routesOf({ context, assets, reader, pages, live, exempt }),
     errorPage(request, error, cause) {
       if (!/^\/checkout(?:[/?]|$)/.test(request.url)) return null;
       const language = languageOf(request);

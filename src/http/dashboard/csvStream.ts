@@ -6,8 +6,6 @@ import type { ReplyStream } from '../edge/route.ts';
 /** Exports per person. A slow download blocks only the person's own next exports. */
 const mostEach = 2;
 const retryAfterSeconds = 10;
-/** A client that reads nothing for this long counts as disconnected. */
-const stalledAfterMs = 60_000;
 
 export type CsvReader = {
   readonly personId: string;
@@ -15,42 +13,34 @@ export type CsvReader = {
   mayRead(): Promise<boolean>;
 };
 
-/** Resolves to true once the client has read the buffered data, or to false if it disconnects or stops reading. */
-const drained = (response: ServerResponse, stalledMs: number): Promise<boolean> =>
+/** Resolves once the client has taken the buffered data or is gone. The listener disconnects clients that do not read. */
+const drained = (response: ServerResponse): Promise<void> =>
   new Promise(resolve => {
-    const settle = (isDrained: boolean) => () => {
-      clearTimeout(timer);
-      response.off('drain', onDrain);
-      response.off('close', onClose);
-      resolve(isDrained);
+    const settle = (): void => {
+      response.off('drain', settle);
+      response.off('close', settle);
+      resolve();
     };
-    const [onDrain, onClose] = [settle(true), settle(false)];
-    const timer = setTimeout(onClose, stalledMs);
-    response.once('drain', onDrain);
-    response.once('close', onClose);
+    response.once('drain', settle);
+    response.once('close', settle);
   });
 
 type Ending = 'whole' | 'gone' | 'forbidden';
 
 /** Reads the next chunk only after the client took the last one, so memory holds one chunk for a file of any size. */
-const send = async (
-  response: ServerResponse,
-  reader: CsvReader,
-  pieces: AsyncIterable<string>,
-  stalledMs: number,
-): Promise<Ending> => {
+const send = async (response: ServerResponse, reader: CsvReader, pieces: AsyncIterable<string>): Promise<Ending> => {
   for await (const piece of pieces) {
     if (response.destroyed) return 'gone';
     if (!(await reader.mayRead())) return 'forbidden';
-    if (!response.write(piece) && !(await drained(response, stalledMs))) return 'gone';
+    if (!response.write(piece)) await drained(response);
   }
-  return 'whole';
+  return response.destroyed ? 'gone' : 'whole';
 };
 
 export type CsvStreams = (reader: CsvReader, pieces: () => AsyncIterable<string>) => ReplyStream;
 
 /** Streams CSV files, with a limit of concurrent exports per person. */
-export const createCsvStreams = (log: Log, stalledMs = stalledAfterMs): CsvStreams => {
+export const createCsvStreams = (log: Log): CsvStreams => {
   const openOf = new Map<string, number>();
   const free = (personId: string): void => {
     const left = openOf.get(personId)! - 1;
@@ -69,7 +59,7 @@ export const createCsvStreams = (log: Log, stalledMs = stalledAfterMs): CsvStrea
     return {
       open(response) {
         isOpened = true;
-        send(response, reader, pieces(), stalledMs)
+        send(response, reader, pieces())
           .then(
             ending => {
               if (ending === 'whole') return response.end();

@@ -2,15 +2,20 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import type { Log } from '../../core/log.ts';
+import { endsOf } from './connectionCap.ts';
 import { defaultListenerLimits, type ListenerLimits } from './listenerLimits.ts';
 import { listenOnAll } from './listenOnAll.ts';
 import { createPlainServer } from './plainServer.ts';
+import { createRareWarning } from './rareWarning.ts';
 import { createSecureServer } from './secureServer.ts';
+import { createStallWatch } from './stallWatch.ts';
 
 export type ListenerOptions = {
   readonly tls: { readonly key: string; readonly cert: string };
   readonly handler: RequestListener;
   readonly limits?: Partial<ListenerLimits>;
+  /** Whether the client address may have one more connection. Default: always. */
+  readonly admit?: (socket: Socket) => boolean;
   /** Selects the plain HTTP requests to serve. Default: none. */
   readonly servePlain?: (request: IncomingMessage) => boolean;
   readonly requestId: () => string;
@@ -26,13 +31,15 @@ export type Listener = {
 };
 
 const tlsHandshakeByte = 0x16;
+/** How often stalled connections are looked for, as a part of their time-out. */
+const stallLooks = 6;
 
 /**
  * One port that serves HTTPS and also answers plain HTTP, normally with an error. The first byte of a connection tells
  * which one it is. The whole socket is then passed on, so TLS uses the native handle instead of a JavaScript stream.
  */
 export const createListener = (options: ListenerOptions): Listener => {
-  const { log, servePlain = () => false } = options;
+  const { log, admit = () => true, servePlain = () => false } = options;
   const limits = { ...defaultListenerLimits, ...options.limits };
   const secure = createSecureServer({ ...options, limits });
   const plain = createPlainServer({ ...options, limits, servePlain });
@@ -41,11 +48,16 @@ export const createListener = (options: ListenerOptions): Listener => {
 
   const sockets = new Set<Socket>();
   const silentSockets = new Set<Socket>();
+  const stalls = createStallWatch(sockets, limits.stallTimeoutMs, log);
+  const stallTimer = setInterval(() => stalls.look(), limits.stallTimeoutMs / stallLooks).unref();
+  const warnFull = createRareWarning(log, 'too many connections are open; further ones are refused');
   // Keyed by address and port, because the TLS server does not tell which connection a session belongs to.
   const handshakes = new Map<string, Socket>();
   secure.server.on('secureConnection', session => handshakes.delete(endsOf(session)));
   const accept = (socket: Socket): void => {
-    if (sockets.size >= limits.connections) return void socket.destroy();
+    const isFull = sockets.size >= limits.connections;
+    if (isFull) warnFull({ connections: sockets.size });
+    if (isFull || !admit(socket)) return void socket.destroy();
     sockets.add(socket);
     silentSockets.add(socket);
     const ends = endsOf(socket);
@@ -84,11 +96,10 @@ export const createListener = (options: ListenerOptions): Listener => {
       for (const { server } of [secure, plain]) server.close(() => {});
       await Promise.all(closed);
       clearTimeout(deadline);
+      clearInterval(stallTimer);
     },
   };
 };
-
-const endsOf = (socket: Socket): string => `${socket.localAddress} ${socket.remoteAddress} ${socket.remotePort}`;
 
 const peek = (socket: Socket, timeoutMs: number, handOver: (firstByte: number) => void): void => {
   const timer = setTimeout(() => socket.destroy(), timeoutMs);

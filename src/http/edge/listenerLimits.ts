@@ -7,6 +7,8 @@ export type ListenerLimits = {
   /** Time a connection may wait before its first byte. */
   readonly peekTimeoutMs: number;
   readonly handshakeTimeoutMs: number;
+  /** Time without progress after which a client that does not read its answer is disconnected. */
+  readonly stallTimeoutMs: number;
   readonly headerSizeBytes: number;
   readonly connections: number;
   /** Time that closing waits for running requests. */
@@ -20,6 +22,7 @@ export const defaultListenerLimits: ListenerLimits = {
   keepAliveTimeoutMs: 65_000,
   peekTimeoutMs: 10_000,
   handshakeTimeoutMs: 10_000,
+  stallTimeoutMs: 30_000,
   headerSizeBytes: 16 * 1024,
   connections: 10_000,
   closeTimeoutMs: 10_000,

@@ -68,8 +68,8 @@ export type Route = {
   readonly summary: string;
   readonly tag: 'Payments' | 'Webhooks' | 'Networks' | 'Sandbox' | 'System' | 'Checkout' | 'Dashboard';
   /**
-   * An action that needs a key with its permission, `public` (limited by IP address), `probe` (not limited, for
-   * monitoring), or a function with its own checks.
+   * An action that needs a key with its permission, `public` (limited by IP address), `probe` (for monitoring: not
+   * limited, and its connection is closed), or a function with its own checks.
    */
   readonly access: KeyAction | 'public' | 'probe' | Admission;
   readonly query?: TSchema;

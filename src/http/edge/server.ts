@@ -137,7 +137,12 @@ const admit = async (
   request: FastifyRequest,
   state: State,
 ): Promise<Caller | null> => {
-  if (access === 'probe') return null;
+  if (access === 'probe') {
+    // Probes come all the time, from load balancers and monitors. Many open a connection for each and leave it open. Kept
+    // connections would use up the places of that address, and the next probe would be refused: a false alarm.
+    state.headers.push('connection', 'close');
+    return null;
+  }
   if (access === 'public') return authentication.admitPublic(request, state);
   if (typeof access !== 'function') return authentication.require(request, state, rights[access].permission);
   await access(request, state);
