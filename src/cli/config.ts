@@ -55,7 +55,7 @@ export type Config = {
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly logLevel: LogLevel;
-  /** True only if the sandbox's public host is loopback. Applies to sandbox events only. */
+  /** True only if all public URLs are loopback: others do not use this deployment. Applies to sandbox events only. */
   readonly allowLoopbackWebhooks: boolean;
   readonly networks: ConfiguredNetworks;
 };
@@ -284,7 +284,7 @@ export const loadConfig = async ({
     alertUrl: values.alertUrl,
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
     logLevel: values.logLevel!,
-    allowLoopbackWebhooks: sandboxPublicUrl === null || isLoopbackUrl(sandboxPublicUrl),
+    allowLoopbackWebhooks: isAllLoopback(publicUrl, sandboxPublicUrl, values.checkoutUrl, values.dashboardUrl),
     networks: file.networks,
   });
 };
@@ -350,8 +350,8 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
 
   const does = (role: Role): boolean => values.roles?.includes(role) ?? false;
   check(
-    does('deliver') && !does('api') && !set('sandboxPublicUrl'),
-    'FLORIN_SANDBOX_PUBLIC_URL is required with the role deliver and without api: it decides whether to call loopback',
+    does('deliver') && !does('api') && !(set('publicUrl') && set('sandboxPublicUrl')),
+    'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL are required with the role deliver and without api: they decide whether to call loopback',
   );
   const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
   for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
@@ -361,7 +361,7 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
     wide && set('dashboardPort') && !set('dashboardUrl'),
     'FLORIN_DASHBOARD_URL is required if the dashboard has its own port on more than loopback',
   );
-  const exposed = wide || [publicUrl, sandboxPublicUrl, dashboardUrl].some(url => url !== null && !isLoopbackUrl(url));
+  const exposed = wide || !isAllLoopback(publicUrl, sandboxPublicUrl, dashboardUrl);
   // Behind a trusted proxy, the proxy has the public certificate.
   check(
     exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
@@ -370,7 +370,9 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
   return problems;
 };
 
-const isLoopbackUrl = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
+/** Null is the default, which is loopback. */
+const isAllLoopback = (...urls: (string | null)[]): boolean =>
+  urls.every(url => url === null || isLoopbackHost(new URL(url).hostname));
 
 const deepFreeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);

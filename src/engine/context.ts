@@ -13,7 +13,7 @@ import type { DerivationIndexes } from './payments/derivationIndexes.ts';
 export type EnvironmentSettings = {
   readonly publicUrl: string;
   readonly checkoutUrl: string;
-  /** Whether webhooks may go to loopback and http:. Only if the environment itself is on loopback. */
+  /** Whether webhooks may go to loopback and http:. Only in the sandbox, and only if all public URLs are loopback. */
   readonly allowLoopback: boolean;
 };
 

@@ -19,7 +19,7 @@ export type Outgoing = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** Also allows `http:` to loopback. Only true for sandbox events of a sandbox on loopback. */
+  /** Also allows `http:` to loopback. Only true for sandbox events, and only if all public URLs are loopback. */
   readonly allowLoopback: boolean;
 };
 

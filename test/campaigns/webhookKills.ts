@@ -139,8 +139,8 @@ const run = async (room: string): Promise<number> => {
   const [apiDir, deliverDir] = [join(room, 'api'), join(room, 'deliver')];
   const serving = launchFlorin(apiDir, [], { cwd: room, env });
   const launchDeliverer = async (): Promise<FlorinProcess> => {
-    const roles = { FLORIN_ROLES: 'deliver', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' };
-    const florin = launchFlorin(deliverDir, [], { cwd: room, env: { ...env, ...roles } });
+    const urls = { FLORIN_PUBLIC_URL: 'https://localhost:8443', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' };
+    const florin = launchFlorin(deliverDir, [], { cwd: room, env: { ...env, ...urls, FLORIN_ROLES: 'deliver' } });
     await untilReady(florin);
     return florin;
   };

@@ -110,11 +110,17 @@ describe('defaults and sources', () => {
       expect((await load({ env: { FLORIN_MASTER_KEY: text } })).masterKey).toBe(text);
   });
 
-  test('allows webhooks to loopback exactly when the sandbox itself is there', async () => {
-    const at = (url: string) => load({ env: { FLORIN_SANDBOX_PUBLIC_URL: url, ...tls } });
-    expect((await at('https://localhost:9000')).allowLoopbackWebhooks).toBe(true);
-    expect((await at('https://[::1]:9000')).allowLoopbackWebhooks).toBe(true);
-    expect((await at('https://localhost.example.com')).allowLoopbackWebhooks).toBe(false);
+  test('allows webhooks to loopback exactly when every public URL is there', async () => {
+    const at = async (env: Record<string, string>) => (await load({ env: { ...env, ...tls } })).allowLoopbackWebhooks;
+    const [production, sandbox] = ['FLORIN_PUBLIC_URL', 'FLORIN_SANDBOX_PUBLIC_URL'] as const;
+    expect(await at({ [sandbox]: 'https://localhost:9000', [production]: 'https://127.0.0.2' })).toBe(true);
+    expect(await at({ [sandbox]: 'https://[::1]:9000', FLORIN_CHECKOUT_URL: 'https://localhost/c' })).toBe(true);
+    expect(await at({ [sandbox]: 'https://localhost.example.com' })).toBe(false);
+    const elsewhere = 'https://pay.example.com';
+    for (const name of [production, 'FLORIN_CHECKOUT_URL', 'FLORIN_DASHBOARD_URL']) {
+      expect(await at({ [name]: elsewhere }), name).toBe(false);
+      expect(await at({ [name]: elsewhere, [sandbox]: 'https://localhost:9000' }), name).toBe(false);
+    }
   });
 
   test('is frozen to the bottom', async () => {
@@ -240,8 +246,13 @@ describe('settings that contradict each other', () => {
       { FLORIN_DASHBOARD_URL: 'https://office.example' },
       /required beyond loopback/,
     ],
-    ['delivering alone', { FLORIN_ROLES: 'deliver' }, /^FLORIN_SANDBOX_PUBLIC_URL is required with the role deliver/],
-    ['delivering and watching', { FLORIN_ROLES: 'watch,deliver' }, /^FLORIN_SANDBOX_PUBLIC_URL is required/],
+    ['delivering alone', { FLORIN_ROLES: 'deliver' }, /URL are required with the role deliver and without api/],
+    ['delivering and watching', { FLORIN_ROLES: 'watch,deliver' }, /URL are required with the role deliver/],
+    [
+      'delivering with one URL',
+      { FLORIN_ROLES: 'deliver', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' },
+      /^FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL are required with the role deliver/,
+    ],
     ['a public URL without TLS', { FLORIN_PUBLIC_URL: 'https://pay.example.com' }, /are required beyond loopback/],
     ['a wide host without TLS', { FLORIN_HOST: '0.0.0.0', ...publicUrls }, /are required beyond loopback/],
     [
@@ -265,7 +276,8 @@ describe('settings that contradict each other', () => {
     await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });
     await load({ env: { FLORIN_HOST: 'localhost' } });
     await load({ env: { FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', FLORIN_DASHBOARD_PORT: '0' } });
-    await load({ env: { FLORIN_ROLES: 'deliver', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' } });
+    const urls = { FLORIN_PUBLIC_URL: 'https://localhost:8443', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' };
+    await load({ env: { FLORIN_ROLES: 'deliver', ...urls } });
     await load({ env: { FLORIN_ROLES: 'api,deliver' } });
   });
 });

@@ -21,6 +21,11 @@ beforeEach(async () => {
 });
 afterEach(() => stopDelivering());
 
+const loopbackUrls = () => {
+  const { production, sandbox } = scene.florin.urls;
+  return { FLORIN_PUBLIC_URL: production, FLORIN_SANDBOX_PUBLIC_URL: sandbox };
+};
+
 const deliverAs = async (env: Record<string, string>): Promise<void> => {
   const settings = { FLORIN_ROLES: 'deliver', FLORIN_MASTER_KEY: masterKey, ...env };
   ({ stop: stopDelivering } = await startSecondFlorin(scene.config.database!.url, settings));
@@ -34,16 +39,19 @@ const latestTo = async (endpointId: string) => {
   return shop.got(`/deliveries/${delivery.id}`);
 };
 
-test('it sends what another process writes, to loopback where the sandbox is on loopback', async () => {
-  await deliverAs({ FLORIN_SANDBOX_PUBLIC_URL: scene.florin.urls.sandbox });
+test('it sends what another process writes, to loopback where every public URL is loopback', async () => {
+  await deliverAs(loopbackUrls());
   const { id } = await shop.endpoint(receiver.url);
   await shop.made();
   expect(await latestTo(id)).toMatchObject({ status: 'succeeded', log: [{ statusCode: 200 }] });
 });
 
-test('it calls nothing on loopback where the sandbox is elsewhere', async () => {
-  const proxy = { FLORIN_TRUSTED_PROXIES: '127.0.0.1' };
-  await deliverAs({ FLORIN_SANDBOX_PUBLIC_URL: 'https://sandbox.shop.example', ...proxy });
+test.each([
+  ['the sandbox', { FLORIN_SANDBOX_PUBLIC_URL: 'https://sandbox.shop.example' }],
+  ['production', { FLORIN_PUBLIC_URL: 'https://pay.shop.example' }],
+  ['the checkout', { FLORIN_CHECKOUT_URL: 'https://pay.shop.example/checkout' }],
+])('it calls nothing on loopback where %s is elsewhere', async (_, elsewhere) => {
+  await deliverAs({ ...loopbackUrls(), ...elsewhere, FLORIN_TRUSTED_PROXIES: '127.0.0.1' });
   const { id } = await shop.endpoint(receiver.url);
   await shop.made();
   const sent = receiver.received.length;
@@ -52,7 +60,7 @@ test('it calls nothing on loopback where the sandbox is elsewhere', async () => 
 });
 
 test('it does not call the process that serves, whose ports are not its own', async () => {
-  await deliverAs({ FLORIN_SANDBOX_PUBLIC_URL: scene.florin.urls.sandbox });
+  await deliverAs(loopbackUrls());
   const { port } = new URL(scene.florin.urls.sandbox);
   const { id } = await shop.endpoint(`http://127.0.0.1:${port}/healthz`);
   await shop.made();

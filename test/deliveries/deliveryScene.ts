@@ -109,6 +109,7 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
       DATABASE_URL: florin.config.database!.url,
       FLORIN_ROLES: 'deliver',
       FLORIN_MASTER_KEY: masterKey,
+      FLORIN_PUBLIC_URL: florin.florin.urls.production,
       FLORIN_SANDBOX_PUBLIC_URL: florin.florin.urls.sandbox,
       FLORIN_PORT: '0',
       FLORIN_SANDBOX_PORT: '0',
