@@ -15,14 +15,12 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Headers of every dashboard response. */
+/** Headers of every dashboard response, beside those of every response. */
 export const dashboardHeaders: Readonly<AnswerHeaders> = Object.entries({
   'content-security-policy': policy,
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'permissions-policy': permissions,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'no-store',
 }).flat();

@@ -9,6 +9,7 @@ const refusalHeaders = (body: string, requestId: string): Record<string, string>
   'Content-Type': 'application/json; charset=utf-8',
   'Content-Length': String(Buffer.byteLength(body)),
   'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
   'X-Request-Id': requestId,
   Connection: 'close',
 });

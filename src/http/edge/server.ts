@@ -22,7 +22,7 @@ export type ServerOptions = AuthenticationOptions & {
   access: (line: AccessLine) => void;
   /** Whether to send Strict-Transport-Security. Not for loopback names. */
   strictTransport: (environment: Environment) => boolean;
-  /** Headers that every response at this URL has, errors included. */
+  /** Further headers that every response at this URL has, errors included. */
   headersFor: (request: FastifyRequest, route: string | null) => Readonly<AnswerHeaders>;
   /** Runs before the route: throws to reject, returns a reply to respond, or null to continue. */
   arrive: (request: FastifyRequest, route: string | null, environment: Environment) => Reply | null;
@@ -63,6 +63,8 @@ const stateKey = Symbol('state');
 type FlorinRequest = FastifyRequest & { [stateKey]?: State };
 
 const jsonType = 'application/json; charset=utf-8';
+/** Of every answer, errors included, that has no others. Answers contain keys, secrets and who paid what. */
+const usualHeaders: Readonly<AnswerHeaders> = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
 
 /** Converts anything thrown to an error response. An internal error reveals no details. */
 const answerFor = (error: unknown, log: Log, requestId: string): FlorinError => {
@@ -217,7 +219,7 @@ const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOpti
   return (request: FlorinRequest, route: string | null): string | null => {
     const { address, proto } = clientAddress(request.raw);
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
-    const headers: AnswerHeaders = ['x-request-id', request.id, ...headersFor(request, route)];
+    const headers: AnswerHeaders = ['x-request-id', request.id, ...usualHeaders, ...headersFor(request, route)];
     if (strictTransport(environment)) headers.push('strict-transport-security', 'max-age=31536000');
     const startedMs = performance.now();
     request[stateKey] = { startedMs, route, environment, address, caller: null, headers, isNoted: false };
