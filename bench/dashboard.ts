@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { createIds } from '../src/cli/compose.ts';
 import { silentLog } from '../src/core/log.ts';
 import { openSession } from '../src/engine/access/sessions.ts';
+import { publicPort } from '../src/http/dashboard/cookies.ts';
 import { putMembership } from '../src/storage/access/memberships.ts';
 import { insertPerson } from '../src/storage/access/people.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
@@ -33,10 +34,12 @@ const signIn = async (db: Database, accountId: string): Promise<Visitor> => {
   await insertPerson(db, { ...person, firstAccountId: accountId, createdAt: new Date() });
   await putMembership(db, accountId, id, 'owner');
   const context = { ids, clock: { nowMs: Date.now } } as Parameters<typeof openSession>[0];
-  const { token } = await openSession(context, db, person, { address: '127.0.0.1', device: 'Bench' });
   const text = `select value from deployment where name = 'dashboard_url'`;
   const [row] = await db.query<{ value: string }>({ name: 'bench-dashboard-url', text });
-  return { origin: row!.value, cookie: `__Host-florin=${token}` };
+  const origin = row!.value;
+  const port = publicPort(origin);
+  const { token } = await openSession(context, db, person, { address: '127.0.0.1', device: 'Bench', port });
+  return { origin, cookie: `__Host-florin-${port}=${token}` };
 };
 
 /** Reads an answer to its end, or until `isEnough` returns true. */

@@ -1,7 +1,7 @@
 import { Agent } from 'node:https';
 import { startRpcNode } from '../api/rpcNode.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
-import { type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
+import { cookieName, type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
 import { type Answer, send } from '../support/send.ts';
@@ -74,6 +74,9 @@ const prepareMasks = async ({ masks }: Recorder, { scene }: TestDashboard, recei
     // Also as a part of a URL's path or query.
     for (const colon of [':', '%3A']) masks.name(`${hostname}${colon}${port}`, `${hostname}${colon}<${name} port>`);
   }
+  const session = cookieName(scene.florin.dashboardUrl);
+  masks.name(session, '__Host-florin-<production port>');
+  masks.name(session.replace('-florin-', '-florin-device-'), '__Host-florin-device-<production port>');
   for (const address of Object.values(fixedAddresses)) masks.keep(address);
   for (const environment of ['sandbox', 'production'] as const) {
     const { json } = await scene.client.call('GET', '/v1/networks', { environment });

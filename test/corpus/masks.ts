@@ -25,7 +25,7 @@ const identities: readonly Rule[] = [
   // The id of a person in base64, as authenticators get it.
   [/\bdXNyXz[A-Za-z0-9_-]{34}\b/g, 'user handle'],
   [/(?<=\bW\/")[A-Za-z0-9_-]{22}(?=\.)/g, 'version'],
-  [/(?<=__Host-florin-device=)[\w.~-]+/g, 'device'],
+  [/(?<=__Host-florin-device-[^=]{1,40}=)[\w.~-]+/g, 'device'],
   [/(?<![\w.-])[A-Za-z0-9_-]{43}(?![\w.-])/g, 'token'],
   [/\b0x[0-9a-fA-F]{65,}/g, 'bytes'],
   [/\b0x[0-9a-fA-F]{64}\b/g, 'hash'],

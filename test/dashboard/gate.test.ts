@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { beforeAll, expect, test } from 'vitest';
-import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
+import { cookieName, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { sendRaw } from '../support/send.ts';
 
 let dashboard: TestDashboard;
@@ -192,9 +192,14 @@ test('a session that is made up, cut short or spelled otherwise is none', async 
   const token = cookie.split('=')[1]!;
   for (const wrong of [`${'A'.repeat(43)}`, token.slice(0, -1), `${token}A`, '', 'null', `"${token}"`]) {
     const answer = await dashboard.send('GET', '/dashboard/api/team', {
-      headers: { cookie: `__Host-florin=${wrong}` },
+      headers: { cookie: `${cookieName(dashboard.url)}=${wrong}` },
     });
     expect(answer.status, wrong).toBe(401);
+  }
+  const { port } = new URL(dashboard.url);
+  for (const name of ['__Host-florin', '__Host-florin-443', `__Host-florin-${port}0`, `florin-${port}`]) {
+    const answer = await dashboard.send('GET', '/dashboard/api/team', { headers: { cookie: `${name}=${token}` } });
+    expect(answer.status, name).toBe(401);
   }
   const bare = await dashboard.send('GET', '/dashboard/api/team', { headers: { cookie: `florin=${token}` } });
   expect(bare.status).toBe(401);

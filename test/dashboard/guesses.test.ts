@@ -124,7 +124,7 @@ test('the cookie of a device is for one person, hidden from scripts, and cannot 
   const answer = await guess(person.email, testPassword);
   const [pair, ...attributes] = answer.headers['set-cookie']![1]!.split('; ');
   expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=34560000', 'Path=/', 'SameSite=Strict', 'Secure']);
-  expect(pair).toMatch(/^__Host-florin-device=[\w-]{43}\.[\w-]{22}\.[\w-]{43}$/);
+  expect(pair).toMatch(/^__Host-florin-device-\d+=[\w-]{43}\.[\w-]{22}\.[\w-]{43}$/);
   const [subject, id, mac] = pair!.split('=')[1]!.split('.') as [string, string, string];
   const changed = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
   const forged = [
@@ -137,7 +137,7 @@ test('the cookie of a device is for one person, hidden from scripts, and cannot 
   await fill(person, ceilings[0]);
   await fill(other, ceilings[0]);
   for (const parts of forged) {
-    const device = `__Host-florin-device=${parts.join('.')}`;
+    const device = `${pair!.split('=')[0]}=${parts.join('.')}`;
     expect((await guess(person.email, testPassword, { device })).status).toBe(429);
   }
   expect((await guess(other.email, testPassword, { device: pair! })).status, 'of somebody else').toBe(429);

@@ -1,6 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { purgeSignIns } from '../../src/storage/access/signInFailures.ts';
-import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import {
+  cookieName,
+  type DashboardClient,
+  startDashboard,
+  type TestDashboard,
+  testPassword,
+} from '../support/dashboard.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -51,7 +57,7 @@ test.each(ways)('a session that ended by %s says %s', async (_, ended, end) => {
 test('a cookie of no form says that it is not known, and who has none is told nothing', async () => {
   const stranger = dashboard.stranger();
   expect(await stranger.do('GET /session')).toEqual({ state: 'signed-out' });
-  stranger.cookie = '__Host-florin=x';
+  stranger.cookie = `${cookieName(dashboard.url)}=x`;
   expect(await stranger.do('GET /session')).toEqual({ state: 'signed-out', ended: 'unknown' });
 });
 

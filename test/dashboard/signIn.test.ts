@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { base32Of, totpCode, totpStep } from '../../src/vault/totp.ts';
-import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import {
+  cookieName,
+  type DashboardClient,
+  startDashboard,
+  type TestDashboard,
+  testPassword,
+} from '../support/dashboard.ts';
 import { bytesOf } from '../support/secondFactor.ts';
 
 let dashboard: TestDashboard;
@@ -38,7 +44,8 @@ test('a password opens a session in a cookie that scripts, other sites and plain
   expect(answer.json).toMatchObject({ state: 'signed-in', person: { id: person.personId, role: 'viewer' } });
   const [cookie] = answer.headers['set-cookie']!;
   const [pair, ...attributes] = cookie!.split('; ');
-  expect(pair).toMatch(/^__Host-florin=[A-Za-z0-9_-]{43}$/);
+  const { port } = new URL(dashboard.url);
+  expect(pair).toMatch(new RegExp(`^__Host-florin-${port}=[A-Za-z0-9_-]{43}$`));
   expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/', 'SameSite=Strict', 'Secure']);
   expect(await client.do('GET /session')).toMatchObject({ state: 'signed-in', provenUntil: expect.any(String) });
 });
@@ -60,7 +67,7 @@ test('a wrong password, an unknown e-mail and no e-mail at all get the same answ
 
 test('a cookie from before is not the one that is signed in', async () => {
   const person = await dashboard.newPerson('viewer');
-  const planted = `__Host-florin=${'A'.repeat(43)}`;
+  const planted = `${cookieName(dashboard.url)}=${'A'.repeat(43)}`;
   const client = dashboard.stranger();
   client.cookie = planted;
   expect((await signIn(client, person.email)).status).toBe(200);

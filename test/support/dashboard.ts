@@ -5,6 +5,7 @@ import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/cor
 import type { Environment } from '../../src/core/environment.ts';
 import { acceptPassword, addPerson } from '../../src/engine/access/people.ts';
 import { openSession } from '../../src/engine/access/sessions.ts';
+import { publicPort } from '../../src/http/dashboard/cookies.ts';
 import { atEndOfFile } from './endOfFile.ts';
 import { startTestFlorin, type TestFlorin } from './florin.ts';
 import { type Answer, send } from './send.ts';
@@ -52,6 +53,8 @@ export type TestDashboard = {
   /** Any request, as it is written. */
   send(method: string, path: string, outgoing?: { body?: unknown; headers?: Record<string, string> }): Promise<Answer>;
 };
+
+export const cookieName = (url: string): string => `__Host-florin-${publicPort(url)}`;
 
 export const testPassword = 'a quiet river at noon';
 /** Each hash takes its time, and the password is the same for all. */
@@ -129,10 +132,10 @@ export const startDashboard = async (
     const password = await passwordHash();
     const { personId, token, sessionId } = await admin.db.transaction(async tx => {
       const person = await addPerson(admin, tx, { accountId, email, name, role, passwordHash: password });
-      const visit = { address: '127.0.0.1', device: 'Test' };
+      const visit = { address: '127.0.0.1', device: 'Test', port: publicPort(url) };
       return { personId: person.id, ...(await openSession(admin, tx, person, visit)) };
     });
-    return clientOf({ personId, email, role, cookie: `__Host-florin=${token}`, sessionId });
+    return clientOf({ personId, email, role, cookie: `${cookieName(url)}=${token}`, sessionId });
   };
 
   const known = new Map<Role, DashboardClient>();

@@ -36,8 +36,8 @@ export type SignedInPerson = {
   readonly stronglyProvenUntil: Date | null;
 };
 
-/** The origin of a request, as shown in the list of sessions and in the audit log. */
-export type Visit = { readonly address: string; readonly device: string };
+/** The origin of a request, as shown in the list of sessions and in the audit log, and the port that it came to. */
+export type Visit = { readonly address: string; readonly device: string; readonly port: string };
 
 const idleSeconds = 1_800;
 export const sessionSeconds = 12 * 3600;
@@ -54,7 +54,7 @@ export const openSession = async (
   person: { readonly accountId: string; readonly id: string },
   visit: Visit,
 ): Promise<{ token: string; sessionId: string }> => {
-  const { token, hash } = generateToken();
+  const { token, hash } = generateToken(visit.port);
   const { id } = context.ids.next('session', context.clock.nowMs());
   await insertSession(tx, {
     accountId: person.accountId,
@@ -73,9 +73,9 @@ export const openSession = async (
 export const findSignedIn = async (
   context: Pick<Context, 'db'>,
   token: string,
-  { isUse }: { isUse: boolean },
+  { port, isUse }: { port: string; isUse: boolean },
 ): Promise<SignedInPerson | null> => {
-  const hash = hashToken(token);
+  const hash = hashToken(token, port);
   const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
   if (!owner) return null;
   if (isUse && owner.isStale) await touchSession(context.db, owner);
@@ -84,8 +84,8 @@ export const findSignedIn = async (
 };
 
 /** Why this token opens nothing any more. */
-export const whyEnded = async (context: Pick<Context, 'db'>, token: string): Promise<SessionEnd> => {
-  const hash = hashToken(token);
+export const whyEnded = async (context: Pick<Context, 'db'>, token: string, port: string): Promise<SessionEnd> => {
+  const hash = hashToken(token, port);
   return hash === null ? 'unknown' : whySessionEnded(context.db, hash);
 };
 

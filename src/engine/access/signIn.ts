@@ -41,14 +41,14 @@ export const startSession = async (
   context: Pick<Context, 'ids' | 'clock'>,
   tx: Queryable,
   { person, accountId, role }: { readonly person: PersonRow; readonly accountId: string; readonly role: Role },
-  { address, device }: Visit,
+  visit: Visit,
   { method, isStrong }: Proof,
 ): Promise<{ session: NewSession; deed: Deed }> => {
   const { id, name, email } = person;
-  const { token, sessionId } = await openSession(context, tx, { accountId, id }, { address, device });
+  const { token, sessionId } = await openSession(context, tx, { accountId, id }, visit);
   const signedIn = { personId: id, accountId, role, name, email, sessionId };
   const proven = await markProven(tx, signedIn, isStrong);
-  const detail = { method, device, session: sessionId };
+  const detail = { method, device: visit.device, session: sessionId };
   return {
     session: { token, person: { ...signedIn, ...proven } },
     deed: { action: 'person.signed_in', subject: id, detail },

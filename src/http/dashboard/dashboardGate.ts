@@ -11,7 +11,7 @@ import { findSignedIn, type SignedInPerson, whyEnded } from '../../engine/access
 import type { Context } from '../../engine/context.ts';
 import { limitSubject } from '../edge/clientAddress.ts';
 import type { Admission } from '../edge/route.ts';
-import { deviceCookieOf, tokenOf } from './cookies.ts';
+import { deviceCookieOf, publicPort, tokenOf } from './cookies.ts';
 import type { DashboardRoute, PublicRoute } from './dashboardRoute.ts';
 
 /** A page sends several requests at once, and several people may share an IP address. */
@@ -98,13 +98,15 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
 
   /** Somebody who guesses at the same IP address does not use up the sign-ins of a known device. */
   const knockerOf = (request: FastifyRequest, address: string): string => {
-    const device = someKnownDevice(context, deviceCookieOf(request));
+    const device = someKnownDevice(context, deviceCookieOf(request, context.dashboard.url));
     return device === null ? limitSubject(address) : `device/${device}`;
   };
 
   const identify = async (request: FastifyRequest): Promise<SignedInPerson | null> => {
-    const token = tokenOf(request);
-    const person = token === null ? null : await findSignedIn(context, token, { isUse: !isBackground(request) });
+    const { url } = context.dashboard;
+    const token = tokenOf(request, url);
+    const use = { port: publicPort(url), isUse: !isBackground(request) };
+    const person = token === null ? null : await findSignedIn(context, token, use);
     if (person) people.set(request, person);
     return person;
   };
@@ -129,8 +131,9 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
       },
     personOf: request => people.get(request) ?? null,
     async endOf(request) {
-      const token = tokenOf(request);
-      return token === null ? null : whyEnded(context, token);
+      const { url } = context.dashboard;
+      const token = tokenOf(request, url);
+      return token === null ? null : whyEnded(context, token, publicPort(url));
     },
   };
 };

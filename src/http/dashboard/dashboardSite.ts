@@ -8,7 +8,7 @@ import type { Context } from '../../engine/context.ts';
 import { iconPath } from '../docs/iconRoute.ts';
 import type { Call, Reply, Route } from '../edge/route.ts';
 import type { Incoming, ServerOptions } from '../edge/server.ts';
-import { deviceCookieOf } from './cookies.ts';
+import { deviceCookieOf, publicPort } from './cookies.ts';
 import { loadDashboardAssets } from './dashboardAssets.ts';
 import { createGate, type Gate } from './dashboardGate.ts';
 import { dashboardHeaders } from './dashboardHeaders.ts';
@@ -62,7 +62,7 @@ const refuseUnstorable = ({ params, query, body }: Call): void => {
 };
 
 /** Converts a route of the dashboard API to a route of the server. */
-const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
+const apiRoute = (context: Context, row: DashboardRoute | PublicRoute, gate: Gate): Route => {
   const [method, path] = row.name.split(' ') as [Route['method'], string];
   const handle = async (call: Call): Promise<Reply> => {
     refuseUnstorable(call);
@@ -72,7 +72,11 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
       query: query as never,
       body: call.body?.value as never,
       address: call.address,
-      visit: { address: call.address, device: deviceOf(call.request.headers['user-agent']) },
+      visit: {
+        address: call.address,
+        device: deviceOf(call.request.headers['user-agent']),
+        port: publicPort(context.dashboard.url),
+      },
       requestId: call.requestId,
     };
     const person = gate.personOf(call.request);
@@ -81,7 +85,7 @@ const apiRoute = (row: DashboardRoute | PublicRoute, gate: Gate): Route => {
         return row.handle({
           ...shared,
           person,
-          deviceCookie: deviceCookieOf(call.request),
+          deviceCookie: deviceCookieOf(call.request, context.dashboard.url),
           sessionEnd: () => gate.endOf(call.request),
         });
       if (!person) throw new Error('this call has no signed-in person');
@@ -179,7 +183,7 @@ export const createDashboardSite = (
     /text\/html/i.test(request.headers.accept ?? '');
 
   return {
-    routes: [...rows.map(row => apiRoute(row, gate)), ...pageRoutes()],
+    routes: [...rows.map(row => apiRoute(context, row, gate)), ...pageRoutes()],
     headersFor: (request, route) => (isOurs(request, route) || isForUs(request) ? dashboardHeaders : []),
     arrive(request, route, environment) {
       const { dashboard } = context;

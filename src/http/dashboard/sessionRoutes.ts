@@ -52,10 +52,11 @@ const signedIn = async (
 ): Promise<{ reply: Reply }> => {
   if (person) await perform(context, memberActing(person, address), null, endReplacedSession(person));
   const device = rememberDevice(context, given, session.person.email);
+  const { url } = context.dashboard;
   return {
     reply: {
       body: JSON.stringify(await describeSignedIn(context, session.person)),
-      headers: { 'set-cookie': [sessionCookie(session.token, sessionSeconds), deviceCookie(device)] },
+      headers: { 'set-cookie': [sessionCookie(url, session.token, sessionSeconds), deviceCookie(url, device)] },
     },
   };
 };
@@ -184,7 +185,7 @@ const proofRoutes = (context: Context): DashboardRoute[] => [
     action: 'signed-in',
     async handle({ person, address }) {
       await perform(context, memberActing(person, address), null, endOwnSession(person, person.sessionId));
-      return { reply: { body: '{"done":true}', headers: { 'set-cookie': endedCookie } } };
+      return { reply: { body: '{"done":true}', headers: { 'set-cookie': endedCookie(context.dashboard.url) } } };
     },
   }),
   route({
