@@ -5,6 +5,7 @@ import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 import {
   type Bad,
   checkMasterKey,
+  databaseProblem,
   listOf,
   parseAlertUrl,
   parseCheckoutUrl,
@@ -184,6 +185,13 @@ export const settings = {
     help: 'The same database as a role that may change the schema. Default: DATABASE_URL.',
     parse: parseDatabaseUrl,
   }),
+  databaseTls: setting({
+    variable: 'FLORIN_DATABASE_TLS',
+    fallback: 'required',
+    help: 'Whether a database beyond loopback needs TLS: required, or optional if the network is encrypted otherwise.',
+    parse: (text, bad) =>
+      (['required', 'optional'] as const).find(value => value === text) ?? bad('must be required or optional'),
+  }),
   masterKey: setting({
     variable: 'FLORIN_MASTER_KEY',
     fallback: null,
@@ -323,6 +331,11 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
     set('migrateDatabaseUrl') && !set('databaseUrl'),
     'FLORIN_MIGRATE_DATABASE_URL needs DATABASE_URL: the embedded server has its own roles',
   );
+  for (const name of ['databaseUrl', 'migrateDatabaseUrl'] as const) {
+    const url = values[name];
+    const problem = url && values.databaseTls === 'required' ? databaseProblem(settings[name].variable, url) : null;
+    if (problem !== null) problems.push(problem);
+  }
   check(set('tlsCert') && !set('tlsKey'), 'FLORIN_TLS_CERT needs FLORIN_TLS_KEY');
   check(set('tlsKey') && !set('tlsCert'), 'FLORIN_TLS_KEY needs FLORIN_TLS_CERT');
 

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { readAddressBlock } from '../core/addressBlock.ts';
+import { codeOf } from '../core/errorCode.ts';
+import { connectionSafety } from '../storage/connectionSafety.ts';
 import { parseMasterKey } from '../vault/masterKey.ts';
 
 /** Records why a value is invalid. */
@@ -60,6 +62,21 @@ export const parseProxies = (text: string, bad: Bad): string[] | undefined => {
 export const parseDatabaseUrl = (text: string, bad: Bad): string | undefined => {
   const scheme = URL.parse(text)?.protocol;
   return scheme === 'postgres:' || scheme === 'postgresql:' ? text : bad('must be a postgres: URL');
+};
+
+/** Why the service must not send its password there; null if it may. */
+export const databaseProblem = (variable: string, url: string): string | null => {
+  const remedy =
+    'Add sslmode=verify-full to the URL, and sslrootcert=FILE if the certificate is of your own authority. Set FLORIN_DATABASE_TLS=optional if the network is encrypted otherwise';
+  try {
+    const safety = connectionSafety(url);
+    if (safety === 'local' || safety === 'verified') return null;
+    const why = safety === 'plain' ? 'does not require TLS' : 'accepts any certificate';
+    return `${variable} names a host beyond loopback and ${why}. ${remedy}`;
+  } catch (error) {
+    // The message may quote the URL.
+    return `${variable} cannot be used (${codeOf(error) || 'its parameters are not valid'}). Check sslmode and the files that it names`;
+  }
 };
 
 export const checkMasterKey = (text: string, bad: Bad): string | undefined => {

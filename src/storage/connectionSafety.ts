@@ -1,24 +1,23 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
 
-/** How a connection of this URL is protected, as pg itself reads it: `local` never leaves this machine. */
+/** How a connection is protected. `local` never leaves this machine; `unverified` is TLS with anybody's certificate. */
 export type ConnectionSafety = 'local' | 'verified' | 'unverified' | 'plain';
 
-/** Modes that name TLS. `prefer` does not: pg's next version falls back to no TLS. */
+/** Modes that are TLS in pg and will be in its next version. Others are TLS by accident, for example `prefer`. */
 const tlsModes: ReadonlySet<string> = new Set(['require', 'verify-ca', 'verify-full']);
 
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
-
-/** Names below localhost are asked of the resolver, which may answer anything. A host that begins with / is a socket. */
+/** A host that begins with / is a socket. Names below localhost do not count: a resolver may know others. */
 const isLocal = (host: string): boolean => {
-  const bare = host.replace(/^\[(.*)\]$/, '$1');
-  return host.startsWith('/') || (loopback.test(bare) && (bare.toLowerCase() === 'localhost' || isIP(bare) !== 0));
+  const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return host.startsWith('/') || bare === 'localhost' || (isIP(bare) !== 0 && /^(?:127\.|::1$)/.test(bare));
 };
 
 /**
- * Throws if pg cannot read the URL or the files that it names. pg decides what it does, so pg is asked: parameters of the
- * URL and variables of the environment override each other in ways that must not be guessed here. For a hint that is
- * right, the URL must also name a mode of TLS, and every host that it names counts.
+ * Asks pg what it will do with a URL: its parameters and the variables of the environment override each other, and pg
+ * differs from libpq, so reading the URL again here would be a guess. The mode must be in the URL all the same, where the
+ * operator sees it, and each host that the URL names must be local to count as local. Throws if pg cannot read the URL or
+ * a file that it names.
  */
 export const connectionSafety = (connectionString: string): ConnectionSafety => {
   const client = new pg.Client({ connectionString });
@@ -26,10 +25,9 @@ export const connectionSafety = (connectionString: string): ConnectionSafety => 
   const hosts = [client.host, decodeURIComponent(hostname), ...searchParams.getAll('host')];
   if (hosts.filter(host => host !== '').every(isLocal)) return 'local';
   const modes = searchParams.getAll('sslmode');
-  // The type says boolean. With options, pg has an object.
+  // Its type is wrong: with a mode, pg keeps the options of TLS here.
   const ssl = client.ssl as boolean | { readonly rejectUnauthorized?: boolean };
-  if (!ssl || modes.length === 0) return 'plain';
-  const isVerified = ssl === true || ssl.rejectUnauthorized !== false;
-  if (!isVerified) return 'unverified';
+  if (ssl === false || modes.length === 0) return 'plain';
+  if (ssl !== true && ssl.rejectUnauthorized === false) return 'unverified';
   return modes.every(mode => tlsModes.has(mode)) ? 'verified' : 'plain';
 };

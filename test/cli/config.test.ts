@@ -73,8 +73,8 @@ describe('defaults and sources', () => {
       FLORIN_HOST: '0.0.0.0, ::',
       FLORIN_CHECKOUT_URL: 'https://pay.example.com/checkout/',
       FLORIN_TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1, fd00::/8',
-      DATABASE_URL: 'postgres://app:s3cret@db/florin',
-      FLORIN_MIGRATE_DATABASE_URL: 'postgresql://owner:s3cret@db/florin',
+      DATABASE_URL: 'postgres://app:s3cret@db/florin?sslmode=verify-full',
+      FLORIN_MIGRATE_DATABASE_URL: 'postgresql://owner:s3cret@db/florin?sslmode=verify-full',
       FLORIN_MASTER_KEY: key.toString('base64'),
       FLORIN_ROLES: 'deliver,api',
       FLORIN_CONNECTIONS_PER_ADDRESS: '1000',
@@ -156,6 +156,7 @@ describe('single settings that are wrong', () => {
     ['FLORIN_CONNECTIONS_PER_ADDRESS', '10001'],
     ['DATABASE_URL', 'mysql://db/x'],
     ['DATABASE_URL', 'db'],
+    ['FLORIN_DATABASE_TLS', 'no'],
     ['FLORIN_MASTER_KEY', 'short'],
     ['FLORIN_MASTER_KEY', 'a'.repeat(63)],
     ['FLORIN_ROLES', 'all,api'],
@@ -204,7 +205,7 @@ describe('single settings that are wrong', () => {
 
 describe('settings that contradict each other', () => {
   test.each<[string, Record<string, string>, RegExp]>([
-    ['a migration URL alone', { FLORIN_MIGRATE_DATABASE_URL: 'postgres://db/x' }, /needs DATABASE_URL/],
+    ['a migration URL alone', { FLORIN_MIGRATE_DATABASE_URL: 'postgres://localhost/x' }, /needs DATABASE_URL/],
     ['a certificate alone', { FLORIN_TLS_CERT: 'c.pem' }, /^FLORIN_TLS_CERT needs FLORIN_TLS_KEY$/],
     ['a key alone', { FLORIN_TLS_KEY: 'k.pem' }, /^FLORIN_TLS_KEY needs FLORIN_TLS_CERT$/],
     ['one port for both', { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443' }, /share a port/],
@@ -279,6 +280,30 @@ describe('settings that contradict each other', () => {
     const urls = { FLORIN_PUBLIC_URL: 'https://localhost:8443', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' };
     await load({ env: { FLORIN_ROLES: 'deliver', ...urls } });
     await load({ env: { FLORIN_ROLES: 'api,deliver' } });
+  });
+});
+
+describe('a database beyond loopback', () => {
+  const url = 'postgres://app:s3cret@db.example/florin';
+
+  test.each(['DATABASE_URL', 'FLORIN_MIGRATE_DATABASE_URL'])('is refused without TLS: %s', async variable => {
+    const env = { DATABASE_URL: 'postgres://localhost/florin', [variable]: url };
+    const problems = await problemsOf({ env });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(
+      new RegExp(`^${variable} .* does not require TLS.* sslmode=verify-full .*FLORIN_DATABASE_TLS=optional`),
+    );
+    expect(problems[0]).not.toContain('s3cret');
+    expect((await load({ env: { ...env, [variable]: `${url}?sslmode=verify-full` } })).database).not.toBeNull();
+    expect((await load({ env: { ...env, FLORIN_DATABASE_TLS: 'optional' } })).database).not.toBeNull();
+  });
+
+  test('is refused with a certificate that nobody verifies, or files that are not there', async () => {
+    expect(await problemsOf({ env: { DATABASE_URL: `${url}?sslmode=no-verify` } })).toEqual([
+      expect.stringMatching(/accepts any certificate.*sslmode=verify-full/),
+    ]);
+    const problems = await problemsOf({ env: { DATABASE_URL: `${url}?sslmode=verify-full&sslrootcert=/nowhere.pem` } });
+    expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL cannot be used \(ENOENT\)/)]);
   });
 });
 
