@@ -47,6 +47,28 @@ describe('a client that sends a byte now and then is cut off', () => {
   });
 });
 
+test('a connection has eight requests at a time, and ends with the ninth', async () => {
+  const port = await listen();
+  const requests = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
+  const polite = await openTls(port);
+  let text = '';
+  polite.setEncoding('utf8').on('data', chunk => {
+    text += chunk;
+  });
+  for (const count of [8, 16]) {
+    polite.write(requests(8));
+    await eventually(() => expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(count));
+  }
+  polite.destroy();
+  executed.length = 0;
+  const rude = await openTls(port);
+  const ended = readAll(rude);
+  rude.write(requests(200));
+  await ended;
+  expect(executed).toHaveLength(8);
+});
+
 test('a client that takes nothing for 30 s is disconnected, one that takes something is not', async () => {
   const sockets = new Set<Socket>();
   let nowMs = 0;
@@ -81,7 +103,7 @@ test('a client that takes nothing for 30 s is disconnected, one that takes somet
     expect(socket.destroyed).toBe(true);
   });
   const code = new Promise(resolve => client.once('error', error => resolve((error as { code?: string }).code)));
-  client.resume();
+  client.removeAllListeners('data').resume();
   expect(await code).toBe('ECONNRESET');
   await new Promise(resolve => server.close(resolve));
 });

@@ -10,6 +10,8 @@ export type ListenerLimits = {
   /** Time without progress after which a client that does not read its answer is disconnected. */
   readonly stallTimeoutMs: number;
   readonly headerSizeBytes: number;
+  /** Requests of a connection that may wait for their answers. Answers that nobody reads are kept in memory. */
+  readonly pipelinedRequests: number;
   readonly connections: number;
   /** Time that closing waits for running requests. */
   readonly closeTimeoutMs: number;
@@ -24,6 +26,7 @@ export const defaultListenerLimits: ListenerLimits = {
   handshakeTimeoutMs: 10_000,
   stallTimeoutMs: 30_000,
   headerSizeBytes: 16 * 1024,
+  pipelinedRequests: 8,
   connections: 10_000,
   closeTimeoutMs: 10_000,
 };

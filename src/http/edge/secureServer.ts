@@ -33,9 +33,16 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     socket.once('close', () => connections.delete(socket));
   });
 
-  const track = (request: IncomingMessage, response: ServerResponse): void => {
+  /** Returns false if the request must not be executed. */
+  const track = (request: IncomingMessage, response: ServerResponse): boolean => {
     const connection = connections.get(request.socket);
-    if (connection === undefined) return;
+    if (connection === undefined) return true;
+    if (connection.running.size >= limits.pipelinedRequests) {
+      connection.condemned = true;
+      request.socket.destroy();
+    }
+    // One chunk may contain hundreds of requests. Each is announced, even after the connection was closed.
+    if (request.socket.destroyed) return false;
     connection.running.add(response);
     if (finishing) response.shouldKeepAlive = false;
     response.on('close', () => {
@@ -43,16 +50,17 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
       const isLast = connection.running.size === 0;
       if (isLast && (finishing || connection.condemned)) request.socket.destroySoon();
     });
+    return true;
   };
 
   server.on('request', (request, response) => {
-    track(request, response);
+    if (!track(request, response)) return;
     const complaint = complain(request);
     if (complaint === null) handler(request, response);
     else refuseRequest(request, response, invalid(undefined, complaint), requestId());
   });
   server.on('checkExpectation', (request, response) => {
-    track(request, response);
+    if (!track(request, response)) return;
     const error = invalid(undefined, 'The only supported expectation is 100-continue.');
     refuseRequest(request, response, error, requestId());
   });
