@@ -22,7 +22,8 @@ beforeAll(async () => {
   stored = await scene.admin.db.query(
     {
       name: 'test-stored-events',
-      text: `select id, type, payment_id as "paymentId", body from events where account_id = $1 order by id desc`,
+      text: `select id, type, payment_id as "paymentId", body from events
+        where account_id = $1 and environment = 'sandbox' order by id desc`,
     },
     [shop.account.id],
   );

@@ -110,13 +110,13 @@ describe('history', () => {
   });
 
   test('refused requests leave no event', async () => {
-    const { calls, account } = await newcomer();
+    const { calls } = await newcomer();
     const { id } = await calls.made({ externalId: 'one' });
     await calls.create({ amount: '1', currency: 'USDC', network: 'base', externalId: 'one' });
     await calls.create({ amount: '0', currency: 'USDC', network: 'base' });
     await calls.act(id, 'resolve', { body: { action: 'accept' } });
-    const count = { name: 'test-count', text: 'select count(*)::int as n from events where account_id = $1' };
-    expect(await scene.admin.db.query(count, [account.id])).toEqual([{ n: 1 }]);
+    const count = { name: 'test-count', text: 'select count(*)::int as n from events where payment_id = $1' };
+    expect(await scene.admin.db.query(count, [id])).toEqual([{ n: 1 }]);
   });
 });
 

@@ -145,6 +145,7 @@ test('the doctor finds nothing where nothing is wrong', async () => {
     ['audit log', true],
     ['wallets', true],
     ['ledger', true],
+    ['outbox', true],
   ]);
 });
 

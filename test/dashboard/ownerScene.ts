@@ -64,11 +64,17 @@ export const startOwners = async (dashboard: TestDashboard, owners: number) => {
     join,
     passTime: (hours: number) => passTime(dashboard, accountId, hours),
     /** The same person in another browser. */
-    async again({ email }: DashboardClient): Promise<DashboardClient> {
+    async again(person: DashboardClient): Promise<DashboardClient> {
       const client = dashboard.stranger();
-      await client.do('POST /sign-in', { body: { email, password: testPassword } });
+      await client.do('POST /sign-in', { body: { email: person.email, password: testPassword } });
+      await person.prove();
       return client;
     },
+    /** A fresh proof by a second factor in every session of the account. */
+    proveAll: () =>
+      dashboard.scene.admin.db.script(`update sessions set proven_until = clock_timestamp() + interval '5 minutes',
+          strongly_proven_until = clock_timestamp() + interval '5 minutes'
+        where account_id = '${accountId}'`),
     alsoIn: (account: string, person: DashboardClient, role: Role) =>
       putMembership(dashboard.scene.admin.db, account, person.personId, role),
   };

@@ -31,7 +31,7 @@ describe('a second owner', () => {
       { holdsOwners: true, approvals: [{ personId: one!.personId }] },
     ]);
     await other!.unprove();
-    expectError(await approveWallet(other!, id), 403, 'permission_denied', 'proof');
+    expectError(await approveWallet(other!, id), 403, 'permission_denied', 'secondFactor');
     await other!.prove();
     expect((await approveWallet(other!, id)).status).toBe(200);
     expect((await one!.do('GET /announcements')).walletChanges).toMatchObject([
@@ -61,7 +61,7 @@ describe('a second owner', () => {
   });
 
   test('whom the thief invited 25 hours before does not count, and 8 days before still leaves a day', async () => {
-    const { people, passTime } = await someOwners(2);
+    const { people, passTime, proveAll } = await someOwners(2);
     const [victim, honest] = people;
     const invited = async (email: string): Promise<string> => {
       const { link } = await victim!.do('POST /team/invitations', { body: { email, role: 'owner' } });
@@ -77,6 +77,7 @@ describe('a second owner', () => {
     const late = await invited(`late-${victim!.email}`);
     const { crook } = await joinBy(await invited(`crook-${victim!.email}`));
     await passTime(25);
+    await proveAll();
     const { id, hours } = await waitingWallet(victim!);
     expect(hours).toBe(24);
     expectHeld((await joinBy(late)).answer);
@@ -89,10 +90,7 @@ describe('a second owner', () => {
     await passTime(24 * 7);
     await victim!.prove();
     const { id: next } = await waitingWallet(victim!);
-    await dashboard.scene.admin.db.script(
-      `update sessions set proven_until = clock_timestamp() + interval '5 minutes' where account_id in
-        (select account_id from memberships where person_id = '${victim!.personId}')`,
-    );
+    await proveAll();
     expect((await approveWallet(crook, next)).status).toBe(200);
     expect((await honest!.do('GET /announcements')).walletChanges).toHaveLength(1);
     expect((await stopWallet(honest!, next)).status).toBe(200);
@@ -112,7 +110,7 @@ describe('a second owner', () => {
   });
 
   test('who was made an owner again counts anew from then on', async () => {
-    const { people, passTime } = await someOwners(2);
+    const { people, passTime, proveAll } = await someOwners(2);
     const [one, other] = people;
     const role = (role: 'admin' | 'owner') =>
       one!.do('PATCH /team/:id', { params: { id: other!.personId }, body: { role } });
@@ -120,6 +118,7 @@ describe('a second owner', () => {
     await role('owner');
     await other!.do('POST /sign-in', { body: { email: other!.email, password: testPassword } });
     await passTime(24 * 7 - 1);
+    await proveAll();
     const { id } = await waitingWallet(one!);
     expectError(await approveWallet(other!, id), 403, 'permission_denied');
   });

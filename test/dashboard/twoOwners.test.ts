@@ -38,10 +38,10 @@ describe('a thief with a session', () => {
     const account = await startFullAccount(dashboard);
     const { victim } = account;
     await victim.unprove();
-    expectError(await askWallet(victim), 403, 'permission_denied', 'proof');
+    expectError(await askWallet(victim), 403, 'permission_denied', 'secondFactor');
     const { 'add a passkey': _, ...ways } = takeovers(account, victim, dashboard);
-    for (const attempt of Object.values(ways)) expectError(await attempt(), 403, 'permission_denied', 'proof');
-    expectError(await victim.call('POST /me/passkeys/options'), 403, 'permission_denied', 'proof');
+    for (const attempt of Object.values(ways)) expectError(await attempt(), 403, 'permission_denied', 'secondFactor');
+    expectError(await victim.call('POST /me/passkeys/options'), 403, 'permission_denied', 'secondFactor');
     const own = await signInWithPasskey(account.device);
     await own.do('POST /me/sessions/end-others');
     expect((await victim.call('GET /team')).status).toBe(401);

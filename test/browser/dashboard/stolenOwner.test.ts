@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { type DashboardClient, testPassword } from '../../support/dashboard.ts';
+import { addTotp } from '../../support/secondFactor.ts';
 import { eventually } from '../../support/until.ts';
 import { prove, useDashboardPages } from './dashboardPages.ts';
 
@@ -15,13 +16,22 @@ const newPassword = 'a river that nobody knows';
 
 let owner: DashboardClient;
 let second: DashboardClient;
+/** Recovery codes: of the owner, and of the second one. */
+let codes: string[];
+let secondCodes: string[];
 beforeAll(async () => {
   owner = await pages.dashboard.as('owner');
   second = await pages.dashboard.newPerson('owner');
-  await pages.dashboard.scene.admin.db.script(`update memberships set owner_since = owner_since - interval '8 days'`);
   await owner.prove();
+  await second.prove();
+  ({ recoveryCodes: codes } = await addTotp(owner));
+  ({ recoveryCodes: secondCodes } = await addTotp(second));
+  await pages.dashboard.scene.admin.db.script(`set local session_replication_role = replica;
+    update memberships set owner_since = owner_since - interval '8 days';
+    update audit_log set at = at - interval '8 days'`);
   await owner.do('POST /wallets', { environment: 'production', body: { network: 'base', treasury: own } });
   await owner.unprove();
+  await second.unprove();
 });
 
 const signIn = async (page: Page, password: string): Promise<void> => {
@@ -63,9 +73,12 @@ const stopChange = async (page: Page): Promise<void> => {
 
 const held = /owners and how they sign in cannot change\. Stop the wallet change under Wallets first/;
 
-test('a thief with a phished password gets neither the wallet nor the sign-in, and is put out', async () => {
+test('a thief with a phished password and code gets neither the wallet nor the sign-in, and is put out', async () => {
   const thief = await pages.open('/sign-in', null);
   await signIn(thief.page, testPassword);
+  await thief.page.getByRole('button', { name: 'Use a recovery code' }).click();
+  await thief.page.getByLabel('Recovery code').fill(codes[0]!);
+  await thief.page.getByRole('button', { name: 'Sign in' }).click();
   await thief.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   await askForWallet(thief.page, stolen);
 
@@ -88,7 +101,7 @@ test('a thief with a phished password gets neither the wallet nor the sign-in, a
     .waitFor();
 
   await changePassword(honest.page);
-  await prove(honest.page);
+  await prove(honest.page, codes[1]);
   await honest.page.getByText('Password changed.').waitFor();
 
   await go(thief.page, '/live/wallets');
@@ -116,7 +129,7 @@ test('another owner compares a change with who requested it, and approves it', a
   await other.page.getByRole('button', { name: 'Approve this change' }).click();
   await other.page.getByText('in person or by phone').waitFor();
   await other.page.getByRole('button', { name: 'Approve the change' }).click();
-  await prove(other.page);
+  await prove(other.page, secondCodes[0]);
   await other.page.getByText(/^Approved by Owner/).waitFor();
   await eventually(async () =>
     expect(await other.page.getByRole('button', { name: 'Approve this change' }).count()).toBe(0),

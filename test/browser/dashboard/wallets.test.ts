@@ -15,6 +15,9 @@ test('the first wallet is in force at once; a change waits, is announced everywh
   await owner.prove();
   const { recoveryCodes } = await addTotp(owner);
   await owner.unprove();
+  // For a day after a sign-in changed, no wallet does.
+  await pages.dashboard.scene.admin.db.script(`set local session_replication_role = replica;
+    update audit_log set at = at - interval '2 days'`);
   const watched = await pages.open('/live/wallets', owner);
   const { page } = watched;
   await page.getByRole('button', { name: 'Set the Base wallet' }).click();
