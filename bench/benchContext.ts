@@ -36,6 +36,7 @@ export const openContext = async (options: {
     localChain: null,
     environments: { production: settings, sandbox: settings },
     dashboard: { url: settings.publicUrl, isAlone: false, mayAddAccounts: false },
+    sendMail: null,
     deliver: unreachable,
     estimateGas: unreachable,
     callContract: unreachable,

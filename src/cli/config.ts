@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
+import type { MailSettings } from '../mail/mailer.ts';
+import { readSender, readSmtpServer } from '../mail/smtpServer.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 import {
@@ -53,6 +55,8 @@ export type Config = {
   readonly deliveryLogDays: number;
   /** Security events of every account are sent here; null if nowhere. A secret: such addresses often contain a token. */
   readonly alertUrl: string | null;
+  /** Contains a password; null if no mail is sent. */
+  readonly mail: MailSettings | null;
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly logLevel: LogLevel;
@@ -222,6 +226,21 @@ export const settings = {
     help: 'Address that is told of security events of every account. Set it for every process with the role deliver.',
     parse: parseAlertUrl,
   }),
+  smtpUrl: setting({
+    variable: 'FLORIN_SMTP_URL',
+    fallback: null,
+    help: 'Mail server: smtps://user:password@host, or smtp:// with STARTTLS. Default: no mail is sent.',
+    parse: (text, bad) => {
+      const server = readSmtpServer(text);
+      return typeof server === 'string' ? bad(server) : server;
+    },
+  }),
+  mailFrom: setting({
+    variable: 'FLORIN_MAIL_FROM',
+    fallback: null,
+    help: 'Sender of mails: an address, or a name and an address in angle brackets.',
+    parse: (text, bad) => readSender(text) ?? bad('must be an e-mail address, or Name <address>'),
+  }),
   redisUrl: setting<never>({
     variable: 'REDIS_URL',
     fallback: null,
@@ -290,6 +309,7 @@ export const loadConfig = async ({
     roles: values.roles!,
     deliveryLogDays: values.deliveryLogDays!,
     alertUrl: values.alertUrl,
+    mail: values.smtpUrl && values.mailFrom && { server: values.smtpUrl, from: values.mailFrom },
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
     logLevel: values.logLevel!,
     allowLoopbackWebhooks: isAllLoopback(publicUrl, sandboxPublicUrl, values.checkoutUrl, values.dashboardUrl),
@@ -337,6 +357,7 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
     if (problem !== null) problems.push(problem);
   }
   check(set('tlsCert') && !set('tlsKey'), 'FLORIN_TLS_CERT needs FLORIN_TLS_KEY');
+  check(set('smtpUrl') !== set('mailFrom'), 'FLORIN_SMTP_URL and FLORIN_MAIL_FROM need each other');
   check(set('tlsKey') && !set('tlsCert'), 'FLORIN_TLS_KEY needs FLORIN_TLS_CERT');
 
   const sharedPort = port !== null && port !== 0 && port === sandboxPort;

@@ -63,7 +63,6 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
 export const finishFirstRun = (config: Config): Promise<void> => rm(unfinishedPath(config), { force: true });
 
 /** The name under which the database stores the dashboard's URL, for commands that print links to it. */
-export const dashboardUrlName = 'dashboard_url';
 
 /**
  * The token of the link that creates the first owner; null if there is an owner, or if this process does not serve the

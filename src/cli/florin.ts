@@ -9,9 +9,10 @@ import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
 import { createKeyUses } from '../engine/access/keyUses.ts';
 import { createRateLimiter } from '../engine/access/rateLimiter.ts';
+import { dashboardUrlName } from '../engine/access/recoveryByMail.ts';
 import { createNetworkDirectory } from '../engine/chain/networkDirectory.ts';
 import { createRestoreGate, type Declaration } from '../engine/chain/restores.ts';
-import type { Context, DashboardSettings, Deliver, EnvironmentSettings } from '../engine/context.ts';
+import type { Context, DashboardSettings, EnvironmentSettings } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/payments/createPayment.ts';
 import { createCheckoutSite } from '../http/checkout/checkoutRoutes.ts';
 import type { LiveLimits } from '../http/checkout/liveCheckouts.ts';
@@ -26,6 +27,7 @@ import { systemRoutes } from '../http/v1/systemRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
+import { createMailer } from '../mail/mailer.ts';
 import { openDatabase } from '../storage/database.ts';
 import { putDeploymentValue } from '../storage/deployment.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
@@ -46,7 +48,7 @@ import { openAuditHeads } from './auditHeadsFile.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
 import { openIndexes } from './epochFile.ts';
-import { dashboardUrlName, type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
+import { type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
 import { listen } from './listeners.ts';
 import { refuseTakenPorts } from './refuseTakenPorts.ts';
 import { createStack, type Stack } from './stack.ts';
@@ -79,8 +81,6 @@ export type Tuning = {
   readonly restored?: Declaration | undefined;
 };
 
-const listOptions = { maxConnections: 4, applicationName: 'florin lists' } as const;
-
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
 const createRequestIds = (): (() => string) => {
   const prefix = `req_${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, '0')}`;
@@ -88,14 +88,20 @@ const createRequestIds = (): (() => string) => {
   return () => `${prefix}${(++count).toString(36).padStart(6, '0')}`;
 };
 
-const createDeliver =
-  (sender: Sender, settings: Readonly<Record<Environment, EnvironmentSettings>>): Deliver =>
-  async ({ environment, ...webhook }) => {
+/** What use cases send at once, while somebody waits for the result. */
+const sending = (
+  { mail }: Config,
+  sender: Sender,
+  settings: Readonly<Record<Environment, EnvironmentSettings>>,
+): Pick<Context, 'deliver' | 'sendMail'> => ({
+  async deliver({ environment, ...webhook }) {
     const { allowLoopback } = settings[environment];
-    const { delivered, statusCode, durationMs, error } = (await sendSigned(sender, { ...webhook, allowLoopback }))
-      .outcome;
+    const { outcome } = await sendSigned(sender, { ...webhook, allowLoopback });
+    const { delivered, statusCode, durationMs, error } = outcome;
     return { delivered, statusCode, durationMs, error };
-  };
+  },
+  sendMail: mail && createMailer(mail),
+});
 
 /**
  * Starts everything in order, and stops what is running if a step fails. Payments contain the URLs (checkoutUrl). With
@@ -130,7 +136,7 @@ export const startFlorin = async (
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
-    const listDb = openDatabase(storage.service, { log, ...listOptions });
+    const listDb = openDatabase(storage.service, { log, maxConnections: 4, applicationName: 'florin lists' });
     stack.push('list connections', () => listDb.close());
     const context: Context = {
       ...admin,
@@ -139,7 +145,7 @@ export const startFlorin = async (
       localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
       environments: settings,
       dashboard: dashboardSettings(config, urls),
-      deliver: createDeliver(sender, settings),
+      ...sending(config, sender, settings),
       ...nodeCalls(networks),
       refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
       derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),

@@ -2,11 +2,11 @@ import { type Command, Option } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { type KeyFate, keyFates } from '../engine/access/endMembership.ts';
 import { createRecoveryLink } from '../engine/access/recovery.ts';
+import { dashboardUrlName } from '../engine/access/recoveryByMail.ts';
 import { removePerson } from '../engine/access/removePerson.ts';
 import { listEverybody } from '../storage/access/people.ts';
 import { readDeploymentValue } from '../storage/deployment.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-import { dashboardUrlName } from './firstRun.ts';
 
 const addList = (people: Command): void => {
   common(people.command('list').description('List everybody who can sign in, with their accounts and roles.')).action(

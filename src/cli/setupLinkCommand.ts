@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { resolveAccount } from '../engine/access/accounts.ts';
 import { createSetupLink, setupUrl } from '../engine/access/createSetupLink.ts';
+import { dashboardUrlName } from '../engine/access/recoveryByMail.ts';
 import { operatorActor } from '../engine/audit/audit.ts';
 import { readDeploymentValue } from '../storage/deployment.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-import { dashboardUrlName } from './firstRun.ts';
 
 export const addSetupLinkCommand = (program: Command): void => {
   common(

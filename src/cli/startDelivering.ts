@@ -4,7 +4,7 @@ import { listenForDeliveries } from '../storage/webhooks/deliveryNews.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import { startDeliverer } from '../workers/deliverer.ts';
 import type { Loop } from '../workers/loop.ts';
-import { startOutboxSender } from '../workers/outboxSender.ts';
+import { startMailSender, startOutboxSender } from '../workers/outboxSender.ts';
 
 /** Starts what sends: the deliverer, which the database notifies of new deliveries, and the outbox. */
 export const startDelivering = (
@@ -20,9 +20,10 @@ export const startDelivering = (
   const alertSender = createSender({ ownListeners: () => [], reachesAnything: true });
   const alerts = { url: parts.alertUrl, sender: alertSender };
   const outbox = startOutboxSender(context, { sender: parts.sender, alerts });
+  const mail = context.sendMail && startMailSender(context, context.sendMail);
   return {
     async stop() {
-      await Promise.all([listening.stop(), deliverer.stop(), outbox.stop()]);
+      await Promise.all([listening.stop(), deliverer.stop(), outbox.stop(), mail?.stop()]);
       await alertSender.close();
     },
   };

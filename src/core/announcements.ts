@@ -79,5 +79,16 @@ export const isAnnounced = (act: Act): boolean => {
   return typeof rule === 'string' ? rule === 'always' : rule(act);
 };
 
+/** What a person does to their own sign-in. A mail goes to that person; mails of all other acts go to those who manage. */
+const personalActions: readonly AuditAction[] = [
+  'person.passkey_added',
+  'person.passkey_removed',
+  'person.password_changed',
+  'person.recovery_codes_renewed',
+  'person.totp_added',
+  'person.totp_removed',
+];
+export const isPersonal = (action: AuditAction): boolean => personalActions.includes(action);
+
 /** The actions of which some acts are announced. */
 export const announcedActions = (Object.keys(rules) as AuditAction[]).filter(action => rules[action] !== 'never');

@@ -1,4 +1,5 @@
 import type { Environment } from './environment.ts';
+import type { Mail } from './mailNotice.ts';
 
 export const actorKinds = ['key', 'person', 'operator', 'system'] as const;
 
@@ -29,8 +30,10 @@ export type Outgoing =
       readonly secrets: readonly string[];
       readonly eventId: string;
       readonly body: string;
-    };
-export type OutgoingKind = Outgoing['kind'];
+    }
+  | ({ readonly kind: 'mail' } & Mail)
+  /** Somebody asked for a recovery link at the sign-in page, whether or not the address has a sign-in. */
+  | { readonly kind: 'recovery'; readonly email: string; readonly address: string };
 
 /** What happens after a failed attempt. */
 export type OutboxVerdict =

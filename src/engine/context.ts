@@ -1,6 +1,7 @@
 import type { Environment } from '../core/environment.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import type { SendMail } from '../core/mailNotice.ts';
 import type { RestoreGate } from '../storage/chain/restores.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
@@ -75,6 +76,8 @@ export type Context = {
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;
   readonly dashboard: DashboardSettings;
   readonly deliver: Deliver;
+  /** Null if no mail is sent. */
+  readonly sendMail: SendMail | null;
   /** Resolves to null if no node gives an estimate. */
   readonly estimateGas: EstimateGas;
   readonly callContract: CallContract;

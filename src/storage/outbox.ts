@@ -85,10 +85,14 @@ export const countParkedOutgoing = (db: Queryable): Promise<(Row & { kind: strin
 const purgeStatement = {
   name: 'outbox-purge',
   text: `delete from outbox where id in (
-      select id from outbox where parked_at <= (select clock_timestamp()) - interval '30 days'
-      order by parked_at limit $1 for update skip locked)
+      (select id from outbox where parked_at <= (select clock_timestamp()) - interval '30 days'
+        order by parked_at limit $1 for update skip locked)
+      union all
+      (select id from outbox where kind in ('mail', 'recovery') and parked_at is null and failures = 0
+          and next_attempt_at <= (select clock_timestamp()) - interval '7 days'
+        order by kind, next_attempt_at limit $1 for update skip locked))
     returning 1 as n`,
 };
-/** Deletes what was parked 30 days ago. Returns how many. */
-export const purgeParkedOutgoing = async (db: Queryable, limit: number): Promise<number> =>
+/** Deletes what was parked 30 days ago, and mails that nobody tried to send for 7 days. Returns how many. */
+export const purgeOutgoing = async (db: Queryable, limit: number): Promise<number> =>
   (await db.query(purgeStatement, [limit])).length;

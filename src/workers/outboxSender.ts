@@ -1,5 +1,7 @@
+import type { MailNotice, MailResult, SendMail } from '../core/mailNotice.ts';
 import type { Outgoing } from '../core/outbox.ts';
 import { judgeFailure } from '../core/outbox.ts';
+import { answerRecovery } from '../engine/access/recoveryByMail.ts';
 import { openOutgoing } from '../engine/audit/outbox.ts';
 import type { Context } from '../engine/context.ts';
 import {
@@ -14,9 +16,6 @@ import type { Sender } from '../webhooks/send.ts';
 import { sendSigned } from '../webhooks/sendSigned.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** Null if it was sent. The reason contains no address and no secret. */
-export type SendResult = { readonly reason: string; readonly isPermanent: boolean } | null;
-
 type Alerts = {
   /** FLORIN_ALERT_URL; null if it is not set: then the log alone is told. */
   readonly url: string | null;
@@ -24,12 +23,17 @@ type Alerts = {
   readonly sender: Sender;
 };
 
-const claimSize = 20;
+/** Of each kind at a time. */
+const claimSize = 10;
 /** Longer than a batch can take. */
 const claimSeconds = 120;
 const intervalMs = 1_000;
 
-const resultOf = ({ error }: { readonly error: string | null }): SendResult =>
+const linkOver: MailResult = { reason: 'its link is over', isPermanent: true };
+const isOver = (notice: MailNotice, { clock }: Context): boolean =>
+  'expiresAt' in notice && Date.parse(notice.expiresAt) <= clock.nowMs();
+
+const resultOf = ({ error }: { readonly error: string | null }): MailResult =>
   error === null ? null : { reason: error, isPermanent: false };
 
 type Alert = Extract<Outgoing, { kind: 'alert' }>;
@@ -51,7 +55,7 @@ const sendAlert = async (
   { url, sender }: Alerts,
   alert: Alert,
   failures: number,
-): Promise<SendResult> => {
+): Promise<MailResult> => {
   const { eventId, accountId, environment, notice } = alert;
   const { action, actor, subject, at } = notice;
   const fields = { eventId, accountId, environment, action, actorKind: actor.kind, actorId: actor.id, subject, at };
@@ -67,14 +71,14 @@ const sendFarewell = async (
   context: Context,
   sender: Sender,
   { environment, url, secrets, eventId, body }: Extract<Outgoing, { kind: 'farewell' }>,
-): Promise<SendResult> => {
+): Promise<MailResult> => {
   const { allowLoopback } = context.environments[environment];
   const atMs = context.clock.nowMs();
   return resultOf((await sendSigned(sender, { eventId, body, secrets, atMs, url, allowLoopback })).outcome);
 };
 
 /** Records what came of an attempt. */
-const settle = async (context: Context, claimed: ClaimedOutgoing, result: SendResult): Promise<void> => {
+const settle = async (context: Context, claimed: ClaimedOutgoing, result: MailResult): Promise<void> => {
   const { id, kind, failures, ageMs } = claimed;
   if (result === null) {
     await deleteOutgoing(context.db, id);
@@ -86,10 +90,10 @@ const settle = async (context: Context, claimed: ClaimedOutgoing, result: SendRe
   context.log.error({ outgoingId: id, kind, reason: verdict.reason }, 'something was not sent and is not tried again');
 };
 
-type Send = (outgoing: Outgoing, failures: number) => Promise<SendResult>;
+type Send = (outgoing: Outgoing, failures: number) => Promise<MailResult>;
 
 /** A row that cannot be opened holds up no other. */
-const attempt = async (context: Context, claimed: ClaimedOutgoing, send: Send): Promise<SendResult> => {
+const attempt = async (context: Context, claimed: ClaimedOutgoing, send: Send): Promise<MailResult> => {
   try {
     return await send(openOutgoing(context, claimed), claimed.failures);
   } catch (error) {
@@ -115,6 +119,25 @@ const sendDue = async (
   return claimed.length > 0;
 };
 
+/** Starts nothing where mail is not set up: mails then wait for a process that has it, and are purged after a week. */
+export const startMailSender = (context: Context, send: SendMail): Loop =>
+  startLoop({
+    name: 'mail',
+    intervalMs,
+    log: context.log,
+    work: signal =>
+      sendDue(
+        context,
+        ['mail', 'recovery'],
+        async outgoing => {
+          if (outgoing.kind === 'mail') return isOver(outgoing.notice, context) ? linkOver : send(outgoing);
+          if (outgoing.kind === 'recovery') await answerRecovery(context, outgoing);
+          return null;
+        },
+        signal,
+      ),
+  });
+
 /** Sends what the outbox has. Any number of processes share the work. */
 export const startOutboxSender = (
   context: Context,
@@ -128,10 +151,10 @@ export const startOutboxSender = (
       sendDue(
         context,
         ['alert', 'farewell'],
-        (outgoing, failures) =>
-          outgoing.kind === 'alert'
-            ? sendAlert(context, parts.alerts, outgoing, failures)
-            : sendFarewell(context, parts.sender, outgoing),
+        async (outgoing, failures) => {
+          if (outgoing.kind === 'alert') return sendAlert(context, parts.alerts, outgoing, failures);
+          return outgoing.kind === 'farewell' ? sendFarewell(context, parts.sender, outgoing) : null;
+        },
         signal,
       ),
   });

@@ -3,7 +3,7 @@ import { announceEffects } from '../engine/wallets/announceEffects.ts';
 import { purgeSignIns } from '../storage/access/signInFailures.ts';
 import { pruneBlocks } from '../storage/chain/blocks.ts';
 import { purgeIdempotencyKeys } from '../storage/idempotency.ts';
-import { purgeParkedOutgoing } from '../storage/outbox.ts';
+import { purgeOutgoing } from '../storage/outbox.ts';
 import { duePayments } from '../storage/payments/duePayments.ts';
 import { foldTotals } from '../storage/payments/totals.ts';
 import { purgeDeliveries } from '../storage/webhooks/deliveryLog.ts';
@@ -44,7 +44,7 @@ export const startFolder = (context: Context): Loop =>
 
 /**
  * Deletes idempotency keys after a day, blocks deeper than a reorg may reach, succeeded deliveries after the configured
- * number of days, parked mails and alerts after 30 days, and expired sessions, challenges, access links and failed sign-ins.
+ * number of days, parked mails and alerts after 30 days, mails where none are sent, and expired sessions, challenges, access links and failed sign-ins.
  */
 export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
   startLoop({
@@ -56,7 +56,7 @@ export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
       const blocks = await pruneBlocks(context.db, keptBlocks, purgeBatch);
       const deliveries = await purgeDeliveries(context.db, deliveryLogDays, purgeBatch);
       const signIns = await purgeSignIns(context.db, purgeBatch);
-      const outgoing = await purgeParkedOutgoing(context.db, purgeBatch);
+      const outgoing = await purgeOutgoing(context.db, purgeBatch);
       return [keys, blocks, deliveries, signIns, outgoing].some(count => count >= purgeBatch);
     },
   });

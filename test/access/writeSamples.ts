@@ -106,6 +106,7 @@ export const writeSamples = {
   'POST /payments/:id/cancel': { rows: 1, prepare: stage => of(payment(stage)) },
   'POST /payments/:id/resolve': { rows: 1, prepare: underpaid },
   'POST /payments/:id/simulate': { rows: 0, prepare: stage => of(payment(stage), { body: { outcome: 'paid' } }) },
+  'POST /mail/test': { provenIn: 'test/mail/links.test.ts' },
   'POST /settlement/plan': { provenIn: 'test/dashboard/settlement.test.ts' },
   'POST /settlement/confirm': { provenIn: 'test/dashboard/sweepStrays.test.ts' },
   'POST /settlement/sweeps': { provenIn: 'test/dashboard/settlement.test.ts' },

@@ -28,7 +28,10 @@ const startDelivering = (env: Record<string, string>, log?: Log) =>
     log,
   );
 const rows = () =>
-  dashboard.scene.admin.db.query<{ failures: number }>({ name: '', text: 'select failures from outbox' }, []);
+  dashboard.scene.admin.db.query<{ failures: number }>(
+    { name: '', text: `select failures from outbox where kind = 'alert'` },
+    [],
+  );
 const makeDue = () => dashboard.scene.admin.db.script('update outbox set next_attempt_at = clock_timestamp()');
 const lockSelf = () =>
   performed(dashboard.scene.admin, dashboard.accountId, { action: 'person.totp_removed', environment: null });

@@ -51,6 +51,7 @@ describe('defaults and sources', () => {
       roles: ['api', 'watch', 'deliver'],
       deliveryLogDays: 30,
       alertUrl: null,
+      mail: null,
       tls: null,
       logLevel: 'info',
       allowLoopbackWebhooks: true,
@@ -79,6 +80,8 @@ describe('defaults and sources', () => {
       FLORIN_ROLES: 'deliver,api',
       FLORIN_CONNECTIONS_PER_ADDRESS: '1000',
       FLORIN_DELIVERY_LOG_DAYS: '7',
+      FLORIN_SMTP_URL: 'smtps://me:s3cret@mail.example',
+      FLORIN_MAIL_FROM: 'Shop <florin@shop.example>',
       FLORIN_ALERT_URL: 'http://10.0.0.7:8080/florin?token=1',
       FLORIN_LOG_LEVEL: 'warn',
     };
@@ -94,6 +97,10 @@ describe('defaults and sources', () => {
       roles: ['api', 'deliver'],
       deliveryLogDays: 7,
       alertUrl: env.FLORIN_ALERT_URL,
+      mail: {
+        server: { host: 'mail.example', port: 465, security: 'tls', user: { name: 'me', password: 's3cret' } },
+        from: { name: 'Shop', address: 'florin@shop.example' },
+      },
       tls: { certFile: expect.stringMatching(/^\/.*\/cert\.pem$/), keyFile: '/etc/key.pem' },
       logLevel: 'warn',
       allowLoopbackWebhooks: false,

@@ -1,6 +1,7 @@
 import { Agent } from 'node:https';
 import { startRpcNode } from '../api/rpcNode.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
+import { startSmtpReceiver } from '../mail/smtpReceiver.ts';
 import { cookieName, type DashboardClient, startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
@@ -54,8 +55,16 @@ export const fixedAddresses = {
 
 const startParts = async (env: Record<string, string>) => {
   const node = await startRpcNode(1);
+  const mail = await startSmtpReceiver();
+  atEndOfFile(mail.close);
   const dashboard = await startDashboard({
-    env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1', FLORIN_DASHBOARD_ACCOUNTS: 'on', ...env },
+    env: {
+      FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1',
+      FLORIN_DASHBOARD_ACCOUNTS: 'on',
+      FLORIN_SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      FLORIN_MAIL_FROM: 'florin@shop.example',
+      ...env,
+    },
     configFile: { networks: { production: { ethereum: { rpcUrls: [node.url] } } } },
   });
   const { scene } = dashboard;

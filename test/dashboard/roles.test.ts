@@ -98,6 +98,7 @@ test('what needs no session is how one gets one', () => {
     'POST /invitation/sign-in/passkey',
     'POST /recovery',
     'POST /recovery/check',
+    'POST /recovery/request',
     'POST /setup',
     'POST /setup/check',
     'POST /setup/passkey/options',

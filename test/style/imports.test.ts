@@ -17,6 +17,7 @@ const rooms: Readonly<Record<string, Room>> = {
   local: { mayImport: ['core', 'chains'], packages: ['@nomicfoundation/edr', '@peculiar/x509'] },
   storage: { mayImport: ['core'], packages: ['pg'] },
   webhooks: { mayImport: ['core'], packages: ['undici', 'ipaddr.js'] },
+  mail: { mayImport: ['core'], packages: ['nodemailer'] },
   engine: {
     mayImport: [
       'core',
@@ -39,7 +40,7 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: ['@fastify/ajv-compiler', 'fastify', 'typebox'],
   },
   cli: {
-    mayImport: ['core', 'chains', 'vault', 'local', 'storage', 'webhooks', 'engine', 'workers', 'http'],
+    mayImport: ['core', 'chains', 'vault', 'local', 'storage', 'webhooks', 'mail', 'engine', 'workers', 'http'],
     packages: ['commander', 'pino'],
   },
 };

@@ -51,6 +51,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },
       dashboard: { url: settings.publicUrl, isAlone: false, mayAddAccounts: false },
+      sendMail: null,
       deliver: unreachable,
       estimateGas: unreachable,
       callContract: unreachable,

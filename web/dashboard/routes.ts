@@ -117,5 +117,6 @@ export const outsidePages: Readonly<Record<string, PageOf>> = {
   '/sign-in': page(() => import('./pages/signIn.tsx')),
   '/setup': page(() => import('./pages/setup.tsx')),
   '/invitation': page(() => import('./pages/invitation.tsx')),
+  '/forgotten': page(() => import('./pages/forgotten.tsx')),
   '/recovery': page(() => import('./pages/recovery.tsx')),
 };

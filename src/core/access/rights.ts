@@ -51,6 +51,7 @@ export const rights = {
   'settlement.sweep': { roles: accountants, permission: null },
   'settings.read': { roles: everybody, permission: null },
   'settings.manage': { roles: leaders, permission: null },
+  'mail.test': { roles: ['owner'], permission: null },
   'team.read': { roles: everybody, permission: null },
   'team.manage': { roles: leaders, permission: null },
   /** Adding, changing or removing an owner. */

@@ -21,6 +21,8 @@ export type SignedIn = {
   accounts: { id: string; name: string; role: Role }[];
   /** Whether the operator allows people to create further accounts. */
   mayAddAccounts: boolean;
+  /** Whether the operator has set up e-mail. */
+  sendsMail: boolean;
   actions: Action[];
   /** Until this time sensitive actions need no new proof. Null if the next one needs it. */
   provenUntil: string | null;
@@ -39,8 +41,11 @@ export type SessionEnd =
   | 'removed'
   | 'too_many'
   | 'unknown';
-/** `ended` is there where the browser still has the cookie of a session that is over. */
-export type SessionState = { state: 'no-owner' } | { state: 'signed-out'; ended?: SessionEnd } | SignedIn;
+/** `ended` is there where the browser still has the cookie of a session that is over, `sendsMail` where Florin sends mail. */
+export type SessionState =
+  | { state: 'no-owner' }
+  | { state: 'signed-out'; ended?: SessionEnd; sendsMail?: true }
+  | SignedIn;
 
 /** `code-needed`: the password is right and the person has an authenticator. */
 export type SignInAnswer = SignedIn | { state: 'code-needed' };
@@ -73,6 +78,8 @@ export type SessionApi = {
   'POST /invitation/sign-in/passkey': { body: { token: string; response: Json }; answer: SignedIn };
   'POST /invitation/passkey/options': { body: { token: string; name: string }; answer: Json };
   /** A link with which a person who cannot sign in any more sets a new password. */
+  /** Asks for such a link by mail. The answer is the same whether or not the address has a sign-in. */
+  'POST /recovery/request': { body: { email: string }; answer: Done };
   'POST /recovery/check': { body: { token: string }; answer: { email: string; opensAt: string } };
   'POST /recovery': { body: { token: string; password: string }; answer: SignedIn };
   'POST /sign-in': { body: { email: string; password: string; code?: string }; answer: SignInAnswer };

@@ -134,6 +134,8 @@ export type SetupApi = {
       acts: AuditRow[];
     };
   };
+  /** Sends a test message to the user. `error` is null if the mail server accepted it. */
+  'POST /mail/test': { answer: { error: string | null } };
   'GET /settings': { answer: Settings };
   'PATCH /settings': { body: Partial<Omit<Settings, 'plan' | 'limits'>>; answer: Settings };
   'POST /settings/callback-secret/reveal': { answer: { secret: string } };

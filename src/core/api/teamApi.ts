@@ -27,7 +27,7 @@ export type AuditRow = {
 
 export type TeamApi = {
   'GET /team': { answer: { members: Member[]; invitations: Invitation[] } };
-  /** The link is shown once; Florin sends no e-mail. */
+  /** The link is shown once. Where e-mail is set up, it is also sent to the invited person. */
   'POST /team/invitations': { body: { email: string; role: Role }; answer: Invitation & { link: string } };
   'DELETE /team/invitations/:id': { answer: { done: true } };
   'PATCH /team/:id': { body: { role: Role }; answer: Member };

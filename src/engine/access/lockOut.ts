@@ -144,6 +144,16 @@ export const beginSignIn = (
     ? beginUnknown(context, { email, addressKey })
     : beginAlone(context, subjectOf('email and device', email, deviceId));
 
+/** Counted whether or not the address has a sign-in. */
+export const beginRecovery = async (
+  { db }: Pick<Context, 'db'>,
+  { email, addressKey }: { email: string; addressKey: string },
+): Promise<void> => {
+  const person = { subject: subjectOf('recovery of email', email), ...ownLimit };
+  const address = { subject: subjectOf('recovery from address', addressKey), ...addressLimit };
+  await db.transaction(tx => take(tx, [person, address]));
+};
+
 /** Only someone with a session of this person can raise the count. */
 export const beginProof = (context: Pick<Context, 'db'>, { personId }: { personId: string }): Promise<Attempt> =>
   beginAlone(context, subjectOf('proof', personId));

@@ -10,8 +10,9 @@ import {
 } from '../../storage/access/recoveryLinks.ts';
 import { removeTotp } from '../../storage/access/secondFactors.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
-import { operatorActing } from '../audit/acting.ts';
+import { type Deed, operatorActing } from '../audit/acting.ts';
 import { personActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { perform } from '../perform.ts';
@@ -40,31 +41,41 @@ export type NewRecoveryLink = {
 };
 
 /**
- * Creates a link by which a person who cannot sign in any more sets a new password. It waits a day if one of their
- * accounts has another owner, and all its members are told.
+ * Makes the link, which waits a day if one of the person's accounts has another owner, or `mustWait`. All members of their
+ * accounts are told. Null if the person is not a member of any account.
  */
+export const makeRecoveryLink = async (
+  tx: Queryable,
+  person: PersonRow,
+  mustWait = false,
+): Promise<{ link: NewRecoveryLink; followed: Deed[] } | null> => {
+  const accounts = await accountsOf(tx, person.id);
+  if (accounts.length === 0) return null;
+  let hasToWait = mustWait;
+  for (const { id } of accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    const owners = await lockOwners(tx, id);
+    hasToWait ||= owners.some(owner => owner !== person.id);
+  }
+  const { token, hash } = generateToken();
+  const times = await putRecoveryLink(tx, {
+    tokenHash: hash,
+    personId: person.id,
+    waitSeconds: hasToWait ? waitSeconds : 0,
+    livesSeconds,
+  });
+  const detail = { email: person.email, opensAt: times.opensAt.toISOString() };
+  const deed = { action: 'person.recovery_link_created', subject: person.id, detail } as const;
+  return { link: { person, token, ...times, hasToWait }, followed: await inEveryAccount(tx, person.id, deed) };
+};
+
+/** Creates a link by which a person who cannot sign in any more sets a new password. The operator hands it over. */
 export const createRecoveryLink = async (context: AdminContext, email: string): Promise<NewRecoveryLink> => {
   const person = await findPerson(context, email);
   return perform(context, operatorActing(null), null, async tx => {
     await lockPerson(tx, person.id);
-    const accounts = await accountsOf(tx, person.id);
-    if (accounts.length === 0) throw new FlorinError('conflict', `${email} is not a member of any account.`);
-    let hasToWait = false;
-    for (const { id } of accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-      const owners = await lockOwners(tx, id);
-      hasToWait ||= owners.some(owner => owner !== person.id);
-    }
-    const { token, hash } = generateToken();
-    const times = await putRecoveryLink(tx, {
-      tokenHash: hash,
-      personId: person.id,
-      waitSeconds: hasToWait ? waitSeconds : 0,
-      livesSeconds,
-    });
-    const detail = { email: person.email, opensAt: times.opensAt.toISOString() };
-    const deed = { action: 'person.recovery_link_created', subject: person.id, detail } as const;
-    const followed = await inEveryAccount(tx, person.id, deed);
-    return { value: { person, token, ...times, hasToWait }, deed: null, followed };
+    const made = await makeRecoveryLink(tx, person);
+    if (!made) throw new FlorinError('conflict', `${email} is not a member of any account.`);
+    return { value: made.link, deed: null, followed: made.followed };
   });
 };
 

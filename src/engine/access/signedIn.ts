@@ -34,6 +34,7 @@ export const describeSignedIn = async (context: Context, session: SignedInPerson
     account: { id: account.id, name: account.name, plan: account.plan },
     accounts: accounts.map(({ id, name, role }) => ({ id, name, role })),
     mayAddAccounts: context.dashboard.mayAddAccounts,
+    sendsMail: context.sendMail !== null,
     actions: actionsOf(person.role),
     provenUntil: provenUntil?.toISOString() ?? null,
     urls: { sandbox: sandbox.publicUrl, production: production.publicUrl },

@@ -1,12 +1,14 @@
 import { mayDo, type Role } from '../../core/access/rights.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { type AccessLink, insertAccessLink, listInvitations, lockTeam } from '../../storage/access/accessLinks.ts';
+import { readAccount } from '../../storage/access/accounts.ts';
 import { lockMember, lockOwners, type MemberRow, readMember, updateRole } from '../../storage/access/memberships.ts';
 import { findPersonByEmail } from '../../storage/access/people.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken } from '../../vault/tokens.ts';
 import type { Deed } from '../audit/acting.ts';
+import { enqueue } from '../audit/outbox.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
 import { endMembership, type KeyFate, withdrawLinks } from './endMembership.ts';
@@ -84,8 +86,15 @@ export const invite =
       createdBy: person.personId,
       livesSeconds: invitationSeconds,
     });
+    const link = `${context.dashboard.url}/dashboard/invitation#${token}`;
+    if (context.sendMail !== null) {
+      const accountName = (await readAccount(tx, accountId))?.name ?? '';
+      const expiresAt = row.expiresAt.toISOString();
+      const notice = { kind: 'invitation', accountName, invitedBy: person.name, link, expiresAt } as const;
+      await enqueue(context, tx, [{ kind: 'mail', to: email, notice }]);
+    }
     return {
-      value: { ...row, email, link: `${context.dashboard.url}/dashboard/invitation#${token}` },
+      value: { ...row, email, link },
       deed: { action: 'invitation.created', subject: id, detail: { email, role } },
       followed,
     };

@@ -1,6 +1,7 @@
-import { type Act, isAnnounced } from '../../core/announcements.ts';
+import { type Act, isAnnounced, isPersonal } from '../../core/announcements.ts';
 import { type Environment, environments } from '../../core/environment.ts';
-import type { SecurityNotice } from '../../core/outbox.ts';
+import type { Outgoing, SecurityNotice } from '../../core/outbox.ts';
+import { listManagers, listPersonOnce } from '../../storage/access/mailReaders.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { insertAccountEvent } from '../../storage/webhooks/events.ts';
 import type { Context } from '../context.ts';
@@ -13,7 +14,8 @@ export type Farewell = { readonly url: string; readonly secrets: readonly string
 
 /** An act that may have to be announced. */
 export type ActOfAccount = Act &
-  Pick<SecurityNotice, 'actor' | 'subject'> & {
+  Pick<SecurityNotice, 'subject'> & {
+    readonly actor: SecurityNotice['actor'] & { readonly name: string };
     readonly accountId: string;
     readonly farewell?: Farewell | undefined;
   };
@@ -41,9 +43,31 @@ export const renderSecurityEvent = (event: {
     data: event.notice,
   });
 
+/** Nobody gets a mail about the sandbox: its money is worthless, and mails that come daily are not read. */
+const mailsOf = async (tx: Queryable, act: ActOfAccount, at: Date): Promise<Outgoing[]> => {
+  const { accountId, environment, action, actor, subject } = act;
+  if (environment === 'sandbox') return [];
+  const readers = isPersonal(action)
+    ? await listPersonOnce(tx, accountId, actor.kind === 'person' ? actor.id : subject)
+    : await listManagers(tx, accountId, action.startsWith('person.') ? subject : null);
+  return readers.map(({ email, accountName }) => ({
+    kind: 'mail',
+    to: email,
+    notice: {
+      kind: 'security',
+      accountName,
+      environment,
+      action,
+      actorName: actor.name,
+      subject,
+      at: at.toISOString(),
+    },
+  }));
+};
+
 /**
- * Announces an act of the audit log, in its transaction: an event for receivers that ask for it, and an alert for the
- * operator. An act that concerns the account as a whole is an event of both environments.
+ * Announces an act of the audit log, in its transaction: an event for receivers that ask for it, an alert for the
+ * operator, and mails. An act that concerns the account as a whole is an event of both environments.
  */
 export const announce = async (context: Announcer, tx: Queryable, act: ActOfAccount, at: Date): Promise<void> => {
   if (!isAnnounced(act)) return;
@@ -57,5 +81,6 @@ export const announce = async (context: Announcer, tx: Queryable, act: ActOfAcco
     if (farewell) await enqueue(context, tx, [{ kind: 'farewell', environment, ...farewell, eventId: id, body }]);
   }
   const { id: eventId } = context.ids.next('event', context.clock.nowMs());
-  await enqueue(context, tx, [{ kind: 'alert', eventId, accountId, environment: act.environment, notice }]);
+  const alert: Outgoing = { kind: 'alert', eventId, accountId, environment: act.environment, notice };
+  await enqueue(context, tx, [alert, ...(await mailsOf(tx, act, at))]);
 };

@@ -12,6 +12,7 @@ import {
 import { rememberDevice } from '../../engine/access/knownDevices.ts';
 import { requestPasskey } from '../../engine/access/passkeys.ts';
 import { checkRecovery, recover } from '../../engine/access/recovery.ts';
+import { askForRecovery } from '../../engine/access/recoveryByMail.ts';
 import {
   endOwnSession,
   endReplacedSession,
@@ -124,6 +125,15 @@ const linkRoutes = (context: Context): PublicRoute[] => [
 
 const recoveryRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
+    name: 'POST /recovery/request',
+    action: 'public',
+    body: body({ email }),
+    async handle(call) {
+      await askForRecovery(context, call.body.email, originOf(call));
+      return { done: true } as const;
+    },
+  }),
+  publicRoute({
     name: 'POST /recovery/check',
     action: 'public',
     body: body({ token }),
@@ -148,7 +158,11 @@ const signInRoutes = (context: Context): PublicRoute[] => [
       if (person) return describeSignedIn(context, person);
       if (!(await hasOwner(context.db, null))) return { state: 'no-owner' };
       const ended = await sessionEnd();
-      return ended === null ? { state: 'signed-out' } : { state: 'signed-out', ended };
+      return {
+        state: 'signed-out',
+        ...(ended !== null && { ended }),
+        ...(context.sendMail !== null && { sendsMail: true }),
+      };
     },
   }),
   publicRoute({

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { nullable, storable, strict } from '../../core/api/fields.ts';
 import { changeSettings, revealCallbacks, showSettings } from '../../engine/access/settings.ts';
+import { sendTestMail } from '../../engine/access/testMail.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import { actingOf } from './actingOf.ts';
@@ -46,6 +47,11 @@ export const settingsRoutes = (context: Context): DashboardRoute[] => [
     body: change,
     bodyBytes: 96 * 1024,
     handle: call => perform(context, actingOf(call), null, changeSettings(call.body)),
+  }),
+  route({
+    name: 'POST /mail/test',
+    action: 'mail.test',
+    handle: async ({ person }) => ({ error: await sendTestMail(context, person) }),
   }),
   route({
     name: 'POST /settings/callback-secret/reveal',

@@ -61,6 +61,13 @@ const findStatement = {
 export const findRecoveryLink = async (db: Queryable, tokenHash: Buffer): Promise<Recovery | null> =>
   (await db.query<Row & Recovery>(findStatement, [tokenHash]))[0] ?? null;
 
+const hasOpenStatement = {
+  name: 'recovery-link-has-open',
+  text: `select 1 as found from recovery_links r where r.person_id = $1 and ${isOpen} limit 1`,
+};
+export const hasOpenRecoveryLink = async (db: Queryable, personId: string): Promise<boolean> =>
+  (await db.query(hasOpenStatement, [personId])).length > 0;
+
 const listStatement = {
   name: 'recovery-link-list',
   text: `select ${recoveryColumns} from ${openLinks} join memberships m on m.person_id = p.id

@@ -51,7 +51,7 @@ test('the first wallet is in force at once; a change waits, is announced everywh
   await page.getByRole('button', { name: 'Stop this change' }).click();
   await page.getByRole('button', { name: 'Stop the change' }).click();
   await page.getByRole('button', { name: 'Change the Base wallet' }).waitFor();
-  await eventually(async () => expect(await page.getByLabel('Announcements').count()).toBe(0));
+  await eventually(async () => expect(await page.getByRole('link', { name: 'Review the change' }).count()).toBe(0));
   const { data } = await owner.do('GET /audit');
   expect(data.map(({ action }) => action)).toEqual(
     expect.arrayContaining(['wallet.set', 'wallet.verified', 'wallet.change_requested', 'wallet.change_stopped']),

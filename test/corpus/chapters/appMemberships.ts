@@ -67,6 +67,9 @@ const recover = async (corpus: Corpus): Promise<void> => {
   const { token } = await createRecoveryLink(florin.admin, owner.email);
   const client = dashboard.stranger();
   await app(owner, 'announced', 'GET /announcements');
+  await app(client, 'request: no sign-in', 'POST /recovery/request', { body: { email: 'nobody@example.com' } });
+  await app(client, 'request', 'POST /recovery/request', { body: { email: owner.email } });
+  await app(owner, 'test mail', 'POST /mail/test');
   await app(client, 'check: unknown', 'POST /recovery/check', { body: unknown });
   await app(client, 'check', 'POST /recovery/check', { body: { token } });
   await app(client, 'unknown', 'POST /recovery', { body: { ...unknown, password: testPassword } });

@@ -6,6 +6,7 @@ import { useEnvironment } from '../pageLocation.ts';
 import { useAnswer } from '../serverCalls.ts';
 import { useMay } from '../session.tsx';
 import { CallbackSecret } from '../settings/callbackSecret.tsx';
+import { MailCard } from '../settings/mailCard.tsx';
 import { AccountSection, CheckoutSection, PaymentSection } from '../settings/settingsForm.tsx';
 
 const count = new Intl.NumberFormat('en-US');
@@ -28,6 +29,7 @@ const Plan = ({ settings: { plan, limits } }: { settings: SettingsAnswer }): Rea
 const Settings = (): ReactElement => {
   const settings = useAnswer('GET /settings');
   const mayReveal = useMay('secrets.reveal');
+  const mayTestMail = useMay('mail.test');
   const word = useEnvironment() === 'sandbox' ? 'test' : 'live';
   return (
     <Page title="Settings" lead={`Settings for ${word} payments. Test and live have separate settings.`}>
@@ -38,6 +40,7 @@ const Settings = (): ReactElement => {
             <PaymentSection settings={shown} />
             <CheckoutSection settings={shown} />
             {mayReveal && <CallbackSecret />}
+            {mayTestMail && <MailCard />}
             <Plan settings={shown} />
           </>
         )}

@@ -6,8 +6,9 @@ import { Button } from '../kit/button.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { OutsidePage } from '../kit/page.tsx';
+import { AppLink } from '../link.tsx';
 import { LostSession } from '../lostSession.tsx';
-import { base, navigate, usePageLocation } from '../pageLocation.ts';
+import { base, navigate, outsideHref, usePageLocation } from '../pageLocation.ts';
 import { askPasskey, canUsePasskeys } from '../passkeys.ts';
 import { useKeepSession, useSessionState } from '../session.tsx';
 
@@ -164,6 +165,11 @@ const SignIn = (): ReactElement => {
         </>
       )}
       <PasswordForm onSignedIn={onSignedIn} onCodeNeeded={setGiven} />
+      {session.data?.state === 'signed-out' && session.data.sendsMail && (
+        <div className="row outside-links">
+          <AppLink href={outsideHref('/forgotten')}>Forgot your password?</AppLink>
+        </div>
+      )}
     </OutsidePage>
   );
 };

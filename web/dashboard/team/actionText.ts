@@ -21,6 +21,7 @@ export const actionText: Readonly<Record<Action, string>> = {
   'settlement.sweep': 'Build and record sweeps',
   'settings.read': 'View settings and branding',
   'settings.manage': 'Change settings and branding',
+  'mail.test': 'Send a test e-mail to oneself',
   'team.read': 'View the team',
   'team.manage': 'Invite, change and remove members',
   'team.owners': 'Add, change and remove owners',

@@ -8,12 +8,14 @@ import { Form, FormError, Submit } from '../kit/form.tsx';
 import { SecretOnce } from '../kit/secretOnce.tsx';
 import { Time } from '../kit/time.tsx';
 import { useAct } from '../serverCalls.ts';
+import { useSession } from '../session.tsx';
 import { RoleChoices } from './roleChoices.tsx';
 
 type Made = AnswerOf<'POST /team/invitations'>;
 
 export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }): ReactElement => {
   const [made, setMade] = useState<Made | null>(null);
+  const { sendsMail } = useSession();
   const invite = useAct('POST /team/invitations', { refresh: ['GET /team'] });
   const close = (): void => {
     setMade(null);
@@ -24,8 +26,8 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       {made ? (
         <>
           <SecretOnce secret={made.link} what="link">
-            Send this link to {made.email}. Florin does not send email. The link is shown only now and works once, until{' '}
-            <Time at={made.expiresAt} />.
+            {sendsMail ? `This link was also sent to ${made.email}.` : `Send this link to ${made.email}.`} It is shown
+            only now and works once, until <Time at={made.expiresAt} />.
           </SecretOnce>
           <Buttons>
             <Button kind="primary" onClick={close}>

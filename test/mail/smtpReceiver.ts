@@ -1,0 +1,115 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** What the server does with the mail of a connection. */
+export type SmtpMood =
+  | 'accept'
+  | 'busy'
+  | 'refuse'
+  | 'refuse person'
+  | 'drop'
+  | 'drop in data'
+  | 'drop after data'
+  | 'late';
+
+export type ReceivedMail = { readonly from: string; readonly to: readonly string[]; readonly source: string };
+
+export type SmtpReceiver = {
+  readonly port: number;
+  /** Mails that were acknowledged or kept before the connection broke, in order. */
+  readonly kept: ReceivedMail[];
+  /** Mails that were answered with 554. */
+  readonly refused: string[];
+  /** Asked before each mail. */
+  mood: () => SmtpMood;
+  close(): Promise<void>;
+};
+
+type Dialogue = { mood: SmtpMood; from: string; to: string[]; isData: boolean; rest: string };
+
+const addressIn = (line: string): string => /<([^>]*)>/.exec(line)?.[1] ?? '';
+
+const lateMs = 30;
+
+/** A mail server on loopback, without TLS. It speaks as much of SMTP as a sender needs. */
+export const startSmtpReceiver = async (): Promise<SmtpReceiver> => {
+  const sockets = new Set<Socket>();
+  const keep = ({ from, to }: Dialogue, source: string): void => {
+    receiver.kept.push({ from, to: [...to], source });
+  };
+
+  const answerCommand = (socket: Socket, dialogue: Dialogue, line: string): unknown => {
+    const say = (text: string): boolean => socket.write(`${text}\r\n`);
+    const { mood } = dialogue;
+    const verb = line.slice(0, 4).toUpperCase();
+    if (verb === 'EHLO' || verb === 'HELO') return say('250 loopback');
+    if (verb === 'MAIL') {
+      if (mood === 'drop') return socket.destroy();
+      dialogue.from = addressIn(line);
+      return say(mood === 'busy' ? '451 later, please' : '250 ok');
+    }
+    if (verb === 'RCPT') {
+      const to = addressIn(line);
+      if (mood === 'refuse person') return say(`550 <${to}> is unknown here`);
+      dialogue.to.push(to);
+      return say('250 ok');
+    }
+    if (verb === 'DATA') {
+      dialogue.isData = true;
+      return say('354 go on');
+    }
+    if (verb === 'QUIT') return socket.end('221 bye\r\n');
+    return say(verb === 'STAR' ? '502 not here' : '250 ok');
+  };
+
+  const answerData = (socket: Socket, dialogue: Dialogue, source: string): unknown => {
+    const { mood } = dialogue;
+    if (mood === 'refuse') {
+      receiver.refused.push(source);
+      return socket.write('554 not wanted\r\n');
+    }
+    keep(dialogue, source);
+    if (mood === 'drop after data') return socket.destroy();
+    if (mood === 'late') return setTimeout(() => socket.write('250 kept\r\n'), lateMs);
+    return socket.write('250 kept\r\n');
+  };
+
+  const server = createServer(socket => {
+    sockets.add(socket);
+    const dialogue: Dialogue = { mood: receiver.mood(), from: '', to: [], isData: false, rest: '' };
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    socket.setEncoding('utf8');
+    socket.write('220 loopback\r\n');
+    socket.on('data', chunk => {
+      dialogue.rest += chunk;
+      for (;;) {
+        if (dialogue.isData && dialogue.mood === 'drop in data') {
+          socket.destroy();
+          return;
+        }
+        const end = dialogue.isData ? '\r\n.\r\n' : '\r\n';
+        const at = dialogue.rest.indexOf(end);
+        if (at < 0) return;
+        const part = dialogue.rest.slice(0, at);
+        dialogue.rest = dialogue.rest.slice(at + end.length);
+        if (dialogue.isData) {
+          dialogue.isData = false;
+          answerData(socket, dialogue, part);
+        } else answerCommand(socket, dialogue, part);
+      }
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const receiver: SmtpReceiver = {
+    port: (server.address() as AddressInfo).port,
+    kept: [],
+    refused: [],
+    mood: () => 'accept',
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+  return receiver;
+};

@@ -1,0 +1,1 @@
+import{a as r}from"./chunk-DPQFCP2Q.js";import{b as c,d as a}from"./chunk-NLZF6GWN.js";var e=c(a(),1),s=({code:o,label:t})=>(0,e.jsxs)("div",{className:"code-block",children:[(0,e.jsx)("section",{className:"code-scroll",tabIndex:0,"aria-label":t,children:(0,e.jsx)("pre",{children:(0,e.jsx)("code",{children:o})})}),(0,e.jsx)(r,{text:o,what:t.toLowerCase()})]});export{s as a};

@@ -1,1 +1,0 @@
-import{b as s,d as c}from"./chunk-SOM45UOW.js";var n=s(c(),1),a=e=>{let[t="0",o]=e.split("."),r=t.replace(/\B(?=(\d{3})+(?!\d))/g,",");return o===void 0?r:`${r}.${o}`},p=({amount:e,currency:t})=>(0,n.jsxs)("span",{className:"money",children:[a(e)," ",(0,n.jsx)("span",{className:"money-currency",children:t})]});export{a,p as b};

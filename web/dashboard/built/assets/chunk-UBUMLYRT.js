@@ -1,0 +1,1 @@
+import{a as o}from"./chunk-HR5M7YUE.js";var r=({current:n,required:t})=>t===null?n:Math.min(n,t);var m=n=>{let t=o(String(r(n)));return n.required===null?t:`${t} of ${o(String(n.required))}`},i=n=>/^order\b/i.test(n)?n:`Order ${n}`,s=({externalId:n,description:t,id:e})=>n===null?t??e:i(n),c=n=>`${o(n.amount)} ${n.currency} · ${s(n)} – Florin`;export{m as a,s as b,c};
