@@ -136,8 +136,8 @@ const deliveries = async (ask: Ask, ledger: Ledger): Promise<Check[]> => {
   for (const { id, events, sentMs, ackedMs } of ledger.endpoints) {
     const rows = await ask(
       `select e.id, e.type, d.id as delivery from events e left join deliveries d on d.event_id = e.id and d.endpoint_id = $1
-       where (e.created_at > $2 and ($4 or e.type = any($5)) and d.id is null) or (e.created_at < $3 and d.id is not null)
-         or (not ($4 or e.type = any($5)) and d.id is not null) limit 5`,
+       where e.payment_id is not null and ((e.created_at > $2 and ($4 or e.type = any($5)) and d.id is null)
+         or (e.created_at < $3 and d.id is not null) or (not ($4 or e.type = any($5)) and d.id is not null)) limit 5`,
       [id, new Date(ackedMs + clockSlackMs), new Date(sentMs - clockSlackMs), events.includes('*'), events],
     );
     problems.push(...rows.map(row => `${id}: ${JSON.stringify(row)}`));
