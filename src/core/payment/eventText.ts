@@ -14,6 +14,7 @@ export const eventText: Readonly<Record<EventType, string>> = {
   'payment.reverted': 'A chain reorganization removed money of a payment that was not completed.',
   'payment.reversed': 'A chain reorganization removed money of a completed payment. Stop the shipment if you can.',
   'payment.stray': 'Another token arrived, or money on another network. It does not count.',
-  'account.security': 'A wallet, an owner, a sign-in, a live key, a webhook or a secret changed. Must be selected by name.',
+  'account.security':
+    'A wallet, an owner, a sign-in, a live key, a webhook or a secret changed. Must be selected by name.',
   'webhook.test': 'A test event. Its data is not a payment.',
 };
