@@ -62,8 +62,6 @@ export const prepareFirstRun = async (config: Config, admin: AdminContext): Prom
 /** Call this after the key was shown. */
 export const finishFirstRun = (config: Config): Promise<void> => rm(unfinishedPath(config), { force: true });
 
-/** The name under which the database stores the dashboard's URL, for commands that print links to it. */
-
 /**
  * The token of the link that creates the first owner; null if there is an owner, or if this process does not serve the
  * API.

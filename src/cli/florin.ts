@@ -277,13 +277,9 @@ const startApi = async (parts: {
     requestId,
     log,
   });
-  const { listeners, ports } = await listen(config, server.handler, {
-    tls,
-    admit: cap.admit,
-    dashboardUrl: () => (context.dashboard.isAlone ? urls.dashboard : ''),
-    requestId,
-    log,
-  });
+  const dashboardUrl = () => (context.dashboard.isAlone ? urls.dashboard : '');
+  const edge = { tls, admit: cap.admit, dashboardUrl, requestId, log };
+  const { listeners, ports } = await listen(config, server.handler, edge);
   for (const environment of environments) {
     urls[environment] = config.publicUrls[environment] ?? `https://localhost:${ports[environment]}`;
     isStrict[environment] = !isLoopbackHost(new URL(urls[environment]).hostname);

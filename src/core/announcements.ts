@@ -90,5 +90,8 @@ const personalActions: readonly AuditAction[] = [
 ];
 export const isPersonal = (action: AuditAction): boolean => personalActions.includes(action);
 
+/** The actions that are announced only if they concern an owner. */
+export const ofOwners = (Object.keys(rules) as AuditAction[]).filter(action => rules[action] === ofAnOwner);
+
 /** The actions of which some acts are announced. */
 export const announcedActions = (Object.keys(rules) as AuditAction[]).filter(action => rules[action] !== 'never');

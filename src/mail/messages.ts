@@ -8,6 +8,7 @@ export type Message = { readonly subject: string; readonly text: string; readonl
 export const actText: Partial<Readonly<Record<AuditAction, string>>> = {
   'key.created': 'created a live API key',
   'key.rotated': 'rotated a live API key',
+  'person.guesses_noticed': 'noticed guesses at a password from many addresses',
   'person.joined': 'joined as an owner',
   'person.passkey_added': 'added a passkey',
   'person.passkey_removed': 'removed a passkey',
@@ -21,6 +22,7 @@ export const actText: Partial<Readonly<Record<AuditAction, string>>> = {
   'person.totp_removed': 'turned off an authenticator app',
   'secret.revealed': 'revealed a signing secret',
   'secret.rotated': 'rotated a signing secret',
+  'wallet.change_approved': 'approved a wallet change',
   'wallet.change_in_force': 'put a requested wallet change into force',
   'wallet.change_requested': 'requested a wallet change',
   'wallet.change_stopped': 'stopped a wallet change',

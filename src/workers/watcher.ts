@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
+import type { Block } from '../core/chain.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { applyBlocks, rollBackAsDecided } from '../engine/chain/applyBlocks.ts';
 import { LeaseLost } from '../engine/chain/heldChain.ts';
@@ -51,6 +52,8 @@ const minScanMs = 5_000;
 const deepestReorg = 256;
 /** Interval for checking unverified transfers again. */
 const verifyMs = 30_000;
+/** How long reading overdue addresses may keep the watcher from new blocks: nodes drop the state of older ones. */
+const overdueTurnMs = 120_000;
 const [minRetryMs, maxRetryMs] = [250, 10_000];
 
 const isLocal = ({ networks }: WatchedChain): boolean => networks[0]!.backing === 'devchain';
@@ -101,6 +104,11 @@ const follow = async (
   const reconcile = createReconciler({ context, driver, lease }, isLocal(chain) ? 0 : deepestReorg);
   const rescan = createRescanner(context, driver, lease);
   const scanCoins = createCoinScanner(context, driver, lease, coinScanMs(chain));
+  /** Before the time is published: after an outage of more than an hour, nothing else would hold expiry. */
+  const readOverdue = async (at: Block, upTo: Date): Promise<void> => {
+    const untilMs = performance.now() + overdueTurnMs;
+    while ((await readExpiring(at, upTo, host, signal)) && !signal.aborted && performance.now() < untilMs);
+  };
   for await (const step of driver.follow(cursor, host, signal)) {
     if (step.kind === 'halt') {
       context.log.error({ caip2, reason: step.reason }, 'a chain is halted until an operator decides');
@@ -115,9 +123,8 @@ const follow = async (
         context.log.warn({ caip2, to: step.rollbackTo.number, latest }, 'a chain was reorganised');
       }
     } else {
-      // Before the time is published: after an outage of more than an hour, nothing else would hold expiry.
-      if (step.caughtUpAt !== null)
-        while (await readExpiring(step.at, step.caughtUpAt, host, signal)) if (signal.aborted) return;
+      if (step.caughtUpAt !== null) await readOverdue(step.at, step.caughtUpAt);
+      if (signal.aborted) return;
       await writeIdle(context.db, lease, step.tags, step.caughtUpAt);
       if (step.caughtUpAt !== null) {
         await scanCoins(step.at, step.caughtUpAt, signal);

@@ -21,6 +21,7 @@ const startDelivering = (env: Record<string, string>, log?: Log) =>
     {
       FLORIN_ROLES: 'deliver',
       FLORIN_MASTER_KEY: masterKey,
+      FLORIN_PUBLIC_URL: dashboard.scene.florin.urls.production,
       FLORIN_SANDBOX_PUBLIC_URL: dashboard.scene.florin.urls.sandbox,
       ...env,
     },

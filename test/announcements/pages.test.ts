@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import type { AuditAction } from '../../src/core/auditActions.ts';
+import type { Environment } from '../../src/core/environment.ts';
 import { announceEffects } from '../../src/engine/wallets/announceEffects.ts';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { otherTreasury, startWalletScene, treasury } from '../dashboard/walletScene.ts';
@@ -14,8 +16,8 @@ beforeAll(async () => {
 });
 
 const acts = async () => (await (await wallets.dashboard.as('viewer')).do('GET /announcements')).acts;
-const act = (action: 'secret.revealed' | 'person.signed_in', environment: 'sandbox' | 'production') =>
-  performed(wallets.scene.admin, wallets.accountId, { action, environment });
+const act = (action: AuditAction, environment: Environment | null, detail: Record<string, unknown> = {}) =>
+  performed(wallets.scene.admin, wallets.accountId, { action, environment, detail });
 
 test('a change that has come into force is announced exactly once, however many look', async () => {
   await wallets.owner.prove();
@@ -83,6 +85,20 @@ test('a new member is not told of what was before them, and nobody of another ac
   await act('secret.revealed', 'production');
   const subjects = (await stranger.do('GET /announcements')).acts.map(({ subject }) => subject);
   expect(subjects).toEqual([other.keyIds.production]);
+});
+
+test('many acts of one kind, or acts that are not announced, hide no other', async () => {
+  await act('webhook.deleted', 'production');
+  const of = async (action: string) => (await acts()).filter(each => each.action === action).length;
+  for (let done = 0; done < 30; done++) {
+    await act('person.role_changed', null, { from: 'viewer', to: 'support' });
+    await act('secret.revealed', 'production');
+  }
+  expect(await of('webhook.deleted')).toBe(1);
+  expect(await of('secret.revealed')).toBe(5);
+  expect(await of('person.role_changed')).toBe(0);
+  await act('person.role_changed', null, { from: 'viewer', to: 'owner' });
+  expect(await of('person.role_changed')).toBe(1);
 });
 
 test('old acts are shown no more', async () => {

@@ -8,11 +8,15 @@ import { perform } from '../../src/engine/perform.ts';
 export const performed = async (
   admin: AdminContext,
   accountId: string,
-  act: { readonly action: AuditAction; readonly environment: Environment | null },
+  act: {
+    readonly action: AuditAction;
+    readonly environment: Environment | null;
+    readonly detail?: Readonly<Record<string, unknown>>;
+  },
 ): Promise<void> => {
-  const { action, environment } = act;
+  const { action, environment, detail = {} } = act;
   const scope = environment === null ? { accountId, environment } : { accountId, environment };
   const acting = { scope, actor: operatorActor, address: null };
-  const deed = { action, subject: null, detail: {} } as const;
+  const deed = { action, subject: null, detail };
   await perform(admin, acting, null, async () => ({ value: null, deed }));
 };

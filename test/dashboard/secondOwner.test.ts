@@ -131,7 +131,12 @@ describe('the operator', () => {
     const { id } = await waitingWallet(owner);
     const { token } = await createRecoveryLink(dashboard.scene.admin, owner.email);
     const back = dashboard.stranger();
-    await back.do('POST /recovery', { body: { token, password: 'a river that came back' } });
+    const body = { token, password: 'a river that came back' };
+    const byMail = (yes: boolean) => dashboard.scene.admin.db.script(`update recovery_links set by_mail = ${yes}`);
+    await byMail(true);
+    expectHeld(await back.call('POST /recovery', { body }));
+    await byMail(false);
+    await back.do('POST /recovery', { body });
     expect((await owner.call('GET /team')).status).toBe(401);
     expect((await stopWallet(back, id)).status).toBe(200);
     const preview = { network: 'base', treasury: treasuries[2] };

@@ -27,9 +27,9 @@ const landed: Readonly<Record<string, string>> = {
   '0018_cheaper_facts.sql': 'aafb2ebc7e63d0cf0c70e805f75612220dc8a7c5c974470fff493e24be6f25d3',
   '0019_memberships.sql': 'f2d45ae3bc49c6488811c6b8c09b4b082ad7b6d2c17f44bab89167516362692f',
   '0020_key_makers.sql': '47249b71bc1eb5609b48df817c986f646ce4d8cea6f04a7c9febe64168445723',
-  '0021_heads_at_creation.sql': '6f568bf10d14dab762262c4b23ee2af2129dbc9d82eaa5c0a20e2cdfd9d9843f',
+  '0021_heads_at_creation.sql': '299f5132c56ee99b2b51822b68cd6fe3aa65339bbc383d16c3d5807cb3c2dd96',
   '0022_guesses.sql': '8770b9572bbc5d30ea816439514939b4f266854cd853deda64d39e56d0fd0c03',
-  '0023_announcements.sql': 'f15d4ec1305c8d2ae652ea6f94a83fd1d5dbe841bb9145698b29d19aeaafba91',
+  '0023_announcements.sql': 'abdb73616a49a1a446a66bb245f705b68a7018b603286b9ff6270a7b21f9ba5d',
   '0024_two_owners.sql': '02dc4e3b40b4a682bd3b437ee91961ed2b0071aa5ecff82731598f6f2bfb9a40',
 };
 

@@ -77,9 +77,9 @@ export type SessionApi = {
   'POST /invitation/sign-in': { body: { token: string; password: string; code?: string }; answer: SignInAnswer };
   'POST /invitation/sign-in/passkey': { body: { token: string; response: Json }; answer: SignedIn };
   'POST /invitation/passkey/options': { body: { token: string; name: string }; answer: Json };
-  /** A link with which a person who cannot sign in any more sets a new password. */
-  /** Asks for such a link by mail. The answer is the same whether or not the address has a sign-in. */
+  /** Asks by mail for a link that sets a new password. The answer is the same whether or not the address has a sign-in. */
   'POST /recovery/request': { body: { email: string }; answer: Done };
+  /** A link with which a person who cannot sign in any more sets a new password. */
   'POST /recovery/check': { body: { token: string }; answer: { email: string; opensAt: string } };
   'POST /recovery': { body: { token: string; password: string }; answer: SignedIn };
   'POST /sign-in': { body: { email: string; password: string; code?: string }; answer: SignInAnswer };

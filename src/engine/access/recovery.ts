@@ -41,17 +41,17 @@ export type NewRecoveryLink = {
 };
 
 /**
- * Makes the link, which waits a day if one of the person's accounts has another owner, or `mustWait`. All members of their
+ * Makes the link, which waits a day if one of the person's accounts has another owner, or `byMail.mustWait`. All members of their
  * accounts are told. Null if the person is not a member of any account.
  */
 export const makeRecoveryLink = async (
   tx: Queryable,
   person: PersonRow,
-  mustWait = false,
+  byMail: { readonly mustWait: boolean } | null = null,
 ): Promise<{ link: NewRecoveryLink; followed: Deed[] } | null> => {
   const accounts = await accountsOf(tx, person.id);
   if (accounts.length === 0) return null;
-  let hasToWait = mustWait;
+  let hasToWait = byMail?.mustWait ?? false;
   for (const { id } of accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
     const owners = await lockOwners(tx, id);
     hasToWait ||= owners.some(owner => owner !== person.id);
@@ -62,6 +62,7 @@ export const makeRecoveryLink = async (
     personId: person.id,
     waitSeconds: hasToWait ? waitSeconds : 0,
     livesSeconds,
+    byMail: byMail !== null,
   });
   const detail = { email: person.email, opensAt: times.opensAt.toISOString() };
   const deed = { action: 'person.recovery_link_created', subject: person.id, detail } as const;
@@ -108,7 +109,7 @@ export const recover = async (
   const link = await checkRecovery(context, given.token);
   const passwordHash = await acceptPassword(given.password, link);
   const actor = personActor(link);
-  const acting = { scope: null, actor, address: visit.address, isOperatorsLink: true };
+  const acting = { scope: null, actor, address: visit.address, isOperatorsLink: !link.byMail };
   return perform(context, acting, null, async tx => {
     const personId = await spendRecoveryLink(tx, hashToken(given.token)!);
     const person = personId === null ? null : await lockPerson(tx, personId);

@@ -40,7 +40,7 @@ export const answerRecovery = async (
     const nothing = { value: null, deed: null };
     const person = await lockPerson(tx, found.id);
     if (!person || (await hasOpenRecoveryLink(tx, person.id))) return nothing;
-    const made = await makeRecoveryLink(tx, person, person.totpSecret !== null || person.passkeys > 0);
+    const made = await makeRecoveryLink(tx, person, { mustWait: person.totpSecret !== null || person.passkeys > 0 });
     if (!made) return nothing;
     const { token, opensAt, expiresAt } = made.link;
     const times = { opensAt: opensAt.toISOString(), expiresAt: expiresAt.toISOString() };

@@ -1,10 +1,11 @@
-import { announcedActions, isAnnounced } from '../../core/announcements.ts';
+import { announcedActions, isAnnounced, ofOwners } from '../../core/announcements.ts';
 import { auditActions } from '../../core/auditActions.ts';
 import { type AuditLogRow, listRecentActions } from '../../storage/audit/auditLog.ts';
 import type { Context } from '../context.ts';
 
 const days = 7;
-const limit = 20;
+/** Of each action. */
+const limit = 5;
 
 const isShown = ({ action, environment, detail }: AuditLogRow): boolean => {
   const known = auditActions.find(each => each === action);
@@ -19,4 +20,4 @@ export const readAnnounced = async (
   context: Pick<Context, 'db'>,
   member: { readonly accountId: string; readonly personId: string },
 ): Promise<AuditLogRow[]> =>
-  (await listRecentActions(context.db, member, { actions: announcedActions, days, limit })).filter(isShown);
+  (await listRecentActions(context.db, member, { actions: announcedActions, ofOwners, days, limit })).filter(isShown);

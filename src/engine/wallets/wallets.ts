@@ -121,7 +121,7 @@ const refuseWhileHeld = async (db: Queryable, { accountId }: Scope, personId: st
   if (freeAt === null) return;
   throw new FlorinError(
     'conflict',
-    `In the last ${guardHours} hours an owner, or how an owner signs in, changed, or a wallet change was stopped. Request the change after ${freeAt.toISOString()}, or ask another owner to request it.`,
+    `In the last ${guardHours} hours an owner, or how an owner signs in, changed, or a wallet change was stopped. Request the change after ${freeAt.toISOString()}, or ask another owner to request it. Whoever runs Florin can set a wallet at once: florin wallets set.`,
   );
 };
 

@@ -4,9 +4,12 @@ type Reader = Row & { email: string; accountName: string };
 
 const managersStatement = {
   name: 'mail-managers',
-  text: `select p.email, a.name as "accountName" from people p join accounts a on a.id = $1
-    where p.removed_at is null and (p.id = $2 or exists (select from memberships m where m.account_id = $1
-      and m.person_id = p.id and m.removed_at is null and m.role in ('owner', 'admin')))
+  text: `select p.email, a.name as "accountName"
+    from (select person_id as id from memberships
+        where account_id = $1 and removed_at is null and role in ('owner', 'admin')
+      union select $2) reader
+      join people p on p.id = reader.id and p.removed_at is null
+      join accounts a on a.id = $1
     order by p.email limit 1000`,
 };
 /** The owners and admins of an account, and the person concerned: they may be a member no more. */

@@ -11,8 +11,8 @@ export const endRecoveryLinks = async (tx: Queryable, personId: string): Promise
 
 const insertStatement = {
   name: 'recovery-link-insert',
-  text: `insert into recovery_links (token_hash, person_id, opens_at, expires_at)
-    values ($1, $2, clock_timestamp() + make_interval(secs => $3), clock_timestamp() + make_interval(secs => $3 + $4))
+  text: `insert into recovery_links (token_hash, person_id, opens_at, expires_at, by_mail)
+    values ($1, $2, clock_timestamp() + make_interval(secs => $3), clock_timestamp() + make_interval(secs => $3 + $4), $5)
     returning opens_at as "opensAt", expires_at as "expiresAt"`,
 };
 /** Only the latest link of a person works. */
@@ -23,11 +23,12 @@ export const putRecoveryLink = async (
     readonly personId: string;
     readonly waitSeconds: number;
     readonly livesSeconds: number;
+    readonly byMail: boolean;
   },
 ): Promise<{ opensAt: Date; expiresAt: Date }> => {
-  const { tokenHash, personId, waitSeconds, livesSeconds } = link;
+  const { tokenHash, personId, waitSeconds, livesSeconds, byMail } = link;
   await endRecoveryLinks(tx, personId);
-  const values = [tokenHash, personId, waitSeconds, livesSeconds];
+  const values = [tokenHash, personId, waitSeconds, livesSeconds, byMail];
   return (await tx.query<Row & { opensAt: Date; expiresAt: Date }>(insertStatement, values))[0]!;
 };
 
@@ -47,11 +48,14 @@ export type Recovery = {
   readonly name: string;
   readonly email: string;
   readonly opensAt: Date;
+  /** The person asked for it on the sign-in page. Otherwise the operator made it. */
+  readonly byMail: boolean;
 };
 
 const openLinks = `recovery_links r join people p on p.id = r.person_id and p.removed_at is null`;
 const isOpen = 'r.used_at is null and r.expires_at > clock_timestamp()';
-const recoveryColumns = `p.id as "personId", p.name, p.email, r.opens_at as "opensAt"`;
+const recoveryColumns = `p.id as "personId", p.name, p.email, r.opens_at as "opensAt",
+  r.by_mail as "byMail"`;
 
 const findStatement = {
   name: 'recovery-link-find',

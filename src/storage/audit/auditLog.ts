@@ -75,22 +75,32 @@ export const listAuditRows = (
 const recentStatement = {
   name: 'audit-recent',
   text: `select found.* from unnest($3::text[]) as a(action) cross join lateral (
-      select ${columns} from audit_log where account_id = $1 and action = a.action order by sequence desc limit $5) found
+      select ${columns} from audit_log where account_id = $1 and action = a.action
+        and environment is distinct from 'sandbox'
+        and (action <> all($6::text[]) or 'owner' in (detail ->> 'role', detail ->> 'from', detail ->> 'to'))
+      order by sequence desc limit $5) found
     join memberships m on m.account_id = $1 and m.person_id = $2
     where found.at > greatest(clock_timestamp() - $4 * interval '1 day', m.created_at + interval '1 minute')
-      and found.environment is distinct from 'sandbox'
-    order by found.sequence::bigint desc limit $5`,
+    order by found.sequence::bigint desc`,
 };
 /**
  * Rows of these actions for a member, newest first: of the last days, and not from before they joined or while they did.
+ * `limit` is for each action, so that many rows of one cannot hide the others.
  */
 export const listRecentActions = (
   db: Queryable,
   member: { readonly accountId: string; readonly personId: string },
-  filter: { readonly actions: readonly string[]; readonly days: number; readonly limit: number },
+  filter: {
+    readonly actions: readonly string[];
+    /** Those that count only if the role of an owner is in them. */
+    readonly ofOwners: readonly string[];
+    readonly days: number;
+    readonly limit: number;
+  },
 ): Promise<AuditLogRow[]> => {
   const { accountId, personId } = member;
-  return db.query<AuditLogRow>(recentStatement, [accountId, personId, filter.actions, filter.days, filter.limit]);
+  const { actions, ofOwners, days, limit } = filter;
+  return db.query<AuditLogRow>(recentStatement, [accountId, personId, actions, days, limit, ofOwners]);
 };
 
 const subjectStatement = {

@@ -1,9 +1,9 @@
 -- The newest block that was known when a payment got an address of an extended public key. Anybody can send to such an
 -- address before; nothing up to this block can be for the payment. Null for forwarders, whose addresses nobody knows
--- before, and for payments of before.
+-- before, and for payments of before. Not validated: all of those are null, and reading them would block other work.
 alter table payments
   add column head_number bigint,
-  add constraint payments_head_number_check check (head_number is null or (head_number >= 0 and wallet_kind = 'xpub'));
+  add constraint payments_head_number_check check (head_number is null or (head_number >= 0 and wallet_kind = 'xpub')) not valid;
 drop trigger payments_frozen on payments;
 create trigger payments_frozen before update on payments for each row
   when (

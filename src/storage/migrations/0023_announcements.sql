@@ -32,3 +32,6 @@ create table outbox (
 );
 create index outbox_due on outbox (kind, next_attempt_at) where parked_at is null;
 create index outbox_parked on outbox (parked_at) where parked_at is not null;
+
+-- Who reads a person's mailbox can ask for a link. One that the operator made passes where such a one does not.
+alter table recovery_links add column by_mail boolean not null default false;

@@ -72,13 +72,14 @@ export const findGuardingChange = async (
 
 /** Fewer than two established owners among the person who asks for a wallet and another one. */
 const isOneOwner = (other: string): string => `(select count(*) from memberships m where m.account_id = $1
-  and ${isEstablished('clock_timestamp()')} and m.person_id in ($2, ${other})) < 2`;
+  and ${isEstablished('(select clock_timestamp())')} and m.person_id in ($2, ${other})) < 2`;
 
 const heldStatement = {
   name: 'wallet-held-until',
   text: `with held as (
       select l.at from audit_log l
       where l.account_id = $1 and l.action = any($3::text[] || $4::text[]) and l.actor_kind = 'person'
+        and l.at > (select clock_timestamp()) - interval '${guardHours} hours'
         and case when l.action = any($3::text[])
             then exists (select from memberships o where o.account_id = $1 and o.person_id = l.actor_id
               and o.role = 'owner' and o.removed_at is null)
@@ -87,9 +88,9 @@ const heldStatement = {
       union all
       select w.stopped_at from wallet_stops w join wallet_approvals a on ${ofWallet}
       where w.account_id = $1 and w.environment = 'production' and ${isOneOwner('a.person_id')}
+        and w.stopped_at > (select clock_timestamp()) - interval '${guardHours} hours'
     )
-    select max(at) + interval '${guardHours} hours' as "freeAt" from held
-    where at > clock_timestamp() - interval '${guardHours} hours'`,
+    select max(at) + interval '${guardHours} hours' as "freeAt" from held`,
 };
 /**
  * Until when this person may ask for no wallet; null if they may. An owner changed, or changed how they sign in, or a
