@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { findBrowser } from './test/support/findBrowser.ts';
+import { findPrometheus } from './test/support/findPrometheus.ts';
 
 /**
  * `npm run test:all` runs everything and skips nothing; `npm test` leaves out what is tagged `thorough`. `npm run mutants`
@@ -24,6 +25,7 @@ export default defineConfig(({ mode }) => {
           description: 'needs TEST_DATABASE_URL and pg_dump of its server',
           skip: !process.env.TEST_DATABASE_URL,
         },
+        { name: 'promtool', description: 'needs promtool of Prometheus', skip: findPrometheus('promtool') === null },
         { name: 'thorough', description: 'left out of npm test, part of npm run test:all' },
       ],
       tagsFilter: isThorough ? [] : ['!thorough'],

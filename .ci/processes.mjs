@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -38,6 +38,26 @@ export const aptInstall = async (name, room, missing) => {
     const { code } = await run('apt-get', ['-q', '-y', '-o', 'Dpkg::Options::=--force-confold', ...args], options);
     if (code !== 0) throw new Error(`apt-get ${args.join(' ')} ended with ${code}`);
   }
+};
+
+/**
+ * Unpacks programs of a package of Debian below the room, and returns their folder: installing it would start a server.
+ * Works for programs that need no other package.
+ */
+export const aptUnpack = async (name, room, missing) => {
+  if (!existsSync('/usr/bin/apt-get')) throw new Error(missing);
+  const folder = join(room, name);
+  mkdirSync(folder);
+  const steps = [
+    ['apt-get', ['-q', 'update']],
+    ['apt-get', ['-q', 'download', name]],
+    ['sh', ['-c', `dpkg -x ${name}_*.deb .`]],
+  ];
+  for (const [command, args] of steps) {
+    const { code } = await run(command, args, { cwd: folder, room });
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}`);
+  }
+  return join(folder, 'usr', 'bin');
 };
 
 /** Starts a command that keeps running; `output()` is what it has said so far. */

@@ -6,7 +6,7 @@ import { processesBelow } from '../test/support/processesBelow.mjs';
 import { installWarnings } from './installWarnings.mjs';
 import { lockfileProblems, missingBinaries } from './lockfile.mjs';
 import { startPostgres } from './postgres.mjs';
-import { aptInstall, makeRoom, run, start } from './processes.mjs';
+import { aptInstall, aptUnpack, makeRoom, run, start } from './processes.mjs';
 import { trySmallInstall } from './smoke.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -46,6 +46,13 @@ const ensureBrowser = async options => {
   if ((await find()).code === 0) return;
   await aptInstall('chromium', options.room, 'Chromium is needed. On Debian: apt-get install chromium');
   if ((await find()).code !== 0) throw new Error('Chromium was installed and cannot be found.');
+};
+
+/** The folder of promtool; null if it is on the PATH. */
+const ensurePromtool = async options => {
+  const find = () => run('npx', ['--no-install', 'node', 'test/support/findPrometheus.ts'], options);
+  if ((await find()).code === 0) return null;
+  return aptUnpack('prometheus', options.room, 'promtool is needed. On Debian: apt-get install prometheus');
 };
 
 /** Adds up what vitest reports. A file that could not be run at all counts as one failure. */
@@ -149,8 +156,15 @@ const main = async room => {
   if (code !== 0) return;
 
   await check('a browser', () => ensureBrowser(options));
+  let promtool = null;
+  await check('promtool', async () => {
+    promtool = await ensurePromtool(options);
+  });
   // The embedded server has no pg_dump. The second database does.
-  await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest], options);
+  await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest], {
+    ...options,
+    env: promtool === null ? {} : { PROMETHEUS_PATH: promtool },
+  });
   await check('types', async () => {
     const { code, signal } = await run('npm', ['run', 'typecheck'], options);
     return code === 0 ? [] : [`npm run typecheck ended with ${signal ?? code}`];

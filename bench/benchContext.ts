@@ -1,8 +1,10 @@
 import { createIds, monotonicMs, networksOf } from '../src/cli/compose.ts';
 import { loadConfig } from '../src/cli/config.ts';
 import type { Log } from '../src/core/log.ts';
+import { silentMeter } from '../src/core/meter.ts';
 import { createNetworkDirectory } from '../src/engine/chain/networkDirectory.ts';
 import type { Context } from '../src/engine/context.ts';
+import { keepingSeals } from '../src/engine/seals/sealKeeper.ts';
 import type { PostgresConnection } from '../src/local/postgres/startPostgres.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { createDatabaseClock } from '../src/storage/databaseClock.ts';
@@ -23,6 +25,8 @@ export const openContext = async (options: {
   const { dataDir, service, rpcUrl, log } = options;
   const config = await loadConfig({ flags: { dataDir } });
   const db = openDatabase(service, { log });
+  const vault = createVault(await loadMasterKey({ dataDir }));
+  db.keepSeals(keepingSeals(vault, log));
   const clock = createDatabaseClock(db, { monotonicMs, wallMs: Date.now });
   await clock.synchronize();
   const settings = { publicUrl: 'https://localhost', checkoutUrl: 'https://localhost/checkout', allowLoopback: true };
@@ -31,7 +35,7 @@ export const openContext = async (options: {
     listDb: db,
     clock,
     ids: createIds(),
-    vault: createVault(await loadMasterKey({ dataDir })),
+    vault,
     networks: createNetworkDirectory(db, networksOf(config, rpcUrl), monotonicMs),
     localChain: null,
     environments: { production: settings, sandbox: settings },
@@ -43,8 +47,9 @@ export const openContext = async (options: {
     readCode: unreachable,
     refuseUrl: unreachable,
     derivationIndexes: { next: unreachable },
-    restoreGate: async () => 'open',
+    restoreState: async () => ({ gate: 'open', inReview: new Set() }),
     keyUses: { note() {}, flush: async () => {} },
     log,
+    meter: silentMeter,
   };
 };

@@ -3,10 +3,13 @@ import { request } from 'node:https';
 import { createIds } from '../src/cli/compose.ts';
 import { silentLog } from '../src/core/log.ts';
 import { openSession } from '../src/engine/access/sessions.ts';
+import { keepingSeals } from '../src/engine/seals/sealKeeper.ts';
 import { publicPort } from '../src/http/dashboard/cookies.ts';
 import { putMembership } from '../src/storage/access/memberships.ts';
 import { insertPerson } from '../src/storage/access/people.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
+import { loadMasterKey } from '../src/vault/masterKey.ts';
+import { createVault } from '../src/vault/vault.ts';
 import { median, quantile, round } from './figures.ts';
 import { tenantOf } from './list.ts';
 import type { Scene } from './scene.ts';
@@ -31,14 +34,16 @@ const signIn = async (db: Database, accountId: string): Promise<Visitor> => {
     name: 'Bench',
     passwordHash: null,
   } as const;
-  await insertPerson(db, { ...person, firstAccountId: accountId, createdAt: new Date() });
-  await putMembership(db, accountId, id, 'owner');
   const context = { ids, clock: { nowMs: Date.now } } as Parameters<typeof openSession>[0];
   const text = `select value from deployment where name = 'dashboard_url'`;
   const [row] = await db.query<{ value: string }>({ name: 'bench-dashboard-url', text });
   const origin = row!.value;
   const port = publicPort(origin);
-  const { token } = await openSession(context, db, person, { address: '127.0.0.1', device: 'Bench', port });
+  const { token } = await db.transaction(async tx => {
+    await insertPerson(tx, { ...person, firstAccountId: accountId, createdAt: new Date() });
+    await putMembership(tx, accountId, id, 'owner');
+    return openSession(context, tx, person, { address: '127.0.0.1', device: 'Bench', port });
+  });
   return { origin, cookie: `__Host-florin-${port}=${token}` };
 };
 
@@ -141,6 +146,7 @@ export const benchDashboard = async (scene: Scene, options: { payments: number }
     { ...scene.superuser, database: 'florin' },
     { log: silentLog, maxConnections: 1, queryTimeoutMs: 600_000 },
   );
+  db.keepSeals(keepingSeals(createVault(await loadMasterKey({ dataDir: scene.dataDir })), silentLog));
   try {
     const visitor = await signIn(db, tenant.id);
     const arePagesGood = await comparePages(scene, visitor, db, tenant.id);

@@ -5,6 +5,8 @@ import { localCaip2 } from '../src/cli/watchedChains.ts';
 import { createAccount } from '../src/engine/access/accounts.ts';
 import type { Context } from '../src/engine/context.ts';
 import { deriveAddress } from '../src/engine/payments/paymentAddress.ts';
+import { sealPayment } from '../src/engine/payments/paymentSeal.ts';
+import { begun } from '../src/engine/payments/sealNewPayment.ts';
 import { testTreasury } from '../src/engine/wallets/treasury.ts';
 import { superuserOf, withClient } from './benchDatabases.ts';
 import { copyRows } from './copyRows.ts';
@@ -19,7 +21,7 @@ const chunkRows = 20_000;
 const dayMs = 86_400_000;
 
 const columns = `account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
-  treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, metadata, created_at, expires_at, wake_at`;
+  treasury, derivation_index, mac, row_seal, tiers, tolerance_bps, late_policy, late_window_seconds, metadata, created_at, expires_at, wake_at`;
 
 const createdEvents = `insert into events (account_id, environment, id, payment_id, sequence, type, status, body, created_at)
   select account_id, environment, 'evt_' || substr(id, 5), id, 1, 'payment.created', 'pending', repeat('x', 1040), created_at
@@ -42,11 +44,37 @@ const pendingPayment = ({ vault, ids }: Context, accountId: string, n: number, n
   const walletKind = 'forwarder';
   const address = deriveAddress(vault, { scope, walletKind, treasury, index });
   const mac = vault.paymentMac({ ...scope, ...terms, id, walletKind, treasury, index, address });
-  const end = new Date(nowMs + dayMs).toISOString();
+  const [createdAt, expiresAt] = [new Date(nowMs), new Date(nowMs + dayMs)];
+  const end = expiresAt.toISOString();
+  const seal = sealPayment(vault, {
+    ...scope,
+    ...terms,
+    ...begun,
+    id,
+    walletKind,
+    treasury,
+    address,
+    mac,
+    amount: terms.amount.toString(),
+    derivationIndex: index.toString(),
+    tiers: [{ atLeast: '0', kind: 'depth', depth: 2 }],
+    toleranceBps: 0,
+    dustFloor: '0',
+    latePolicy: 'accept',
+    lateWindowSeconds: 2_592_000,
+    description: null,
+    metadata: `{"order":"${n}"}`,
+    callbackUrl: null,
+    redirectUrl: null,
+    externalId: null,
+    headNumber: null,
+    createdAt,
+    expiresAt,
+  });
   const row = [
     accountId, 'sandbox', id, terms.amount, terms.decimals, terms.currency, terms.network, terms.caip2, terms.contract, address,
-    walletKind, treasury, index, `\\\\x${mac.toString('hex')}`, '[{"atLeast":"0","kind":"depth","depth":2}]', 0, 'accept', 2_592_000,
-    `{"order":"${n}"}`, new Date(nowMs).toISOString(), end, end,
+    walletKind, treasury, index, `\\\\x${mac.toString('hex')}`, `\\\\x${seal.toString('hex')}`, '[{"atLeast":"0","kind":"depth","depth":2}]', 0, 'accept', 2_592_000,
+    `{"order":"${n}"}`, createdAt.toISOString(), end, end,
   ].join('\t'); // biome-ignore format: one row
   return { row: `${row}\n`, address };
 };

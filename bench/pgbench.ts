@@ -31,16 +31,18 @@ export const findPgbench = (): string => {
 const script = (accountId: string, endpointId: string): string => `\\set n random(1, 9223372036854775806)
 with fresh as (
   insert into payments (account_id, environment, id, amount, decimals, currency, network, caip2, contract, address, wallet_kind,
-    treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds, metadata, created_at, expires_at, wake_at)
+    treasury, derivation_index, mac, row_seal, tiers, tolerance_bps, late_policy, late_window_seconds, metadata, created_at,
+    expires_at, wake_at)
   select '${accountId}', 'sandbox', 'pay_' || substr(k, 1, 26), 12500000, 6, 'USDC', 'base', 'eip155:31337',
     '0xC8f69cfAFe638A2Cb93D8c9dd8E61D0326989727', '0x' || k || substr(k, 1, 8), 'forwarder',
-    '0x6bA5e65415F4C972B5204Ffd1D1108503fcce040', :n, decode(k || k, 'hex'), '[{"atLeast":"0","kind":"depth","depth":2}]', 0,
+    '0x6bA5e65415F4C972B5204Ffd1D1108503fcce040', :n, decode(k || k, 'hex'), decode(k || k, 'hex'), '[{"atLeast":"0","kind":"depth","depth":2}]', 0,
     'accept', 2592000, '{"order":"${'x'.repeat(20)}"}', now(), now() + interval '1 hour', now() + interval '1 hour'
   from md5(:n::text || :client_id::text || random()::text) k
-  returning account_id, environment, id, currency, network, created_at
+  returning account_id, environment, id, currency, network, mac, created_at
 ), announced as (
-  insert into events (account_id, environment, id, payment_id, sequence, type, status, body, created_at)
-  select account_id, environment, 'evt_' || substr(id, 5), id, 1, 'payment.created', 'pending', repeat('x', 1040), created_at from fresh
+  insert into events (account_id, environment, id, payment_id, sequence, type, status, body, row_seal, created_at)
+  select account_id, environment, 'evt_' || substr(id, 5), id, 1, 'payment.created', 'pending', repeat('x', 1040), mac, created_at
+  from fresh
   returning account_id, environment, id, created_at
 ), sent as (
   insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)

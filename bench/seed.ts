@@ -15,7 +15,7 @@ const workers = 2;
 
 const columns = `account_id, environment, id, status, exception, amount, amount_received, amount_confirmed, decimals, currency, network,
   caip2, contract, address, wallet_kind, treasury, derivation_index, mac, tiers, tolerance_bps, late_policy, late_window_seconds,
-  metadata, created_at, expires_at, completed_at, canceled_at, sequence, wake_at`;
+  metadata, created_at, expires_at, completed_at, canceled_at, sequence, wake_at, row_seal`;
 
 /** The totals that folding would give, from one pass over the rows. */
 const totals = (accountId: string): string => `

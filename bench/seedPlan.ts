@@ -1,3 +1,5 @@
+import type { PaymentStatus } from '../src/core/payment/states.ts';
+
 /** Describes the seeded payments of one account. Pure, so that workers and bench agree. */
 export type SeedPlan = {
   dataDir: string;
@@ -19,7 +21,7 @@ export const timeOf = (plan: Pick<SeedPlan, 'payments' | 'endMs'>, n: number): n
 
 const currencies = ['USDC', 'USDT', 'DAI', 'EURC', 'ETH'];
 const networks = ['ethereum', 'polygon', 'base', 'arbitrum', 'optimism', 'bsc', 'avalanche'];
-const statuses = [
+const statuses: readonly PaymentStatus[] = [
   'completed',
   'completed',
   'completed',
@@ -33,7 +35,7 @@ const statuses = [
 ];
 
 /** Mixed by a hash of the position, so that no filter correlates with another or with time. */
-export const combinationOf = (n: number): { status: string; currency: string; network: string } => {
+export const combinationOf = (n: number): { status: PaymentStatus; currency: string; network: string } => {
   const mixed = Math.imul(n + 1, 2_654_435_761) >>> 0;
   return {
     status: statuses[mixed % statuses.length]!,

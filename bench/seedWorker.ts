@@ -2,6 +2,8 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createIds } from '../src/cli/compose.ts';
 import { deriveAddress } from '../src/engine/payments/paymentAddress.ts';
+import { sealPayment } from '../src/engine/payments/paymentSeal.ts';
+import { begun } from '../src/engine/payments/sealNewPayment.ts';
 import { loadMasterKey } from '../src/vault/masterKey.ts';
 import { createVault } from '../src/vault/vault.ts';
 import { type Chunk, combinationOf, type SeedPlan, timeOf } from './seedPlan.ts';
@@ -21,7 +23,7 @@ const rowOf = (n: number, ids: ReturnType<typeof createIds>): string => {
   const index = BigInt(plan.firstIndex + n);
   const amount = BigInt(1_000_000 + (n % 99_000_000));
   const address = deriveAddress(vault, { scope, walletKind: 'forwarder', treasury: plan.treasury, index });
-  const walletKind = 'forwarder';
+  const walletKind = 'forwarder' as const;
   const seal = {
     ...scope,
     id,
@@ -36,13 +38,39 @@ const rowOf = (n: number, ids: ReturnType<typeof createIds>): string => {
     index,
     address,
   };
-  const at = new Date(ms).toISOString();
-  const end = new Date(ms + 3_600_000).toISOString();
+  const [createdAt, expiresAt] = [new Date(ms), new Date(ms + 3_600_000)];
+  const [at, end] = [createdAt.toISOString(), expiresAt.toISOString()];
+  const mac = vault.paymentMac(seal);
+  const rowSeal = sealPayment(vault, {
+    ...seal,
+    ...begun,
+    status,
+    amount: String(amount),
+    amountReceived: status === 'completed' ? String(amount) : '0',
+    amountConfirmed: status === 'completed' ? String(amount) : '0',
+    completedAt: status === 'completed' ? expiresAt : null,
+    canceledAt: status === 'canceled' ? expiresAt : null,
+    derivationIndex: String(index),
+    mac,
+    tiers: [{ atLeast: '0', kind: 'depth', depth: 2 }],
+    toleranceBps: 0,
+    dustFloor: '0',
+    latePolicy: 'accept',
+    lateWindowSeconds: 2_592_000,
+    description: null,
+    metadata: `{"order":"${n}"}`,
+    callbackUrl: null,
+    redirectUrl: null,
+    externalId: null,
+    headNumber: null,
+    createdAt,
+    expiresAt,
+  });
   return [
     plan.accountId, 'sandbox', id, status, absent, amount, status === 'completed' ? amount : 0, status === 'completed' ? amount : 0,
-    6, currency, network, caip2, contract, address, 'forwarder', plan.treasury, index, `\\\\x${vault.paymentMac(seal).toString('hex')}`,
+    6, currency, network, caip2, contract, address, 'forwarder', plan.treasury, index, `\\\\x${mac.toString('hex')}`,
     '[{"atLeast":"0","kind":"depth","depth":2}]', 0, 'accept', 2_592_000, `{"order":"${n}"}`, at, end,
-    status === 'completed' ? end : absent, status === 'canceled' ? end : absent, 1, absent,
+    status === 'completed' ? end : absent, status === 'canceled' ? end : absent, 1, absent, `\\\\x${rowSeal.toString('hex')}`,
   ].join('\t'); // biome-ignore format: one row
 };
 

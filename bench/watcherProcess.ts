@@ -58,7 +58,7 @@ process.once('message', async ({ dataDir, service, rpcUrl }: WatcherStart) => {
   const caughtUp = Promise.withResolvers<void>();
   const context = { ...opened, db: timed(opened.db, statements, caughtUp.resolve) };
   const local = { rpcUrl, pid: () => null, stop: async () => {} };
-  const chains = watchedChains(context.networks.all(), local, context.log);
+  const chains = watchedChains(context.networks.all(), local, context);
   const cpuBefore = process.cpuUsage();
   const begunMs = performance.now();
   const watchers = startWatchers(context, chains, 'bench');

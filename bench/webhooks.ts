@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { createIdSource } from '../src/core/ids.ts';
+import { accountEvent } from '../src/engine/webhooks/eventSeal.ts';
+import { loadMasterKey } from '../src/vault/masterKey.ts';
+import { createVault, type Vault } from '../src/vault/vault.ts';
 import type { BareDone, BareStart } from './bareSender.ts';
 import { superuserOf, withClient } from './benchDatabases.ts';
 import { call } from './client.ts';
@@ -32,16 +35,21 @@ const startSink = async (): Promise<Sink> => {
   return sink;
 };
 
+/** The body of every event, and the keys of its seal. */
+type Sample = { readonly body: string; readonly vault: Vault };
+
 /** The body of a triggered event, for a realistic size. */
-const sampleBody = async (scene: Scene): Promise<string> => {
+const readSample = async (scene: Scene): Promise<Sample> => {
   const { id } = await scene.florin('trigger', 'payment.completed', '--account', scene.accountId);
-  return JSON.stringify(await call(scene, 'GET', `/v1/events/${id}`));
+  const vault = createVault(await loadMasterKey({ dataDir: scene.dataDir }));
+  return { body: JSON.stringify(await call(scene, 'GET', `/v1/events/${id}`)), vault };
 };
 
 const ids = createIdSource(() => Math.floor(Math.random() * 2 ** 40));
 
-const insertEvents = `insert into events (account_id, environment, id, type, body, created_at)
-  select account_id, 'sandbox', id, 'payment.completed', $3, clock_timestamp() from unnest($1::text[], $2::text[]) as e(account_id, id)`;
+const insertEvents = `insert into events (account_id, environment, id, type, body, created_at, row_seal)
+  select account_id, 'sandbox', id, 'payment.completed', $3, $4, seal
+  from unnest($1::text[], $2::text[], $5::bytea[]) as e(account_id, id, seal)`;
 const insertDeliveries = `insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
   select account_id, 'sandbox', delivery_id(id, endpoint_id), id, endpoint_id, clock_timestamp(), clock_timestamp()
   from unnest($1::text[], $2::text[], $3::text[]) as d(account_id, id, endpoint_id)`;
@@ -50,14 +58,19 @@ type Due = { readonly accountId: string; readonly endpointId: string };
 /** Writes events and due deliveries in one transaction, as the service does. */
 const write = async (
   client: pg.Client,
-  body: string,
+  { vault, body }: Sample,
   due: readonly Due[],
   beforeCommit: (eventIds: readonly string[], atMs: number) => void = () => {},
 ): Promise<void> => {
   const eventIds = due.map(() => ids.next('event', Date.now()).id);
   const accounts = due.map(each => each.accountId);
+  const createdAt = new Date();
+  const seals = due.map(({ accountId }, at) => {
+    const scope = { accountId, environment: 'sandbox' } as const;
+    return accountEvent(vault, scope, { id: eventIds[at]!, type: 'payment.completed', body, createdAt }).seal;
+  });
   await client.query('begin');
-  await client.query(insertEvents, [accounts, eventIds, body]);
+  await client.query(insertEvents, [accounts, eventIds, body, createdAt, seals]);
   await client.query(insertDeliveries, [accounts, eventIds, due.map(each => each.endpointId)]);
   beforeCommit(eventIds, performance.timeOrigin + performance.now());
   await client.query('commit');
@@ -84,13 +97,13 @@ const isDone = async (client: pg.Client, { accountId, endpointId }: Due): Promis
 };
 
 /** How long the service takes for `count` deliveries, from their commit until the last is recorded. */
-const timeFlorin = async (scene: Scene, client: pg.Client, body: string, due: Due, count: number) => {
+const timeFlorin = async (scene: Scene, client: pg.Client, sample: Sample, due: Due, count: number) => {
   const text = `select pid from pg_stat_activity where application_name like 'florin%'`;
   const backends = (await client.query<{ pid: number }>(text)).rows.map(({ pid }) => pid);
   const spent = () => [cpuSeconds([scene.pid]), cpuSeconds(backends)] as const;
   let [before, sinceMs] = [spent(), 0];
   const all = Array.from({ length: count }, () => due);
-  await write(client, body, all, () => {
+  await write(client, sample, all, () => {
     before = spent();
     sinceMs = performance.now();
   });
@@ -104,7 +117,7 @@ const timeFlorin = async (scene: Scene, client: pg.Client, body: string, due: Du
 const timeLatencies = async (
   sink: Sink,
   client: pg.Client,
-  body: string,
+  sample: Sample,
   due: Due,
   count: number,
 ): Promise<number[]> => {
@@ -118,7 +131,7 @@ const timeLatencies = async (
     if (latencies.length === count) all.resolve();
   };
   for (let i = 0; i < count; i++) {
-    await write(client, body, [due], ([id], atMs) => void sentMs.set(id!, atMs));
+    await write(client, sample, [due], ([id], atMs) => void sentMs.set(id!, atMs));
     await pause(gapMs * (0.5 + Math.random()));
   }
   await all.promise;
@@ -137,16 +150,21 @@ const benchRate = async (
   scene: Scene,
   sink: Sink,
   client: pg.Client,
-  body: string,
+  sample: Sample,
   rounds: number,
 ): Promise<boolean> => {
   const due = await createEndpoint(scene, `http://127.0.0.1:${sink.port}/fast`);
   const ratios: number[] = [];
   for (let turn = 0; turn <= rounds; turn++) {
-    const start: BareStart = { url: `http://127.0.0.1:${sink.port}/fast`, body, count: deliveries, inFlight };
+    const start: BareStart = {
+      url: `http://127.0.0.1:${sink.port}/fast`,
+      body: sample.body,
+      count: deliveries,
+      inFlight,
+    };
     const bare = await runProcess<BareStart, BareDone>('./bareSender.ts', start);
     await bare.stop();
-    const florin = await timeFlorin(scene, client, body, due, deliveries);
+    const florin = await timeFlorin(scene, client, sample, due, deliveries);
     // The first round warms both sides up.
     if (turn === 0) continue;
     ratios.push(bare.done.seconds / florin.seconds);
@@ -179,27 +197,32 @@ const createDead = async (scene: Scene, sink: Sink): Promise<Due[]> => {
 };
 
 /** Writes events for dead endpoints, until stopped. */
-const keepBusy = async (client: pg.Client, body: string, dead: readonly Due[], signal: AbortSignal): Promise<void> => {
+const keepBusy = async (
+  client: pg.Client,
+  sample: Sample,
+  dead: readonly Due[],
+  signal: AbortSignal,
+): Promise<void> => {
   for (let at = 0; !signal.aborted; at = (at + deadShare) % dead.length) {
-    await write(client, body, dead.slice(at, at + deadShare));
+    await write(client, sample, dead.slice(at, at + deadShare));
     await pause(deadGapMs, undefined, { signal }).catch(() => undefined);
   }
 };
 
-const benchIsolation = async (scene: Scene, sink: Sink, body: string, rounds: number): Promise<boolean> =>
+const benchIsolation = async (scene: Scene, sink: Sink, sample: Sample, rounds: number): Promise<boolean> =>
   withClient(superuserOf(scene, scene.database.database), client =>
     withClient(superuserOf(scene, scene.database.database), async other => {
       const live = await createEndpoint(scene, `http://127.0.0.1:${sink.port}/reported`);
-      await timeLatencies(sink, client, body, live, 200);
-      const repeat = () => repeatLatencies(rounds, () => timeLatencies(sink, client, body, live, samples));
+      await timeLatencies(sink, client, sample, live, 200);
+      const repeat = () => repeatLatencies(rounds, () => timeLatencies(sink, client, sample, live, samples));
       const alone = await repeat();
       console.log(
         `webhooks, idle: commit → received p50 ${round(alone.p50)} ms (target ${idleTargetMs}), p99 ${round(alone.p99)} ms`,
       );
       const dead = await createDead(scene, sink);
-      for (let i = 0; i < backlog; i++) await write(other, body, dead);
+      for (let i = 0; i < backlog; i++) await write(other, sample, dead);
       const stopping = new AbortController();
-      const busy = keepBusy(other, body, dead, stopping.signal);
+      const busy = keepBusy(other, sample, dead, stopping.signal);
       // By then each of them has failed.
       await pause(settleMs);
       const beside = await repeat();
@@ -217,11 +240,11 @@ const benchIsolation = async (scene: Scene, sink: Sink, body: string, rounds: nu
 export const benchWebhooks = async (scene: Scene, options: { rounds: number }): Promise<boolean> => {
   const sink = await startSink();
   try {
-    const body = await sampleBody(scene);
+    const sample = await readSample(scene);
     const isFast = await withClient(superuserOf(scene, scene.database.database), client =>
-      benchRate(scene, sink, client, body, options.rounds),
+      benchRate(scene, sink, client, sample, options.rounds),
     );
-    const isIsolated = await benchIsolation(scene, sink, body, options.rounds);
+    const isIsolated = await benchIsolation(scene, sink, sample, options.rounds);
     return isFast && isIsolated;
   } finally {
     sink.stop();

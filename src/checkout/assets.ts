@@ -22,5 +22,5 @@ export const namedAsset = (stem: string, extension: string, contentType: string,
 export const checkoutAssets = (): CheckoutAssets => ({
   css: namedAsset('checkout', 'css', 'text/css; charset=utf-8', read('built/checkout.css')),
   script: namedAsset('checkout', 'js', 'text/javascript; charset=utf-8', read('built/checkout.js')),
-  icon: namedAsset('icon', 'svg', 'image/svg+xml', read('icon.svg')),
+  icon: namedAsset('icon', 'svg', 'image/svg+xml; charset=utf-8', read('icon.svg')),
 });

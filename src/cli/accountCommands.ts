@@ -14,6 +14,7 @@ import {
 } from '../engine/access/keys.ts';
 import { changeSettings, revealCallbacks, type SettingsChange } from '../engine/access/settings.ts';
 import { operatorActing } from '../engine/audit/acting.ts';
+import { confirmRecords } from '../engine/audit/confirmRecords.ts';
 import { perform } from '../engine/perform.ts';
 import { listAccounts } from '../storage/access/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/access/keys.ts';
@@ -115,6 +116,21 @@ const addAccounts = (program: Command): void => {
           ...(change.supportContact === undefined ? {} : { supportContact: after.supportContact }),
         };
         print(options, { ...scope, ...changed }, sentencesOf(`The ${environment} checkout of ${id}`, changed));
+      }),
+    );
+  common(
+    accounts
+      .command('confirm')
+      .description(
+        'Accept the keys, wallets, members and webhook endpoints of an account as they are, after florin doctor found that they were changed in the database. Look at them first.',
+      ),
+  )
+    .argument('<account>', 'Id of the account.')
+    .action((id: string, options: Common) =>
+      withAdmin(options, async admin => {
+        const scope = { accountId: id, environment: null };
+        await perform(admin, operatorActing(scope), null, confirmRecords(admin));
+        print(options, { accountId: id }, `The records of ${id} are confirmed.`);
       }),
     );
   common(accounts.command('list').description('List accounts.')).action((options: Common) =>

@@ -6,14 +6,17 @@ import type { Log } from '../core/log.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { compareAuditHeads, type RememberedHead } from '../engine/audit/auditHeads.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
+import { startLoop } from '../workers/loop.ts';
 import type { Config } from './config.ts';
+import { keepPersonRevisions } from './personRevisionsFile.ts';
 
 const pathOf = (config: Config): string => join(config.dataDir, 'audit-heads.json');
 
 const isHead = (value: unknown): value is RememberedHead => {
-  const { accountId, sequence, hash } = (value ?? {}) as Record<string, unknown>;
+  const { accountId, sequence, hash, content = '' } = (value ?? {}) as Record<string, unknown>;
   const isNamed = typeof accountId === 'string' && typeof sequence === 'string' && /^\d{1,18}$/.test(sequence);
-  return isNamed && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);
+  const isContent = content === '' || /^[0-9a-f]{64}$/.test(String(content));
+  return isNamed && isContent && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);
 };
 
 const readHeads = async (path: string): Promise<RememberedHead[]> => {
@@ -38,7 +41,7 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
  * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now. The
  * database alone cannot show that rows were deleted from the end of a log.
  */
-export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, 'db'>): Promise<string[]> => {
+export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, 'db' | 'vault'>): Promise<string[]> => {
   const path = pathOf(config);
   const { problems, heads } = await compareAuditHeads(admin, await readHeads(path));
   await writeFileAtomically(path, `${JSON.stringify(heads)}\n`, 0o600);
@@ -46,21 +49,43 @@ export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, '
 };
 
 /** The server keeps running. The log and `florin doctor` report what is missing. */
-export const noticeAuditLoss = async (config: Config, admin: Pick<AdminContext, 'db'>, log: Log): Promise<void> => {
+export const noticeAuditLoss = async (
+  config: Config,
+  admin: Pick<AdminContext, 'db' | 'vault'>,
+  log: Log,
+): Promise<void> => {
   try {
     const problems = await keepAuditHeads(config, admin);
     if (problems.length > 0) log.error({ problems }, 'rows of the audit log are missing');
+    const earlier = await keepPersonRevisions(config, admin);
+    if (earlier.length > 0) log.error({ problems: earlier }, 'people are as they were before');
   } catch (error) {
     log.error({ err: error }, 'the audit logs could not be checked for missing rows');
   }
 };
 
-/** Checks at once, and again when the returned function is called. */
+/** What is cut off within this time, of rows that were added within it, is seen only where they were announced. */
+const keepIntervalMs = 60_000;
+
+/** Checks at once, regularly, and when the returned function is called. */
 export const openAuditHeads = async (
   config: Config,
-  admin: Pick<AdminContext, 'db'>,
+  admin: Pick<AdminContext, 'db' | 'vault'>,
   log: Log,
+  intervalMs = keepIntervalMs,
 ): Promise<() => Promise<void>> => {
   await noticeAuditLoss(config, admin, log);
-  return () => noticeAuditLoss(config, admin, log);
+  const loop = startLoop({
+    name: 'audit heads',
+    intervalMs,
+    log,
+    async work() {
+      await noticeAuditLoss(config, admin, log);
+      return false;
+    },
+  });
+  return async () => {
+    await loop.stop();
+    await noticeAuditLoss(config, admin, log);
+  };
 };

@@ -10,6 +10,7 @@ import { type Log, silentLog } from '../core/log.ts';
 import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
 import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
+import { keepingSeals } from '../engine/seals/sealKeeper.ts';
 import { ensureLocalCertificates } from '../local/localCa.ts';
 import {
   type EmbeddedPostgres,
@@ -20,11 +21,12 @@ import {
 import { checkServer } from '../storage/bootChecks.ts';
 import { type ConnectionSettings, type Database, openDatabase } from '../storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
-import { claimDeploymentValue } from '../storage/deployment.ts';
 import { migrate } from '../storage/migrate.ts';
-import { loadMasterKey } from '../vault/masterKey.ts';
-import { createVault, type Vault } from '../vault/vault.ts';
+import type { KeyRing } from '../vault/keyRing.ts';
+import type { Vault } from '../vault/vault.ts';
 import { type Config, ConfigError } from './config.ts';
+import { openKeys } from './masterKeys.ts';
+import { refuseUnfinishedRestore } from './restoredMark.ts';
 
 /** Takes 40 random bits at a time from a buffer. A system call per id would cost more than the id. */
 const createRandom40 = (): (() => number) => {
@@ -149,22 +151,18 @@ export const openStorage = async (
   return { db, service, stop: () => db.close() };
 };
 
-/** Opens the vault. Fails if this database was created with another master key. */
-const openVault = async (config: Config, db: Database): Promise<Vault> => {
-  const masterKey = await loadMasterKey({ dataDir: config.dataDir, setting: config.masterKey ?? undefined });
-  const inForce = await claimDeploymentValue(db, 'master_key_fingerprint', masterKey.fingerprint);
-  if (inForce !== masterKey.fingerprint) {
-    throw new ConfigError([
-      'The master key does not match this database. Restore keys/master or FLORIN_MASTER_KEY. No address or secret can be verified with another key.',
-    ]);
-  }
-  return createVault(masterKey);
-};
-
-export const openAdmin = async (config: Config, storage: OpenStorage): Promise<AdminContext> => {
+/** `ring`: the keys, if they are open already. */
+export const openAdmin = async (
+  config: Config,
+  storage: OpenStorage,
+  log: Log = silentLog,
+  ring?: KeyRing,
+): Promise<AdminContext> => {
   const clock: DatabaseClock = createDatabaseClock(storage.db, { monotonicMs, wallMs: Date.now });
   await clock.synchronize();
-  return { db: storage.db, clock, ids: createIds(), vault: await openVault(config, storage.db) };
+  const { vault } = ring ?? (await openKeys(config, storage.db, log));
+  storage.db.keepSeals(keepingSeals(vault, log));
+  return { db: storage.db, clock, ids: createIds(), vault };
 };
 
 /** Test tokens of the local chain: the tokens of each mainnet, and those that the production configuration adds. */
@@ -208,6 +206,7 @@ export const makeDataDir = async (config: Config): Promise<void> => {
     const why = `The data directory ${config.dataDir} cannot be used (${codeOf(error)})`;
     throw new ConfigError([`${why}: make it writable for this user, or choose another with --data-dir.`]);
   }
+  await refuseUnfinishedRestore(config);
 };
 
 /**
@@ -215,7 +214,13 @@ export const makeDataDir = async (config: Config): Promise<void> => {
  * API process beside this one, the proxy in front of it, and the local chain, whose node accepts commands from anyone.
  */
 export const knownListeners = (
-  { hosts, ports, publicUrls, dashboard }: Pick<Config, 'hosts' | 'ports' | 'publicUrls' | 'dashboard'>,
+  {
+    hosts,
+    ports,
+    publicUrls,
+    dashboard,
+    metrics,
+  }: Pick<Config, 'hosts' | 'ports' | 'publicUrls' | 'dashboard' | 'metrics'>,
   chainUrl: string | null,
 ): { address: string; port: number }[] => {
   const named = [...Object.values(publicUrls), dashboard.url].flatMap(url =>
@@ -223,7 +228,15 @@ export const knownListeners = (
   );
   const all = [...new Set([...Object.values(ports), ...(dashboard.port === null ? [] : [dashboard.port]), ...named])];
   const served = hosts.flatMap(address => all.map(port => ({ address, port })));
+  if (metrics !== null) served.push(...metrics.hosts.map(address => ({ address, port: metrics.port })));
   if (chainUrl === null) return served;
   const { hostname, port } = new URL(chainUrl);
   return [...served, { address: hostname, port: Number(port) }];
+};
+
+/** Connections for long lists, which must not wait for those of payments. */
+export const openLists = ({ service }: Pick<OpenStorage, 'service'>, vault: Vault, log: Log): Database => {
+  const db = openDatabase(service, { log, maxConnections: 4, applicationName: 'florin lists' });
+  db.keepSeals(keepingSeals(vault, log));
+  return db;
 };

@@ -1,30 +1,13 @@
 import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
 import type { MailSettings } from '../mail/mailer.ts';
-import { readSender, readSmtpServer } from '../mail/smtpServer.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
-import {
-  type Bad,
-  checkMasterKey,
-  databaseProblem,
-  listOf,
-  parseAlertUrl,
-  parseCheckoutUrl,
-  parseConnections,
-  parseDatabaseUrl,
-  parseDays,
-  parseHosts,
-  parseOrigin,
-  parsePort,
-  parseProxies,
-} from './parseSettings.ts';
+import { type Bad, databaseProblem } from './parseSettings.ts';
+import { type LogLevel, type Role, type Setting, settings } from './settings.ts';
 
-export const roles = ['api', 'watch', 'deliver'] as const;
-export type Role = (typeof roles)[number];
-
-const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+/** An absolute path; `files` are kept beside the one that is written. */
+export type LogFile = { readonly path: string; readonly maxBytes: number; readonly files: number };
 
 /** The validated and frozen configuration. Contains secrets: never log it. */
 export type Config = {
@@ -48,9 +31,23 @@ export type Config = {
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
   /** The setting, checked for its format; null means the file in the data directory. */
   readonly masterKey: string | null;
+  /** The key that a rotation goes to; null means the file in the data directory, if there is one. */
+  readonly nextMasterKey: string | null;
   /** Encrypts what `florin export recovery` writes; null means that the command asks. */
   readonly recoveryPassphrase: string | null;
+  /** Public keys for which backups are encrypted unless the command names others. */
+  readonly backupRecipients: readonly string[];
+  /** When and where the running server takes backups of its embedded database; null if it takes none. */
+  readonly backups: {
+    /** An absolute path. */
+    readonly directory: string;
+    readonly hours: number;
+    readonly keep: number;
+    readonly recipients: readonly string[];
+  } | null;
   readonly roles: readonly Role[];
+  /** Null if metrics are not served. */
+  readonly metrics: { readonly port: number; readonly hosts: readonly string[] } | null;
   /** How long successful deliveries are kept. */
   readonly deliveryLogDays: number;
   /** Security events of every account are sent here; null if nowhere. A secret: such addresses often contain a token. */
@@ -60,6 +57,8 @@ export type Config = {
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly logLevel: LogLevel;
+  /** Null means standard error. */
+  readonly logFile: LogFile | null;
   /** True only if all public URLs are loopback: others do not use this deployment. Applies to sandbox events only. */
   readonly allowLoopbackWebhooks: boolean;
   readonly networks: ConfiguredNetworks;
@@ -78,200 +77,13 @@ export class ConfigError extends Error {
   }
 }
 
-const parseRoles = (text: string, bad: Bad): Role[] | undefined => {
-  if (text === 'all') return [...roles];
-  const named = listOf(text);
-  const known = roles.filter(role => named.includes(role));
-  const isList = known.length > 0 && known.length === named.length;
-  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
-};
-
-type Setting<T> = {
-  /** In commander's syntax; absent if only the environment variable exists. */
-  readonly flag?: string;
-  readonly variable: string;
-  readonly fallback: string | null;
-  readonly help: string;
-  readonly parse: (text: string, bad: Bad) => T | undefined;
-};
-
-const setting = <T>(row: Setting<T>): Setting<T> => row;
-
-/** Defaults, help texts, validation and docs/configuration.md all come from this table. */
-export const settings = {
-  dataDir: setting({
-    flag: '--data-dir <dir>',
-    variable: 'FLORIN_DATA_DIR',
-    fallback: './data',
-    help: 'Directory for all data that must survive a restart.',
-    parse: text => text,
-  }),
-  host: setting({
-    flag: '--host <addresses>',
-    variable: 'FLORIN_HOST',
-    fallback: '127.0.0.1,::1',
-    help: 'Addresses to listen on, separated by commas. Anything but loopback needs both public URLs and TLS.',
-    parse: parseHosts,
-  }),
-  port: setting({
-    flag: '--port <port>',
-    variable: 'FLORIN_PORT',
-    fallback: '8443',
-    help: 'Port of the production environment; 0 picks a free one.',
-    parse: parsePort,
-  }),
-  sandboxPort: setting({
-    flag: '--sandbox-port <port>',
-    variable: 'FLORIN_SANDBOX_PORT',
-    fallback: '8444',
-    help: 'Port of the sandbox; 0 picks a free one. Equal ports need public URLs with distinct hosts.',
-    parse: parsePort,
-  }),
-  publicUrl: setting({
-    variable: 'FLORIN_PUBLIC_URL',
-    fallback: null,
-    help: 'Address at which clients reach production. Default: https://localhost and its port.',
-    parse: parseOrigin,
-  }),
-  sandboxPublicUrl: setting({
-    variable: 'FLORIN_SANDBOX_PUBLIC_URL',
-    fallback: null,
-    help: 'Address at which clients reach the sandbox. Default: https://localhost and its port.',
-    parse: parseOrigin,
-  }),
-  checkoutUrl: setting({
-    variable: 'FLORIN_CHECKOUT_URL',
-    fallback: null,
-    help: "Address of the checkout pages. Default: each environment's own address and /checkout.",
-    parse: parseCheckoutUrl,
-  }),
-  dashboardUrl: setting({
-    flag: '--dashboard-url <url>',
-    variable: 'FLORIN_DASHBOARD_URL',
-    fallback: null,
-    help: 'Separate address for the dashboard, which then serves nothing else. Default: the address of production.',
-    parse: parseOrigin,
-  }),
-  dashboardPort: setting({
-    flag: '--dashboard-port <port>',
-    variable: 'FLORIN_DASHBOARD_PORT',
-    fallback: null,
-    help: 'Separate port for the dashboard; 0 picks a free one.',
-    parse: parsePort,
-  }),
-  dashboardAccounts: setting({
-    variable: 'FLORIN_DASHBOARD_ACCOUNTS',
-    fallback: 'off',
-    help: 'Whether people who are signed in may create further accounts: on or off.',
-    parse: (text, bad) => (['on', 'off'] as const).find(value => value === text) ?? bad('must be on or off'),
-  }),
-  trustedProxies: setting({
-    variable: 'FLORIN_TRUSTED_PROXIES',
-    fallback: null,
-    help: 'Addresses or CIDR blocks, separated by commas, whose X-Forwarded headers count.',
-    parse: parseProxies,
-  }),
-  connectionsPerAddress: setting({
-    variable: 'FLORIN_CONNECTIONS_PER_ADDRESS',
-    fallback: '256',
-    help: 'Open connections that one client address may have. Those of trusted proxies are not limited.',
-    parse: parseConnections,
-  }),
-  databaseUrl: setting({
-    variable: 'DATABASE_URL',
-    fallback: null,
-    help: 'PostgreSQL 15 or later, for the service. Default: an embedded server in the data directory.',
-    parse: parseDatabaseUrl,
-  }),
-  migrateDatabaseUrl: setting({
-    variable: 'FLORIN_MIGRATE_DATABASE_URL',
-    fallback: null,
-    help: 'The same database as a role that may change the schema. Default: DATABASE_URL.',
-    parse: parseDatabaseUrl,
-  }),
-  databaseTls: setting({
-    variable: 'FLORIN_DATABASE_TLS',
-    fallback: 'required',
-    help: 'Whether a database beyond loopback needs TLS: required, or optional if the network is encrypted otherwise.',
-    parse: (text, bad) =>
-      (['required', 'optional'] as const).find(value => value === text) ?? bad('must be required or optional'),
-  }),
-  masterKey: setting({
-    variable: 'FLORIN_MASTER_KEY',
-    fallback: null,
-    help: 'At least 32 random bytes, as hexadecimal digits or as base64. Default: created once, in the data directory.',
-    parse: checkMasterKey,
-  }),
-  recoveryPassphrase: setting({
-    variable: 'FLORIN_RECOVERY_PASSPHRASE',
-    fallback: null,
-    help: 'Passphrase for florin export recovery. Default: the command asks, or reads the first line of its input.',
-    parse: text => text,
-  }),
-  roles: setting({
-    variable: 'FLORIN_ROLES',
-    fallback: 'all',
-    help: 'What this process does: all, or some of api, watch and deliver, separated by commas.',
-    parse: parseRoles,
-  }),
-  deliveryLogDays: setting({
-    variable: 'FLORIN_DELIVERY_LOG_DAYS',
-    fallback: '30',
-    help: 'Days to keep successful webhook deliveries and their attempts. All others are kept forever.',
-    parse: parseDays,
-  }),
-  alertUrl: setting({
-    variable: 'FLORIN_ALERT_URL',
-    fallback: null,
-    help: 'Address that is told of security events of every account. Set it for every process with the role deliver.',
-    parse: parseAlertUrl,
-  }),
-  smtpUrl: setting({
-    variable: 'FLORIN_SMTP_URL',
-    fallback: null,
-    help: 'Mail server: smtps://user:password@host, or smtp:// with STARTTLS. Default: no mail is sent.',
-    parse: (text, bad) => {
-      const server = readSmtpServer(text);
-      return typeof server === 'string' ? bad(server) : server;
-    },
-  }),
-  mailFrom: setting({
-    variable: 'FLORIN_MAIL_FROM',
-    fallback: null,
-    help: 'Sender of mails: an address, or a name and an address in angle brackets.',
-    parse: (text, bad) => readSender(text) ?? bad('must be an e-mail address, or Name <address>'),
-  }),
-  redisUrl: setting<never>({
-    variable: 'REDIS_URL',
-    fallback: null,
-    help: 'Not supported yet. Florin does not start if it is set.',
-    parse: (_, bad) => bad('is not supported yet: rate limits are kept in each process; unset it to start'),
-  }),
-  tlsCert: setting({
-    variable: 'FLORIN_TLS_CERT',
-    fallback: null,
-    help: 'PEM file with the certificate chain. Default: a certificate of the local CA, for localhost only.',
-    parse: text => text,
-  }),
-  tlsKey: setting({
-    variable: 'FLORIN_TLS_KEY',
-    fallback: null,
-    help: 'PEM file with its private key.',
-    parse: text => text,
-  }),
-  logLevel: setting({
-    variable: 'FLORIN_LOG_LEVEL',
-    fallback: 'info',
-    help: 'How much is logged: debug, info, warn, error or silent.',
-    parse: (text, bad) => logLevels.find(level => level === text) ?? bad(`must be one of ${logLevels.join(', ')}`),
-  }),
-};
+const bytesPerMib = 1024 * 1024;
 
 type SettingName = keyof typeof settings;
 type Value<N extends SettingName> = NonNullable<ReturnType<(typeof settings)[N]['parse']>>;
 type Values = { readonly [N in SettingName]: Value<N> | null };
 
-type FlagName = 'dataDir' | 'host' | 'port' | 'sandboxPort' | 'dashboardUrl' | 'dashboardPort';
+type FlagName = 'dataDir' | 'host' | 'port' | 'sandboxPort' | 'dashboardUrl' | 'dashboardPort' | 'metricsPort';
 /** Flags override the environment. Commander derives these names from the flags of the table. */
 export type Flags = { readonly [N in FlagName]?: string | undefined };
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -305,13 +117,31 @@ export const loadConfig = async ({
     connectionsPerAddress: values.connectionsPerAddress!,
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     masterKey: values.masterKey,
+    nextMasterKey: values.nextMasterKey,
     recoveryPassphrase: values.recoveryPassphrase,
+    backupRecipients: values.backupRecipient ?? [],
+    backups: values.backupDir
+      ? {
+          directory: path(values.backupDir),
+          hours: values.backupHours!,
+          keep: values.backupKeep!,
+          recipients: values.backupRecipient!,
+        }
+      : null,
     roles: values.roles!,
+    metrics: values.metricsPort === null ? null : { port: values.metricsPort, hosts: values.metricsHost! },
     deliveryLogDays: values.deliveryLogDays!,
     alertUrl: values.alertUrl,
     mail: values.smtpUrl && values.mailFrom && { server: values.smtpUrl, from: values.mailFrom },
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
     logLevel: values.logLevel!,
+    logFile: values.logFile
+      ? {
+          path: path(values.logFile),
+          maxBytes: values.logFileMib! * bytesPerMib,
+          files: values.logFiles!,
+        }
+      : null,
     allowLoopbackWebhooks: isAllLoopback(publicUrl, sandboxPublicUrl, values.checkoutUrl, values.dashboardUrl),
     networks: file.networks,
   });
@@ -341,9 +171,39 @@ const readSettings = (flags: Flags, env: Variables, problems: string[]): Values 
   return Object.fromEntries(entries) as Values;
 };
 
+/** Settings that need another one. */
+const pairs: readonly (readonly [SettingName, SettingName])[] = [
+  ['backupDir', 'backupRecipient'],
+  ['tlsCert', 'tlsKey'],
+  ['tlsKey', 'tlsCert'],
+  ['metricsHost', 'metricsPort'],
+];
+
+/** What others can reach needs addresses and certificates of its own. */
+const exposureProblems = (values: Values, set: (name: SettingName) => boolean): string[] => {
+  const { host, publicUrl, sandboxPublicUrl, dashboardUrl } = values;
+  const problems: string[] = [];
+  const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
+  const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
+  for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
+    check(wide && !set(name), `${settings[name].variable} is required if Florin listens on more than loopback`);
+  }
+  check(
+    wide && set('dashboardPort') && !set('dashboardUrl'),
+    'FLORIN_DASHBOARD_URL is required if the dashboard has its own port on more than loopback',
+  );
+  const exposed = wide || !isAllLoopback(publicUrl, sandboxPublicUrl, dashboardUrl);
+  // Behind a trusted proxy, the proxy has the public certificate.
+  check(
+    exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
+    'FLORIN_TLS_CERT and FLORIN_TLS_KEY are required beyond loopback, or FLORIN_TRUSTED_PROXIES if a proxy terminates TLS',
+  );
+  return problems;
+};
+
 /** Checks the settings against each other. A value that failed to parse is null here but counts as set. */
 const contradictions = (values: Values, set: (name: SettingName) => boolean): string[] => {
-  const { host, port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
+  const { port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
   const problems: string[] = [];
   const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
 
@@ -356,9 +216,14 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
     const problem = url && values.databaseTls === 'required' ? databaseProblem(settings[name].variable, url) : null;
     if (problem !== null) problems.push(problem);
   }
-  check(set('tlsCert') && !set('tlsKey'), 'FLORIN_TLS_CERT needs FLORIN_TLS_KEY');
+  check(
+    set('backupDir') && set('databaseUrl'),
+    'FLORIN_BACKUP_DIR is for the embedded database: back up the server of DATABASE_URL by its own means, and unset it',
+  );
+  for (const [name, other] of pairs) {
+    check(set(name) && !set(other), `${settings[name].variable} needs ${settings[other].variable}`);
+  }
   check(set('smtpUrl') !== set('mailFrom'), 'FLORIN_SMTP_URL and FLORIN_MAIL_FROM need each other');
-  check(set('tlsKey') && !set('tlsCert'), 'FLORIN_TLS_KEY needs FLORIN_TLS_CERT');
 
   const sharedPort = port !== null && port !== 0 && port === sandboxPort;
   const hostOf = (url: string | null): string | null => url && new URL(url).hostname;
@@ -382,26 +247,18 @@ const contradictions = (values: Values, set: (name: SettingName) => boolean): st
     'FLORIN_DASHBOARD_PORT must differ from the other ports; unset it to share a port by Host header',
   );
 
+  const { metricsPort } = values;
+  check(
+    metricsPort !== null && metricsPort !== 0 && [port, sandboxPort, dashboardPort].includes(metricsPort),
+    'FLORIN_METRICS_PORT must differ from the other ports',
+  );
+
   const does = (role: Role): boolean => values.roles?.includes(role) ?? false;
   check(
     does('deliver') && !does('api') && !(set('publicUrl') && set('sandboxPublicUrl')),
     'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL are required with the role deliver and without api: they decide whether to call loopback',
   );
-  const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
-  for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
-    check(wide && !set(name), `${settings[name].variable} is required if Florin listens on more than loopback`);
-  }
-  check(
-    wide && set('dashboardPort') && !set('dashboardUrl'),
-    'FLORIN_DASHBOARD_URL is required if the dashboard has its own port on more than loopback',
-  );
-  const exposed = wide || !isAllLoopback(publicUrl, sandboxPublicUrl, dashboardUrl);
-  // Behind a trusted proxy, the proxy has the public certificate.
-  check(
-    exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
-    'FLORIN_TLS_CERT and FLORIN_TLS_KEY are required beyond loopback, or FLORIN_TRUSTED_PROXIES if a proxy terminates TLS',
-  );
-  return problems;
+  return [...problems, ...exposureProblems(values, set)];
 };
 
 /** Null is the default, which is loopback. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { settings } from './config.ts';
+import { settings } from './settings.ts';
 
 /** Adds the options of the settings table, with their defaults and help texts. */
 export const addConfigOptions = (command: Command): Command => {

@@ -12,7 +12,9 @@ import {
   type EpochMemory,
   openDerivationIndexes,
 } from '../engine/payments/derivationIndexes.ts';
+import { readRestoreState } from '../storage/chain/restoreReviews.ts';
 import { type Config, ConfigError } from './config.ts';
+import { readRestoredMark, removeRestoredMark } from './restoredMark.ts';
 
 const readEpochs = async (path: string): Promise<Epoch[]> => {
   const text = await readFile(path, 'utf8').catch(error => {
@@ -65,10 +67,17 @@ export const openIndexes = async (
   const detect = () => detectRestore(admin, memory.remembered, by.log);
   await detect();
   // Before the first request: an index of an extended public key that is handed out now may have been handed out before.
-  if (by.restored) {
+  const marked = await readRestoredMark(config);
+  if (by.restored || marked) {
     by.log.info({}, 'skipping and watching addresses that may have been given out since the backup');
-    const { watched, since } = await declareRestored(admin, by.restored);
+    const { watched, since } = await declareRestored(admin, { ...marked, ...by.restored });
     by.log.info({ watched, since }, 'the restore is declared');
+    // Last: if the declaration is interrupted, the next start makes it again.
+    if (marked) await removeRestoredMark(config);
+  }
+  const { inReview } = await readRestoreState(db);
+  if (inReview.size > 0) {
+    by.log.warn({ accounts: inReview.size }, 'production is closed until accounts are reviewed: run florin doctor');
   }
   return openDerivationIndexes(db, createTakeEpoch(db, memory, by), createLookForRestore(db, detect, by.log));
 };

@@ -1,18 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { callContract, readCode } from '../chains/evm/callContract.ts';
-import { createDevPayer } from '../chains/evm/devPayer.ts';
-import { estimateGas } from '../chains/evm/estimateGas.ts';
 import { type Environment, environments } from '../core/environment.ts';
 import type { Log } from '../core/log.ts';
+import { silentMeter } from '../core/meter.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
-import { createKeyUses } from '../engine/access/keyUses.ts';
+import { putDashboardUrl } from '../engine/access/dashboardUrl.ts';
 import { createRateLimiter } from '../engine/access/rateLimiter.ts';
-import { dashboardUrlName } from '../engine/access/recoveryByMail.ts';
-import { createNetworkDirectory } from '../engine/chain/networkDirectory.ts';
-import { createRestoreGate, type Declaration } from '../engine/chain/restores.ts';
-import type { Context, DashboardSettings, EnvironmentSettings } from '../engine/context.ts';
+import type { Declaration } from '../engine/chain/restores.ts';
+import type { Context } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/payments/createPayment.ts';
 import { createCheckoutSite } from '../http/checkout/checkoutRoutes.ts';
 import type { LiveLimits } from '../http/checkout/liveCheckouts.ts';
@@ -23,17 +19,15 @@ import { createConnectionCap } from '../http/edge/connectionCap.ts';
 import type { ApiRoute } from '../http/edge/route.ts';
 import { type AccessLine, createRequestHandler } from '../http/edge/server.ts';
 import { allApiRoutes } from '../http/v1/allRoutes.ts';
+import { createReadinessParts } from '../http/v1/readinessParts.ts';
 import { systemRoutes } from '../http/v1/systemRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
-import { ensureInstanceId } from '../local/instanceId.ts';
-import { createMailer } from '../mail/mailer.ts';
-import { openDatabase } from '../storage/database.ts';
-import { putDeploymentValue } from '../storage/deployment.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import type { ConnectionSettings } from '../storage/database.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
-import { checkWebhookUrl, isLoopbackHost } from '../webhooks/guard.ts';
+import { isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
-import { sendSigned } from '../webhooks/sendSigned.ts';
 import type { Loop } from '../workers/loop.ts';
 import {
   startClockKeeper,
@@ -45,21 +39,26 @@ import {
 } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
 import { openAuditHeads } from './auditHeadsFile.ts';
-import { knownListeners, makeDataDir, monotonicMs, networksOf, openAdmin, startStorage, tlsOf } from './compose.ts';
+import { knownListeners, makeDataDir, monotonicMs, networksOf, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
-import { openIndexes } from './epochFile.ts';
+import { createContext, type Urls } from './createContext.ts';
 import { type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
 import { listen } from './listeners.ts';
 import { refuseTakenPorts } from './refuseTakenPorts.ts';
+import { scheduleBackups } from './scheduledBackups.ts';
 import { createStack, type Stack } from './stack.ts';
 import { startDelivering } from './startDelivering.ts';
+import { startKeys } from './startKeys.ts';
 import { startLocalChain } from './startLocalChain.ts';
-import { localCaip2, watchedChains } from './watchedChains.ts';
+import { startMetrics } from './startMetrics.ts';
+import { watchedChains } from './watchedChains.ts';
 
 export type Florin = {
   readonly urls: Readonly<Record<Environment, string>>;
   /** The dashboard's origin. */
   readonly dashboardUrl: string;
+  /** Where metrics are served; null if they are not. */
+  readonly metricsPort: number | null;
   readonly caPath: string | null;
   readonly firstRun: FirstRun | null;
   /** Creates the first owner; null if there is one. A secret. */
@@ -71,14 +70,12 @@ export type Florin = {
   stop(): Promise<void>;
 };
 
-/** Known once all ports are bound. */
-type Urls = Record<Environment | 'dashboard', string>;
-
 /** Shorter intervals for tests, and what the operator declares if the data was restored. */
 export type Tuning = {
   readonly live?: Partial<LiveLimits>;
   readonly emptyBlockIntervalMs?: number;
   readonly restored?: Declaration | undefined;
+  readonly lookForBackupsMs?: number | undefined;
 };
 
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
@@ -88,20 +85,14 @@ const createRequestIds = (): (() => string) => {
   return () => `${prefix}${(++count).toString(36).padStart(6, '0')}`;
 };
 
-/** What use cases send at once, while somebody waits for the result. */
-const sending = (
-  { mail }: Config,
-  sender: Sender,
-  settings: Readonly<Record<Environment, EnvironmentSettings>>,
-): Pick<Context, 'deliver' | 'sendMail'> => ({
-  async deliver({ environment, ...webhook }) {
-    const { allowLoopback } = settings[environment];
-    const { outcome } = await sendSigned(sender, { ...webhook, allowLoopback });
-    const { delivered, statusCode, durationMs, error } = outcome;
-    return { delivered, statusCode, durationMs, error };
-  },
-  sendMail: mail && createMailer(mail),
-});
+/** The data directory, the ports and the certificate: what another program may have. */
+const takeMachine = async (config: Config, stack: Stack) => {
+  await makeDataDir(config);
+  const lock = lockDataDirectory({ dataDir: config.dataDir });
+  stack.push('data directory lock', () => lock.release());
+  await refuseTakenPorts(config);
+  return tlsOf(config);
+};
 
 /**
  * Starts everything in order, and stops what is running if a step fails. Payments contain the URLs (checkoutUrl). With
@@ -109,21 +100,20 @@ const sending = (
  */
 export const startFlorin = async (
   config: Config,
-  log: Log,
-  access: (line: AccessLine) => void = line => log.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs, restored }: Tuning = {},
+  givenLog: Log,
+  givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
+  { live = {}, emptyBlockIntervalMs, restored, lookForBackupsMs: lookMs }: Tuning = {},
 ): Promise<Florin> => {
+  const metrics = config.metrics && createMetrics();
+  const given = { log: givenLog, access: givenAccess };
+  const { log, access } = metrics?.watch(given) ?? given;
   const stack = createStack(log);
   try {
-    await makeDataDir(config);
-    const lock = lockDataDirectory({ dataDir: config.dataDir });
-    stack.push('data directory lock', () => lock.release());
-    await refuseTakenPorts(config);
-    const tls = await tlsOf(config);
+    const tls = await takeMachine(config, stack);
     const storage = await startStorage(config, log);
+    const { service } = storage;
     stack.push('database', () => storage.stop());
-    const admin = await openAdmin(config, storage);
-    const holder = await ensureInstanceId(config.dataDir);
+    const { admin, holder } = await startKeys(config, { storage, log, stack });
     stack.push('audit heads', await openAuditHeads(config, admin, log));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
@@ -132,31 +122,26 @@ export const startFlorin = async (
 
     const urls: Urls = { production: '', sandbox: '', dashboard: '' };
     const networks = networksOf(config, chain?.rpcUrl ?? null);
-    const settings = environmentSettings(config, urls);
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
-    const listDb = openDatabase(storage.service, { log, maxConnections: 4, applicationName: 'florin lists' });
-    stack.push('list connections', () => listDb.close());
-    const context: Context = {
-      ...admin,
-      listDb,
-      networks: createNetworkDirectory(admin.db, networks, monotonicMs),
-      localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
-      environments: settings,
-      dashboard: dashboardSettings(config, urls),
-      ...sending(config, sender, settings),
-      ...nodeCalls(networks),
-      refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
-      derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
-      restoreGate: createRestoreGate(admin.db, monotonicMs),
-      keyUses: createKeyUses(admin.db, admin.clock.nowMs),
+    const context = await createContext({
+      config,
+      admin,
+      service,
+      networks,
+      chain,
+      urls,
+      sender,
+      stack,
       log,
-    };
+      meter: metrics?.meter ?? silentMeter,
+      holder,
+      restored,
+    });
+    const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
-    if (config.roles.includes('deliver')) {
-      loops.push(startDelivering(context, { sender, holder, service: storage.service, alertUrl: config.alertUrl }));
-    }
+    loops.push(...(await startOutgoing(config, context, { sender, holder, service, lookMs })));
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Once the start is reported, payments must work.
     await localMeasured;
@@ -165,6 +150,7 @@ export const startFlorin = async (
     return {
       urls: reached,
       dashboardUrl,
+      metricsPort,
       caPath: tls.caPath,
       firstRun,
       setupLink: setupToken && setupUrl(urls.dashboard, setupToken),
@@ -178,38 +164,16 @@ export const startFlorin = async (
   }
 };
 
-const dashboardSettings = ({ dashboard }: Config, urls: Readonly<Urls>): DashboardSettings => ({
-  get url() {
-    return urls.dashboard;
-  },
-  isAlone: dashboard.url !== null || dashboard.port !== null,
-  mayAddAccounts: dashboard.mayAddAccounts,
-});
-
-const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] => [
-  ...new Set(networks.filter(network => network.caip2 === caip2).flatMap(network => network.rpcUrls)),
-];
-
-const nodeCalls = (networks: readonly Network[]): Pick<Context, 'estimateGas' | 'callContract' | 'readCode'> => ({
-  estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
-  callContract: (caip2, transaction) => callContract(rpcUrlsOf(networks, caip2), transaction),
-  readCode: (caip2, address) => readCode(rpcUrlsOf(networks, caip2), address),
-});
-
-const environmentSettings = (
+/** What leaves this process: deliveries, alerts, mails and backups. */
+const startOutgoing = async (
   config: Config,
-  urls: Readonly<Record<Environment, string>>,
-): Record<Environment, EnvironmentSettings> => {
-  const settingsOf = (environment: Environment): EnvironmentSettings => ({
-    get publicUrl() {
-      return urls[environment];
-    },
-    get checkoutUrl() {
-      return config.checkoutUrl ?? `${urls[environment]}/checkout`;
-    },
-    allowLoopback: environment === 'sandbox' && config.allowLoopbackWebhooks,
-  });
-  return { production: settingsOf('production'), sandbox: settingsOf('sandbox') };
+  context: Context,
+  parts: { sender: Sender; holder: string; service: ConnectionSettings; lookMs: number | undefined },
+): Promise<Loop[]> => {
+  const { sender, holder, service, lookMs } = parts;
+  const delivers = config.roles.includes('deliver');
+  const sending = delivers ? [startDelivering(context, { sender, holder, service, alertUrl: config.alertUrl })] : [];
+  return [...sending, ...(await scheduleBackups(config, context, { instance: holder, lookMs }))];
 };
 
 const startLoops = (
@@ -221,7 +185,7 @@ const startLoops = (
   const loops = [startClockKeeper(context)];
   if (config.roles.includes('api')) loops.push(startKeyUseKeeper(context));
   if (!config.roles.includes('watch')) return { loops, localMeasured: Promise.resolve() };
-  const chains = watchedChains(context.networks.all(), local, context.log);
+  const chains = watchedChains(context.networks.all(), local, context);
   const watchers = startWatchers(context, chains, instanceId);
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
@@ -251,6 +215,7 @@ const startApi = async (parts: {
       () => documented,
       () => isStopping,
       environment => urls[environment],
+      createReadinessParts(context, monotonicMs),
     ),
   ];
   const { connectionsPerAddress: perAddress, trustedProxies } = config;
@@ -265,7 +230,7 @@ const startApi = async (parts: {
     headersFor: dashboard.headersFor,
     arrive: dashboard.arrive,
     errorPage: checkout.errorPage,
-    callers: createCallers(context.db, monotonicMs),
+    callers: createCallers(context, monotonicMs),
     limiter,
     parseKey: parseApiKey,
     nowMs: context.clock.nowMs,
@@ -288,7 +253,7 @@ const startApi = async (parts: {
   const { dashboard: port } = ports;
   urls.dashboard = config.dashboard.url ?? (port === null ? urls.production : `https://localhost:${port}`);
   if (port !== null) parts.bound.push(...config.hosts.map(address => ({ address, port })));
-  await putDeploymentValue(context.db, dashboardUrlName, urls.dashboard);
+  await putDashboardUrl(context, urls.dashboard);
   stack.push('listeners', async () => {
     isStopping = true;
     // Open pages would keep their connections until the deadline.

@@ -6,10 +6,10 @@ import { resolveAccount } from '../engine/access/accounts.ts';
 import { correctLedger } from '../engine/settlement/correctLedger.ts';
 import { type DifferenceRow, listDifferences } from '../storage/settlement/differences.ts';
 import { readLedger } from '../storage/settlement/ledger.ts';
-import { countSuspected, readReconciliation, requestRounds } from '../storage/settlement/reconciliation.ts';
+import { countSuspected } from '../storage/settlement/reconciliation.ts';
 import { environmentOption } from './accountCommands.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
-import { waitForReader } from './waitForReader.ts';
+import { compareWithChains } from './compareWithChains.ts';
 
 const shownDifferences = 1_000;
 
@@ -60,17 +60,9 @@ const addCheck = (ledger: Command): void => {
       ),
   ).action((options: Common) =>
     withAdmin(options, async ({ db }) => {
-      const chains: { caip2: string; compared: number }[] = [];
-      for (const { caip2 } of await requestRounds(db)) {
-        const look = async () => {
-          const now = (await readReconciliation(db, caip2))!;
-          return now.isRequested ? { progress: `${caip2}: ${now.compared} addresses compared` } : { done: now };
-        };
-        const { finishedCompared } = await waitForReader(db, caip2, look, text => {
-          if (!options.json) console.error(text);
-        });
-        chains.push({ caip2, compared: finishedCompared ?? 0 });
-      }
+      const chains = await compareWithChains(db, progress => {
+        if (!options.json) console.error(progress);
+      });
       const differences = await listDifferences(db, shownDifferences);
       const waiting = await countSuspected(db);
       const sum = chains.reduce((total, { compared }) => total + compared, 0);

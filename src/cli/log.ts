@@ -1,7 +1,10 @@
 import pino from 'pino';
 import type { Log } from '../core/log.ts';
 import type { AccessLine } from '../http/edge/server.ts';
-import type { LogLevel } from './config.ts';
+import type { LogFile } from './config.ts';
+import { type LogDestination, openLogFile } from './logFile.ts';
+import { logText } from './logText.ts';
+import type { LogLevel } from './settings.ts';
 
 /**
  * Logs only the name, code, message and stack of an error. Errors of libraries also contain queries, headers and
@@ -49,9 +52,39 @@ export type Logs = {
   readonly flush: () => Promise<void>;
 };
 
-/** Buffered, because one write per request would cost a fifth of the request. Flushed every second and at the end. */
-export const createLog = (level: LogLevel): Logs => {
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 1_000 });
+/** Gathered, because one write per request would cost a fifth of the request. Flushed every second and at the end. */
+const openStream = (gathering: object): LogDestination => {
+  const stream = pino.destination({ dest: 2, sync: false, ...gathering });
+  return {
+    write: lines => void stream.write(lines),
+    flush() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      stream.once('error', () => resolve());
+      stream.flush(() => resolve());
+      return promise.finally(() => {
+        // At exit the library would retry, forever if nobody reads the output.
+        stream.flushSync = () => {};
+      });
+    },
+  };
+};
+
+/** Lines for people, as soon as they are there. */
+const openTerminal = (): LogDestination => {
+  const { write, flush } = openStream({});
+  const hasColours = process.stderr.hasColors();
+  const textOf = (line: string): string => (line === '' ? '' : logText(line, hasColours));
+  return { flush, write: lines => write(lines.split('\n').map(textOf).join('')) };
+};
+
+const openDestination = (file: LogFile | null): LogDestination => {
+  if (file !== null) return openLogFile(file);
+  return process.stderr.isTTY ? openTerminal() : openStream({ minLength: 8_192, periodicFlush: 1_000 });
+};
+
+/** To a file, a terminal, or whoever reads standard error. */
+export const createLog = ({ logLevel: level, logFile }: { logLevel: LogLevel; logFile: LogFile | null }): Logs => {
+  const destination = openDestination(logFile);
   const log = pino(
     {
       level,
@@ -65,17 +98,12 @@ export const createLog = (level: LogLevel): Logs => {
   return {
     log,
     access: access.add,
-    flush() {
+    async flush() {
       access.flush();
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const patience = setTimeout(resolve, lastWriteMs);
-      destination.once('error', () => resolve());
-      destination.flush(() => resolve());
-      return promise.finally(() => {
-        clearTimeout(patience);
-        // At exit the library would retry, forever if nobody reads the output.
-        destination.flushSync = () => {};
-      });
+      const { promise: patience, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, lastWriteMs);
+      await Promise.race([destination.flush(), patience]);
+      clearTimeout(timer);
     },
   };
 };

@@ -14,7 +14,7 @@ export const addMigrateCommand = (program: Command): void => {
       if (!config.database)
         throw new ConfigError(['DATABASE_URL is not set. florin start updates the embedded database.']);
       const { createLog } = await import('./log.ts');
-      const { log, flush } = createLog(config.logLevel);
+      const { log, flush } = createLog(config);
       const serviceRole = serviceRoleOf(config.database);
       const owner = { connectionString: config.database.migrateUrl };
       const result = await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) }).finally(flush);

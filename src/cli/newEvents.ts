@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Scope } from '../core/environment.ts';
 import { firstIdAt } from '../core/ids.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
+import { isEventSealed } from '../engine/webhooks/eventSeal.ts';
 import { isUnavailable } from '../storage/database.ts';
 import { type EventRow, eventsSince } from '../storage/webhooks/eventLog.ts';
 
@@ -10,7 +11,7 @@ const lookMs = 200;
 const lookBackMs = 15_000;
 const pageSize = 200;
 
-type Events = Pick<AdminContext, 'db' | 'clock'>;
+type Events = Pick<AdminContext, 'db' | 'clock' | 'vault'>;
 
 /** Yields each new event of the account once, starting now. While the database is unavailable, it retries. */
 export async function* newEvents(admin: Events, scope: Scope, signal: AbortSignal): AsyncGenerator<EventRow> {
@@ -24,7 +25,10 @@ export async function* newEvents(admin: Events, scope: Scope, signal: AbortSigna
       const nowMs = admin.clock.nowMs();
       const rows = await allSince(admin, scope, firstIdAt('event', Math.max(startMs, lookedMs - lookBackMs)));
       const isNew = ({ id }: EventRow): boolean => !known.has(id);
-      for (const row of rows.filter(isNew)) yield row;
+      for (const row of rows.filter(isNew)) {
+        if (isEventSealed(admin.vault, row)) yield row;
+        else console.error(`Event ${row.id} was changed in the database. It is left out.`);
+      }
       known = new Set(rows.map(({ id }) => id));
       lookedMs = nowMs;
       isAway = false;

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { readAddressBlock } from '../core/addressBlock.ts';
 import { codeOf } from '../core/errorCode.ts';
 import { connectionSafety } from '../storage/connectionSafety.ts';
+import { isRecipient } from '../vault/ageFile.ts';
 import { parseMasterKey } from '../vault/masterKey.ts';
 
 /** Records why a value is invalid. */
@@ -14,14 +15,16 @@ export const parsePort = (text: string, bad: Bad): number | undefined => {
   return port <= 65535 ? port : bad('must be a port from 0 to 65535');
 };
 
-export const parseDays = (text: string, bad: Bad): number | undefined => {
-  const days = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
-  return days >= 1 && days <= 3650 ? days : bad('must be a number of days from 1 to 3650');
-};
+export const parseNumber =
+  (least: number, most: number, what = 'number') =>
+  (text: string, bad: Bad): number | undefined => {
+    const number = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= least && number <= most ? number : bad(`must be a ${what} from ${least} to ${most}`);
+  };
 
-export const parseConnections = (text: string, bad: Bad): number | undefined => {
-  const connections = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  return connections >= 1 && connections <= 10_000 ? connections : bad('must be a number from 1 to 10000');
+export const parseRecipients = (text: string, bad: Bad): string[] | undefined => {
+  const recipients = listOf(text);
+  return recipients.every(isRecipient) ? recipients : bad('must list public keys of age, which begin with age1');
 };
 
 export const parseHosts = (text: string, bad: Bad): string[] | undefined => {

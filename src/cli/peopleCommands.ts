@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
 import { FlorinError } from '../core/errors.ts';
+import { readDashboardUrl } from '../engine/access/dashboardUrl.ts';
 import { type KeyFate, keyFates } from '../engine/access/endMembership.ts';
 import { createRecoveryLink } from '../engine/access/recovery.ts';
-import { dashboardUrlName } from '../engine/access/recoveryByMail.ts';
 import { removePerson } from '../engine/access/removePerson.ts';
 import { listEverybody } from '../storage/access/people.ts';
-import { readDeploymentValue } from '../storage/deployment.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 
 const addList = (people: Command): void => {
@@ -53,7 +52,7 @@ const addRecoveryLink = (people: Command): void => {
       ),
   ).action((email: string, options: Common) =>
     withAdmin(options, async admin => {
-      const url = await readDeploymentValue(admin.db, dashboardUrlName);
+      const url = await readDashboardUrl(admin);
       if (url === null)
         throw new FlorinError('conflict', 'Florin does not know the address of its dashboard yet. Start Florin first.');
       const { token, opensAt, expiresAt, hasToWait } = await createRecoveryLink(admin, email);

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import { FlorinError, invalid } from '../core/errors.ts';
@@ -22,7 +23,7 @@ const ask = (question: string, input: Input): Promise<string> =>
     lines.once('close', () => {
       process.stderr.write('\n');
       // Without effect after a line.
-      reject(new Error('No passphrase was given. Nothing was exported.'));
+      reject(new Error('No passphrase was given. Nothing was done.'));
     });
   });
 
@@ -39,6 +40,10 @@ const firstLineOfInput = async (input: Input): Promise<string> => {
 const obtain = async (setting: string | null, input: Input): Promise<string> => {
   if (setting !== null) return setting;
   if (!input.isTTY) return firstLineOfInput(input);
+  return askTwice(input);
+};
+
+const askTwice = async (input: Input): Promise<string> => {
   const typed = await ask('Passphrase: ', input);
   if ((await ask('Again: ', input)) === typed) return typed;
   throw new FlorinError('invalid_request', 'The two passphrases differ.');
@@ -52,4 +57,26 @@ export const readNewPassphrase = async (setting: string | null, input: Input = p
     undefined,
     `Give a passphrase of at least ${fewestCharacters} characters: at the prompt, as the first line of the input, or in FLORIN_RECOVERY_PASSPHRASE.`,
   );
+};
+
+const firstLineOf = async (path: string): Promise<string> => (await readFile(path, 'utf8')).split(/\r?\n/)[0]!;
+
+/** A new passphrase for a backup: from a file, or from a person. Null if there is neither. */
+export const readBackupPassphrase = async (
+  path: string | null,
+  input: Input = process.stdin,
+): Promise<string | null> => {
+  if (path === null && !input.isTTY) return null;
+  const passphrase = path === null ? await askTwice(input) : await firstLineOf(path);
+  if (passphrase.length >= fewestCharacters) return passphrase;
+  throw invalid(undefined, `Give a passphrase of at least ${fewestCharacters} characters.`);
+};
+
+/** The passphrase of a backup that exists. */
+export const readKnownPassphrase = async (
+  path: string | null,
+  input: Input = process.stdin,
+): Promise<string | null> => {
+  if (path !== null) return firstLineOf(path);
+  return input.isTTY ? ask('Passphrase: ', input) : null;
 };

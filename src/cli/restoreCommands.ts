@@ -1,6 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Epoch, parseEpoch } from '../core/epoch.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
 import { declareRestored, watchLostEpoch } from '../engine/chain/restores.ts';
+import { reviewForNobody } from '../engine/chain/reviewRestore.ts';
 import { listUnclaimed, type UnclaimedRow } from '../storage/settlement/unclaimed.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 
@@ -22,9 +24,34 @@ const timeOf = (text: string): Date => {
 const line = ({ firstSeenAt, accountId, environment, caip2, address, contract, amount }: UnclaimedRow): string =>
   `${firstSeenAt.toISOString()}  ${accountId} ${environment}  ${caip2}  ${address}  ${amount} base units of ${contract ?? 'the native coin'}`;
 
+type RestoredOptions = Common & { since?: Date; review?: string };
+
 /** Addresses of extended public keys take a millisecond each. */
 const showProgress = (done: number, of: number): void => {
   if (done % 10_000 === 0 || done === of) console.error(`${done} of ${of} addresses`);
+};
+
+const declare = async (admin: AdminContext, options: RestoredOptions): Promise<void> => {
+  const { wasDetected, watched, since, inReview } = await declareRestored(admin, {
+    backupAt: options.since ?? null,
+    onProgress: showProgress,
+  });
+  const text = wasDetected
+    ? `The restore is confirmed. ${watched} more addresses that may have been given out are watched.`
+    : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
+  const review =
+    inReview === 0
+      ? 'No account has anything in production that must be reviewed.'
+      : `Production of ${inReview} ${inReview === 1 ? 'account' : 'accounts'} is closed until an owner reviews it in the dashboard. Without an owner, run: florin restored --review ACCOUNT`;
+  const reading = `The chains are read again since ${since.toISOString()}. If the backup is older, read more blocks with: florin chain rescan`;
+  const missing =
+    'If a data directory was restored together with the database, the epochs since the backup are known only to the old log. Name each with: florin unclaimed watch';
+  print(options, { wasDetected, watched, since, inReview }, [text, review, reading, missing].join('\n'));
+};
+
+const review = async (admin: AdminContext, options: RestoredOptions, account: string): Promise<void> => {
+  const restoredAt = await reviewForNobody(admin, account);
+  print(options, { account, restoredAt }, `The account ${account} is reviewed. Its production is open again.`);
 };
 
 /** After the database, or the whole data directory, was restored from a backup. */
@@ -37,20 +64,16 @@ export const addRestoreCommands = (program: Command): void => {
       ),
   )
     .option('--since <time>', 'When the backup was taken, as ISO 8601. The chains are read again since then.', timeOf)
-    .action((options: Common & { since?: Date }) =>
-      withAdmin(options, async admin => {
-        const { wasDetected, watched, since } = await declareRestored(admin, {
-          backupAt: options.since ?? null,
-          onProgress: showProgress,
-        });
-        const text = wasDetected
-          ? `The restore is confirmed. Payments can be created again. ${watched} more addresses that may have been given out are watched.`
-          : `The restore is declared. ${watched} addresses that may have been given out are skipped and watched.`;
-        const reading = `The chains are read again since ${since.toISOString()}. If the backup is older, read more blocks with: florin chain rescan`;
-        const missing =
-          'If a data directory was restored together with the database, the epochs since the backup are known only to the old log. Name each with: florin unclaimed watch';
-        print(options, { wasDetected, watched, since }, [text, reading, missing].join('\n'));
-      }),
+    .addOption(
+      new Option(
+        '--review <account>',
+        'Open production of an account that has no owner, once you have looked at its keys, members, wallets and endpoints.',
+      ).conflicts('since'),
+    )
+    .action((options: RestoredOptions) =>
+      withAdmin(options, admin =>
+        options.review === undefined ? declare(admin, options) : review(admin, options, options.review),
+      ),
     );
   const unclaimed = program
     .command('unclaimed')

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { resolveAccount } from '../engine/access/accounts.ts';
 import { createSetupLink, setupUrl } from '../engine/access/createSetupLink.ts';
-import { dashboardUrlName } from '../engine/access/recoveryByMail.ts';
+import { readDashboardUrl } from '../engine/access/dashboardUrl.ts';
 import { operatorActor } from '../engine/audit/audit.ts';
-import { readDeploymentValue } from '../storage/deployment.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 
 export const addSetupLinkCommand = (program: Command): void => {
@@ -16,7 +15,7 @@ export const addSetupLinkCommand = (program: Command): void => {
   ).action((options: Common & { account?: string }) =>
     withAdmin(options, async admin => {
       const account = await resolveAccount(admin, options.account ?? null);
-      const url = await readDeploymentValue(admin.db, dashboardUrlName);
+      const url = await readDashboardUrl(admin);
       if (url === null)
         throw new FlorinError('conflict', 'Florin does not know the address of its dashboard yet. Start Florin first.');
       const { token, expiresAt } = await createSetupLink(admin, account.id, operatorActor);

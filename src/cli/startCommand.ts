@@ -69,7 +69,7 @@ export const addStartCommand = (program: Command): void => {
     .action(async ({ restored = false, ...flags }: Record<string, string> & { restored?: boolean }) => {
       const config = await loadConfig({ flags });
       const { createLog } = await import('./log.ts');
-      const { log, access, flush } = createLog(config.logLevel);
+      const { log, access, flush } = createLog(config);
       // The reader of the output may be gone. Keep running.
       process.stdout.on('error', () => {});
       // Only `start` needs all modules. Without them the other commands start in half the time.

@@ -79,7 +79,7 @@ const addStop = (wallets: Command): void => {
       withAdmin(options, async admin => {
         const { id: accountId } = await resolveAccount(admin, options.account ?? null);
         const { environment } = options;
-        await perform(admin, operatorActing({ accountId, environment }), null, stopChange(admin, change));
+        await perform(admin, operatorActing({ accountId, environment }), null, stopChange(change));
         print(options, { accountId, environment, stopped: change }, `The change ${change} was stopped.`);
       }),
     );

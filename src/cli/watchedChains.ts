@@ -2,9 +2,10 @@ import { createEvmDriver } from '../chains/evm/evmDriver.ts';
 import type { ListedToken } from '../chains/evm/inspectTokens.ts';
 import type { Wake } from '../chains/evm/pollWait.ts';
 import { callRpc } from '../chains/evm/rpc.ts';
-import type { Log } from '../core/log.ts';
 import { devChainId, type Network } from '../core/registry/networks.ts';
+import type { Context } from '../engine/context.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
+import type { MeteredChain } from '../metrics/metrics.ts';
 import type { WatchedChain } from '../workers/watcher.ts';
 import { monotonicMs } from './compose.ts';
 
@@ -40,24 +41,50 @@ const lookAlikesOf = (networks: readonly Network[]): ListedToken[] =>
     networks.flatMap(({ lookAlikes }) => lookAlikes.map(({ address: contract, decimals }) => ({ contract, decimals }))),
   );
 
+type Reachable = {
+  readonly caip2: string;
+  readonly group: readonly [Network, ...Network[]];
+  readonly rpcUrls: string[];
+};
+
 /** Every chain with RPC URLs, once, with all its slugs. */
-export const watchedChains = (networks: readonly Network[], local: DevChain | null, log: Log): WatchedChain[] => {
+const reachableChains = (networks: readonly Network[]): Reachable[] => {
   const reachable = networks.filter(network => network.rpcUrls.length > 0);
-  return [...Map.groupBy(reachable, network => network.caip2)].map(([caip2, group]) => {
-    const [first] = group as [Network];
+  return [...Map.groupBy(reachable, network => network.caip2)].map(([caip2, group]) => ({
+    caip2,
+    group: group as [Network, ...Network[]],
+    rpcUrls: unique(group.flatMap(network => network.rpcUrls)),
+  }));
+};
+
+/** The chains that this process can reach, as metrics name them. The local chain stands for several networks. */
+export const meteredChains = (networks: readonly Network[]): MeteredChain[] =>
+  reachableChains(networks).map(({ caip2, group: [first], rpcUrls }) => ({
+    caip2,
+    network: first.backing === 'devchain' ? 'local' : first.slug,
+    nodes: rpcUrls.length,
+  }));
+
+export const watchedChains = (
+  networks: readonly Network[],
+  local: DevChain | null,
+  { log, meter }: Pick<Context, 'log' | 'meter'>,
+): WatchedChain[] =>
+  reachableChains(networks).map(({ caip2, group, rpcUrls }) => {
+    const [first] = group;
     const isQuiet = first.backing === 'devchain';
     const driver = createEvmDriver({
       caip2,
       chainId: first.chainId,
-      rpcUrls: unique(group.flatMap(network => network.rpcUrls)),
+      rpcUrls,
       tokens: tokensOf(group),
       lookAlikes: lookAlikesOf(group),
       blockTimeSeconds: first.blockTimeSeconds,
       isQuiet,
       ...(isQuiet && local !== null ? { wake: wakeBy(local) } : {}),
       log,
+      onNodeFault: index => meter.rpcFault(caip2, index),
       nowMs: monotonicMs,
     });
     return { caip2, networks: group, driver };
   });
-};

@@ -26,4 +26,5 @@ export type Mail = { readonly to: string; readonly notice: MailNotice };
 
 /** Null if it was sent. The reason contains no address. `isPermanent`: the server refused this mail for good. */
 export type MailResult = { readonly reason: string; readonly isPermanent: boolean } | null;
-export type SendMail = (mail: Mail) => Promise<MailResult>;
+/** When the signal aborts, the attempt ends at once. The server may have accepted the mail by then. */
+export type SendMail = (mail: Mail, signal?: AbortSignal) => Promise<MailResult>;

@@ -12,15 +12,24 @@ export type SecurityNotice = {
   readonly at: string;
 };
 
+/** The last row of an account's audit log at a moment. Outside of the database, it shows later that rows are missing. */
+export type AuditLogEnd = { readonly sequence: string; readonly hash: string };
+
+const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000];
+const outdatedMs = 24 * hourMs;
+
 /** What the outbox sends. The kinds are stored, so they never change. */
 export type Outgoing =
   /** To the operator: the log and FLORIN_ALERT_URL. */
   | {
       readonly kind: 'alert';
       readonly eventId: string;
-      readonly accountId: string;
+      /** Null if it is about Florin itself. */
+      readonly accountId: string | null;
       readonly environment: Environment | null;
       readonly notice: SecurityNotice;
+      /** Absent in alerts that an earlier version queued. */
+      readonly auditLog?: AuditLogEnd;
     }
   /** To where an endpoint was before it was deleted or changed. */
   | {
@@ -35,12 +44,18 @@ export type Outgoing =
   /** Somebody asked for a recovery link at the sign-in page, whether or not the address has a sign-in. */
   | { readonly kind: 'recovery'; readonly email: string; readonly address: string };
 
+/**
+ * Whether a mail waited for so long without anybody trying to send it that it says nothing new: mail was not set up, or no
+ * process sent it. Links have a time of their own.
+ */
+export const isOutdated = (outgoing: Outgoing, overdueMs: number): boolean =>
+  overdueMs > outdatedMs &&
+  (outgoing.kind === 'recovery' || (outgoing.kind === 'mail' && outgoing.notice.kind === 'security'));
+
 /** What happens after a failed attempt. */
 export type OutboxVerdict =
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'parked'; readonly reason: string };
-
-const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000];
 
 /** The delay before each retry; the last one repeats. */
 const retryDelaysMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 3 * hourMs];

@@ -2,7 +2,8 @@ import type { Environment } from '../core/environment.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { SendMail } from '../core/mailNotice.ts';
-import type { RestoreGate } from '../storage/chain/restores.ts';
+import type { Meter } from '../core/meter.ts';
+import type { RestoreState } from '../storage/chain/restoreReviews.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
 import type { Vault } from '../vault/vault.ts';
@@ -86,9 +87,10 @@ export type Context = {
   /** Why a webhook or callback URL is refused, or null. */
   readonly refuseUrl: (url: string, environment: Environment) => string | null;
   readonly derivationIndexes: DerivationIndexes;
-  /** What waits for the operator after a restore. */
-  readonly restoreGate: () => Promise<RestoreGate>;
+  /** What a restore keeps closed, as it was at most half a second ago. */
+  readonly restoreState: () => Promise<RestoreState>;
   /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;
+  readonly meter: Meter;
 };

@@ -2,6 +2,8 @@ import type { Scope } from '../core/environment.ts';
 import { errorBody, FlorinError } from '../core/errors.ts';
 import type { Queryable } from '../storage/database.ts';
 import { claimIdempotencyKey, keepAnswer, readIdempotencyKey, releaseIdempotencyKey } from '../storage/idempotency.ts';
+import { answerSealValues, type SealedAnswer } from '../storage/sealedAnswers.ts';
+import type { Vault } from '../vault/vault.ts';
 import type { Context } from './context.ts';
 
 /** The parts of a request with an Idempotency-Key. */
@@ -12,13 +14,27 @@ export type Answer = { status: number; body: string; replayed: boolean };
 /** `secret`: the body must not be stored in clear. */
 export type Result = { body: string; secret?: boolean };
 
-const sealContext = (scope: Scope, request: IdempotentRequest): string[] => [
+/** What a kept answer with a secret is encrypted for. */
+export const answerContext = (scope: Scope, request: Pick<IdempotentRequest, 'route' | 'key'>): string[] => [
   'idempotency',
   scope.accountId,
   scope.environment,
   request.route,
   request.key,
 ];
+
+export const sealAnswer = (vault: Vault, answer: SealedAnswer): Buffer =>
+  vault.rowSeal('idempotency_keys', answerSealValues(answer));
+
+/** The kept answer does not match its seal: somebody changed it in the database. */
+export class TamperedAnswer extends Error {}
+
+const assertSealed = ({ vault, log }: Context, { seal, ...answer }: SealedAnswer & { seal: Buffer | null }): void => {
+  if (seal !== null && vault.isRowSeal('idempotency_keys', answerSealValues(answer), seal)) return;
+  const { accountId, environment, route } = answer;
+  log.error({ forged: 'idempotency_keys', accountId, environment, route }, 'a kept answer does not match its seal');
+  throw new TamperedAnswer('a kept answer does not match its seal');
+};
 
 /** The kept answer of an earlier request with this key, or null. */
 export const replay = async (
@@ -29,15 +45,20 @@ export const replay = async (
 ): Promise<Answer | null> => {
   const kept = await readIdempotencyKey(db, scope, request.route, request.key);
   if (!kept) return null;
+  const { status } = kept;
+  const { accountId, environment } = scope;
+  const { route, key } = request;
+  if (status !== null) assertSealed(context, { ...kept, status, accountId, environment, route, key });
   if (!kept.bodyHash.equals(request.bodyHash)) {
     throw new FlorinError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another request body. Use a new key for a new request.',
     );
   }
-  if (kept.status === null) throw inProgress();
-  const body = kept.response ?? context.vault.open(kept.sealedResponse!, sealContext(scope, request)).toString('utf8');
-  return { status: kept.status, body, replayed: true };
+  if (status === null) throw inProgress();
+  const body =
+    kept.response ?? context.vault.open(kept.sealedResponse!, answerContext(scope, request)).toString('utf8');
+  return { status, body, replayed: true };
 };
 
 export const inProgress = (): FlorinError =>
@@ -60,9 +81,12 @@ const keep = async (
   heldUntil: Date,
   answer: { status: number; body: string; secret?: boolean },
 ): Promise<void> => {
-  const sealed = answer.secret ? context.vault.seal(answer.body, sealContext(scope, request)) : null;
+  const sealed = answer.secret ? context.vault.seal(answer.body, answerContext(scope, request)) : null;
+  const { route, key, bodyHash } = request;
   const kept = { status: answer.status, response: sealed ? null : answer.body, sealedResponse: sealed };
-  await keepAnswer(tx, scope, { route: request.route, key: request.key, heldUntil }, kept);
+  const { accountId, environment } = scope;
+  const seal = sealAnswer(context.vault, { ...kept, accountId, environment, route, key, bodyHash, resourceId: '' });
+  await keepAnswer(tx, scope, { route, key, heldUntil }, { ...kept, seal });
 };
 
 /** Longer than any call with a key. After a crash the key is free again after this time. */

@@ -2,6 +2,7 @@ import { mayDo } from '../core/access/rights.ts';
 import type { Scope } from '../core/environment.ts';
 import { FlorinError } from '../core/errors.ts';
 import { shareRole } from '../storage/access/memberships.ts';
+import { registeredChanges } from '../storage/audit/register.ts';
 import type { Queryable } from '../storage/database.ts';
 import { refuseWhileWalletWaits } from './access/ownerGuard.ts';
 import { type AccountScope, type Acting, type ActingScope, type Deed, recordAction } from './audit/acting.ts';
@@ -45,6 +46,12 @@ const refuseFormer = async (tx: Queryable, { scope, actor, needs }: Acting<Actin
   throw new FlorinError('permission_denied', 'Your role no longer allows this.');
 };
 
+/** The audit log vouches for the rows of an account's register, so a change of one needs a row of the log. */
+const refuseUntold = (tx: Queryable): void => {
+  const [untold] = registeredChanges(tx);
+  if (untold) throw new Error(`${untold.table} was changed without an audit row`);
+};
+
 /**
  * The one door for writes, whoever acts: a key, a person, the operator or Florin itself. The idempotency key, the work,
  * its audit row and the row's announcement are one transaction.
@@ -67,6 +74,7 @@ export const perform = (async <T>(
       await refuseWhileWalletWaits(tx, acting, each);
       await recordAction(context, tx, acting, each);
     }
+    refuseUntold(tx);
     return value;
   };
   return request === null

@@ -20,6 +20,7 @@ export const actText: Partial<Readonly<Record<AuditAction, string>>> = {
   'person.role_changed': 'made somebody an owner, or an owner something else',
   'person.totp_added': 'turned on an authenticator app',
   'person.totp_removed': 'turned off an authenticator app',
+  'restore.reviewed': 'opened production after a restore from a backup',
   'secret.revealed': 'revealed a signing secret',
   'secret.rotated': 'rotated a signing secret',
   'wallet.change_approved': 'approved a wallet change',
@@ -37,6 +38,9 @@ const timeOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} U
 /** One line, whatever people called themselves. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
+const manyChanges =
+  'If webhooks change often within an hour, no message is sent about the later changes. The dashboard shows all of them.';
+
 type Words = { readonly subject: string; readonly lines: readonly string[]; readonly link?: string };
 
 const wordsOf = (notice: MailNotice): Words => {
@@ -49,6 +53,7 @@ const wordsOf = (notice: MailNotice): Words => {
           `${actorName} ${actText[action] ?? `did “${action}”`} in the account ${accountName}.`,
           `When: ${timeOf(at)}.${subject === null ? '' : ` What: ${subject}.`}`,
           'If you did not expect this, open the dashboard now: stop wallet changes, end other sessions and change your password.',
+          ...(action.startsWith('webhook.') ? [manyChanges] : []),
         ],
       };
     }
@@ -70,7 +75,7 @@ const wordsOf = (notice: MailNotice): Words => {
         lines: [
           'Somebody asked for a link to set a new password for your sign-in.',
           `The link works once, from ${timeOf(opensAt)} until ${timeOf(expiresAt)}. It removes your authenticator app and your passkeys, and ends all sessions.`,
-          'If it was not you, sign in and change your password. That ends the link.',
+          'If it was not you, sign in. If a wallet change waits, stop that first. Then change your password, which ends the link.',
         ],
         link,
       };

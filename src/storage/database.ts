@@ -11,16 +11,25 @@ export type Statement = { readonly name: string; readonly text: string };
 
 export type Row = Record<string, unknown>;
 
+/** Connections of a pool: in use, open without work, and how many statements wait for one. */
+export type PoolUse = { readonly inUse: number; readonly idle: number; readonly waiting: number };
+
 /** What a statement runs on: the pool, or one transaction's connection. */
 export type Queryable = {
   query<R extends Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
 };
+
+/** Checks the seals that an answer carries, and seals what was written. */
+export type KeepSeals = <R extends Row>(tx: Queryable, rows: R[], isTransaction: boolean) => Promise<R[]>;
 
 export type Database = Queryable & {
   /** Commits when `work` returns and rolls back when it throws. Serialization failures and deadlocks are retried. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Several statements without parameters, for migrations and maintenance. */
   script(sql: string): Promise<void>;
+  /** Checks and makes the seals of rows from now on. Until then, statements with sealed rows fail. */
+  keepSeals(keep: KeepSeals): void;
+  poolUse(): PoolUse;
   close(): Promise<void>;
 };
 
@@ -100,12 +109,28 @@ const classified = async <T>(asked: Promise<T>): Promise<T> => {
   }
 };
 
-const onClient = (client: pg.ClientBase): Queryable => ({
-  async query(statement, values) {
-    const { name, text } = statement;
-    return (await classified(client.query({ name, text, values: (values ?? []) as unknown[] }))).rows;
-  },
-});
+const ask = async <R extends Row>(
+  on: pg.ClientBase | pg.Pool,
+  { name, text }: Statement,
+  values: readonly unknown[] = [],
+): Promise<R[]> => (await classified(on.query({ name, text, values: values as unknown[] }))).rows;
+
+/** Columns of answers with sealed rows. */
+const sealColumns = ['seals', 'required', 'unsealed'];
+const keepNoSeals: KeepSeals = async (_, rows) => {
+  if (sealColumns.some(name => name in (rows[0] ?? {}))) {
+    throw new Error('sealed rows were asked for before the vault was opened');
+  }
+  return rows;
+};
+
+const onClient = (client: pg.ClientBase, keepSeals: KeepSeals): Queryable => {
+  const tx: Queryable = {
+    query: async <R extends Row>(statement: Statement, values?: readonly unknown[]) =>
+      keepSeals(tx, await ask<R>(client, statement, values), true),
+  };
+  return tx;
+};
 
 /** Time for the server to report its own statement timeout before the connection is dropped. */
 const graceMs = 1_000;
@@ -150,7 +175,7 @@ export const openDatabase = (
     onConnect: async client => {
       await client.query(`set statement_timeout = ${queryTimeoutMs};
         set idle_in_transaction_session_timeout = ${idleTransactionMs};
-        set random_page_cost = 1.1; set jit = off`);
+        set random_page_cost = 1.1; set jit = off; set timezone = 'UTC'`);
     },
   });
   // The pool handles errors of idle connections only. An error between two statements of a transaction would end this
@@ -158,17 +183,16 @@ export const openDatabase = (
   pool.on('connect', client => client.on('error', () => {}));
   pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
 
-  const query: Database['query'] = async (statement, values) => {
-    const { name, text } = statement;
-    return (await classified(pool.query({ name, text, values: (values ?? []) as unknown[] }))).rows;
-  };
+  let keepSeals = keepNoSeals;
+  const query = async <R extends Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]> =>
+    keepSeals({ query }, await ask<R>(pool, statement, values), false);
 
   const attempt = async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
     const client = await classified(pool.connect());
     let broken: Error | undefined;
     try {
       await classified(client.query('begin'));
-      const result = await work(onClient(client));
+      const result = await work(onClient(client, keepSeals));
       await classified(client.query('commit'));
       return result;
     } catch (error) {
@@ -211,6 +235,14 @@ export const openDatabase = (
         client.release(broken);
       }
     },
+    keepSeals(keep) {
+      keepSeals = keep;
+    },
+    poolUse: () => ({
+      inUse: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => pool.end(),
   };
 };

@@ -8,12 +8,14 @@ export type KeptAnswer = Row & {
   response: string | null;
   sealedResponse: Buffer | null;
   held: boolean;
+  seal: Buffer | null;
 };
 
 export type AnswerToKeep = {
   status: number;
   response: string | null;
   sealedResponse: Buffer | null;
+  seal: Buffer;
 };
 
 /** One request's hold on a key. */
@@ -24,7 +26,7 @@ const claimStatement = {
   text: `insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, held_until, created_at)
     values ($1, $2, $3, $4, $5, '', clock_timestamp() + make_interval(secs => $6), clock_timestamp())
     on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash, resource_id = '',
-      status = null, response = null, sealed_response = null, held_until = excluded.held_until,
+      status = null, response = null, sealed_response = null, row_seal = null, held_until = excluded.held_until,
       created_at = excluded.created_at
     where k.created_at <= excluded.created_at - interval '24 hours'
       or (k.status is null and k.held_until <= clock_timestamp())
@@ -53,7 +55,8 @@ export const claimIdempotencyKey = async (
 const readStatement = {
   name: 'idempotency-read',
   text: `select body_hash as "bodyHash", resource_id as "resourceId", status, response,
-      sealed_response as "sealedResponse", coalesce(held_until > clock_timestamp(), false) as held
+      sealed_response as "sealedResponse", coalesce(held_until > clock_timestamp(), false) as held,
+      row_seal as seal
     from idempotency_keys where account_id = $1 and environment = $2 and route = $3 and key = $4
       and created_at > clock_timestamp() - interval '24 hours'`,
 };
@@ -67,14 +70,15 @@ export const readIdempotencyKey = async (
 
 const keepStatement = {
   name: 'idempotency-keep',
-  text: `update idempotency_keys set status = $5, response = $6, sealed_response = $7, held_until = null
+  text: `update idempotency_keys set status = $5, response = $6, sealed_response = $7, row_seal = $9,
+      held_until = null
     where account_id = $1 and environment = $2 and route = $3 and key = $4 and held_until = $8`,
 };
 /** Stores the answer and ends the hold. A holder that took too long has lost the key and changes nothing. */
 export const keepAnswer = async (db: Queryable, scope: Scope, hold: Hold, answer: AnswerToKeep): Promise<void> => {
-  const { status, response, sealedResponse } = answer;
+  const { status, response, sealedResponse, seal } = answer;
   const place = [scope.accountId, scope.environment, hold.route, hold.key];
-  await db.query(keepStatement, [...place, status, response, sealedResponse, hold.heldUntil]);
+  await db.query(keepStatement, [...place, status, response, sealedResponse, hold.heldUntil, seal]);
 };
 
 const releaseStatement = {

@@ -17,20 +17,22 @@ export const insertOutgoing = async (tx: Queryable, outgoing: readonly NewOutgoi
   if (outgoing.length > 0) await tx.query(insertStatement, added.values(outgoing));
 };
 
-export type ClaimedOutgoing = Row & NewOutgoing & { claim: number; failures: number; ageMs: number };
+/** `overdueMs`: for how long nobody tried to send it although it was due. */
+export type ClaimedOutgoing = Row & NewOutgoing & { claim: number; failures: number; ageMs: number; overdueMs: number };
 
 const claimStatement = {
   name: 'outbox-claim',
   text: `with picked as materialized (
-      select due.id from unnest($1::text[]) as k(kind) cross join lateral (
-        select o.id from outbox o where o.kind = k.kind and o.parked_at is null
+      select due.id, due.next_attempt_at from unnest($1::text[]) as k(kind) cross join lateral (
+        select o.id, o.next_attempt_at from outbox o where o.kind = k.kind and o.parked_at is null
           and o.next_attempt_at <= (select clock_timestamp())
         order by o.next_attempt_at limit $2 for update skip locked) due
     )
     update outbox o set claim = o.claim + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 second'
     from picked p where o.id = p.id
     returning o.id, o.kind, o.content, o.claim, o.failures,
-      (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8 as "ageMs"`,
+      (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8 as "ageMs",
+      (extract(epoch from clock_timestamp() - p.next_attempt_at) * 1000)::float8 as "overdueMs"`,
 };
 /** Claims what is due of these kinds, at most `limit` of each. What others claimed is skipped. */
 export const claimOutgoing = (
@@ -40,7 +42,7 @@ export const claimOutgoing = (
 ): Promise<ClaimedOutgoing[]> => db.query<ClaimedOutgoing>(claimStatement, [kinds, limit, seconds]);
 
 const deleteStatement = { name: 'outbox-delete', text: 'delete from outbox where id = $1 returning 1 as n' };
-/** It was sent. False if another process was faster. */
+/** It was sent, or is not wanted any more. False if it is not there. */
 export const deleteOutgoing = async (db: Queryable, id: string): Promise<boolean> =>
   (await db.query(deleteStatement, [id])).length > 0;
 
@@ -84,14 +86,15 @@ export const countParkedOutgoing = (db: Queryable): Promise<(Row & { kind: strin
 
 const purgeStatement = {
   name: 'outbox-purge',
-  text: `delete from outbox where id in (
-      (select id from outbox where parked_at <= (select clock_timestamp()) - interval '30 days'
-        order by parked_at limit $1 for update skip locked)
-      union all
-      (select id from outbox where kind in ('mail', 'recovery') and parked_at is null and failures = 0
-          and next_attempt_at <= (select clock_timestamp()) - interval '7 days'
-        order by kind, next_attempt_at limit $1 for update skip locked))
-    returning 1 as n`,
+  text: `with parked as materialized (
+      select id from outbox where parked_at <= (select clock_timestamp()) - interval '30 days'
+      order by parked_at limit $1 for update skip locked
+    ), untried as materialized (
+      select id from outbox where kind in ('mail', 'recovery') and parked_at is null
+        and next_attempt_at <= (select clock_timestamp()) - interval '7 days'
+      order by kind, next_attempt_at limit $1 for update skip locked
+    )
+    delete from outbox where id in (select id from parked union all select id from untried) returning 1 as n`,
 };
 /** Deletes what was parked 30 days ago, and mails that nobody tried to send for 7 days. Returns how many. */
 export const purgeOutgoing = async (db: Queryable, limit: number): Promise<number> =>

@@ -2,15 +2,13 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
-  createSecretKey,
-  hkdfSync,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
 import type { Environment, Scope } from '../core/environment.ts';
-import { type FramedValue, framed } from './framing.ts';
-import type { MasterKey } from './masterKey.ts';
+import { type FramedValue, framed, framedText } from './framing.ts';
+import { type MasterKey, subkey } from './masterKey.ts';
 
 /** What a payment's seal covers. A row fails if any of these was changed or it was copied from another payment. */
 export type PaymentSeal = {
@@ -55,6 +53,8 @@ export type AuditSeal = {
   /** The JSON text as stored. */
   readonly detail: string;
   readonly address: string | null;
+  /** Null in rows from before there was a register. */
+  readonly register: Uint8Array | null;
 };
 
 /** Also covers the version and the time from which it is in force; null if it was in force at once. */
@@ -69,10 +69,15 @@ export type Vault = {
   verifyWalletMac(fields: WalletSeal, mac: Uint8Array): boolean;
   /** What is stored of a recovery code. A keyed hash, because such a short code could be guessed from a plain one. */
   recoveryHash(personId: string, code: string): Buffer;
+  /** Whether a hash was made with the key in force. Others match no code: a rotation of the key ends recovery codes. */
+  isRecoveryHash(hash: Uint8Array): boolean;
   auditHash(fields: AuditSeal): Buffer;
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
   walletVersionMac(fields: WalletVersionSeal): Buffer;
   verifyWalletVersionMac(fields: WalletVersionSeal, mac: Uint8Array): boolean;
+  /** The seal of a row of the database. Each kind of row has its own key. */
+  rowSeal(kind: string, values: readonly FramedValue[]): Buffer;
+  isRowSeal(kind: string, values: readonly FramedValue[], seal: Uint8Array): boolean;
   /** Names a person's sign-in in the cookie of a device that it was used on. */
   deviceSubject(email: string): string;
   /** Shows that Florin gave this id to a device, for this subject. */
@@ -96,10 +101,6 @@ export class SealBroken extends Error {
 const sealVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
-
-/** Each purpose has its own key, so that a value made for one is invalid for another. */
-const subkey = (master: MasterKey, label: string): KeyObject =>
-  createSecretKey(Buffer.from(hkdfSync('sha256', master.secret, '', `florin/v1/${label}`, 32)));
 
 const hmac = (key: KeyObject, values: readonly FramedValue[]): Buffer =>
   createHmac('sha256', key).update(framed(values)).digest();
@@ -135,7 +136,7 @@ const openWith = (key: KeyObject, sealed: Uint8Array, context: readonly string[]
 };
 
 export const createVault = (masterKey: MasterKey): Vault => {
-  const saltKey = subkey(masterKey, 'salts');
+  const { saltKey } = masterKey;
   const paymentKey = subkey(masterKey, 'payments');
   const walletKey = subkey(masterKey, 'wallets');
   const recoveryKey = subkey(masterKey, 'recovery codes');
@@ -190,10 +191,23 @@ export const createVault = (masterKey: MasterKey): Vault => {
       fields.subject,
       fields.detail,
       fields.address,
+      ...(fields.register === null ? [] : [Buffer.from(fields.register).toString('hex')]),
     ]);
 
   const deviceMac = (subject: string, deviceId: string): string =>
     hmac(deviceKey, ['device', subject, deviceId]).toString('base64url');
+
+  // It tells whose hash it is. The first key has none, because its hashes had none before keys could be rotated.
+  const recoveryTag = masterKey.isRotated ? Buffer.from(masterKey.fingerprint.slice(0, 8), 'hex') : Buffer.alloc(0);
+  const isRecoveryHash = (hash: Uint8Array): boolean =>
+    hash.length === recoveryTag.length + 32 && recoveryTag.equals(hash.subarray(0, recoveryTag.length));
+
+  const rowKeys = new Map<string, KeyObject>();
+  const rowSeal = (kind: string, values: readonly FramedValue[]): Buffer => {
+    const key = rowKeys.get(kind) ?? subkey(masterKey, `rows/${kind}`);
+    rowKeys.set(kind, key);
+    return createHmac('sha256', key).update(framedText(values), 'utf8').digest();
+  };
 
   const simulateToken = (paymentId: string): string => hmac(simulateKey, [paymentId]).toString('base64url');
 
@@ -203,11 +217,14 @@ export const createVault = (masterKey: MasterKey): Vault => {
     verifyPaymentMac: (fields, mac) => equal(paymentMac(fields), mac),
     walletMac,
     verifyWalletMac: (fields, mac) => equal(walletMac(fields), mac),
-    recoveryHash: (personId, code) => hmac(recoveryKey, [personId, code]),
+    recoveryHash: (personId, code) => Buffer.concat([recoveryTag, hmac(recoveryKey, [personId, code])]),
+    isRecoveryHash,
     auditHash,
     verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
     walletVersionMac,
     verifyWalletVersionMac: (fields, mac) => equal(walletVersionMac(fields), mac),
+    rowSeal,
+    isRowSeal: (kind, values, seal) => equal(rowSeal(kind, values), seal),
     deviceSubject: email => hmac(deviceKey, ['subject', email]).toString('base64url'),
     deviceMac,
     verifyDeviceMac: (subject, deviceId, mac) => equal(Buffer.from(deviceMac(subject, deviceId)), Buffer.from(mac)),

@@ -44,7 +44,7 @@ export const createBaselineKeeper = (
   networks: readonly Network[],
   clock: { now(): number } = performance,
 ) => {
-  const { db, log } = context;
+  const { db, vault, log } = context;
   const { caip2 } = lease;
   let lastTurnMs = Number.NEGATIVE_INFINITY;
   const aheadOf = new Map<string, Ahead>();
@@ -70,7 +70,7 @@ export const createBaselineKeeper = (
     const balances = await driver.balances({ token: null, holders, block: head }, 'highest', signal);
     if (balances === null) return false;
     const read = holders.map(address => ({ address, amount: balances.get(address)! }));
-    await refreshBaselines(db, caip2, { balances: read, blockNumber: head.number, readAt });
+    await refreshBaselines(db, vault, caip2, { balances: read, blockNumber: head.number, readAt });
     for (const { key, ...ahead } of filled) aheadOf.set(key, { ...ahead, readAtMs: clock.now() });
     return true;
   };

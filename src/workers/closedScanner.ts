@@ -23,7 +23,7 @@ export const createClosedScanner = (sources: ChainSources, clock: { now(): numbe
 
   /** Reads the next page. Returns whether it cost no call and there is more. */
   const readPage = async (head: Block, signal: AbortSignal): Promise<boolean> => {
-    const page = await closedPayments(db, caip2, after, closedPageSize);
+    const page = await closedPayments(db, context.vault, caip2, { after, limit: closedPageSize });
     await unwatchPayments(
       db,
       page.filter(({ isOver }) => isOver).map(({ id }) => id),

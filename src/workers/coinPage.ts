@@ -14,34 +14,44 @@ const movementsOf = (blocks: readonly WatchedBlock[]): readonly Movement[] => bl
 const sumTo = ({ found }: CoinSearch, address: string): bigint =>
   movementsOf(found).reduce((sum, { to, amount }) => (to === address ? sum + amount : sum), 0n);
 
+/** Their coin is not searched for: what is missing follows from records that Florin did not write. */
+export const noticeForged = ({ context, lease }: ChainSources, forged: readonly CoinPayment[]): void =>
+  context.log.error(
+    { forged: 'addresses', caip2: lease.caip2, payments: forged.map(({ id }) => id) },
+    'records of addresses were changed in the database: run florin doctor',
+  );
+
 /**
  * Reads the native coin of addresses at the head, and writes what no transaction explains. Few addresses have received
  * anything, and a balance is the only evidence. So `first` may be one node, and those addresses are checked again with
  * as many nodes as must agree. Null if the balances cannot be read.
  */
 export const readCoinPage = async (
-  { context, driver, lease }: ChainSources,
-  page: readonly CoinPayment[],
+  sources: ChainSources,
+  payments: readonly CoinPayment[],
   head: Block,
   first: BalanceSources,
   signal: AbortSignal,
 ): Promise<readonly DoubtedCoin[] | null> => {
+  const { context, driver, lease } = sources;
+  const { true: forged = [], false: page = [] } = Object.groupBy(payments, ({ isForged }) => `${isForged}`);
+  if (forged.length > 0) noticeForged(sources, forged);
   /** Empty blocks deeper than 256 are not stored. */
   const blockAt = async (number: number): Promise<Block | null> =>
-    (await storedBlock(context.db, lease.caip2, number)) ?? (await driver.header(number, signal));
+    (await storedBlock(context.db, context.vault, lease.caip2, number)) ?? (await driver.header(number, signal));
   const balancesFrom =
-    (sources: BalanceSources): CoinBalances =>
+    (nodes: BalanceSources): CoinBalances =>
     (block, holders) =>
-      driver.balances({ token: null, holders, block }, sources, signal);
-  const find = (payments: readonly CoinPayment[], sources: BalanceSources) =>
-    findCoins(payments, head, {
-      balances: balancesFrom(sources),
+      driver.balances({ token: null, holders, block }, nodes, signal);
+  const find = (some: readonly CoinPayment[], nodes: BalanceSources) =>
+    findCoins(some, head, {
+      balances: balancesFrom(nodes),
       olderBalances: balancesFrom('highest'),
       blockAt,
       from: async () => (await readChains(context.db, [lease.caip2]))[0]?.startNumber ?? 0,
     });
   const credited = page.filter(({ baseline }) => baseline === 'empty' || baseline === 'known');
-  const unbaselined = await readUnbaselined({ context, driver, lease }, page, head, signal);
+  const unbaselined = await readUnbaselined(sources, page, head, signal);
   if (unbaselined === null) return null;
   const shown = await find(credited, first);
   if (shown === null) return null;
@@ -61,8 +71,10 @@ export const readCoinPage = async (
   });
   if (unsearched.size > 0) {
     const { caip2 } = lease;
-    const payments = [...unsearched];
-    context.log.warn({ caip2, payments }, 'coin cannot be credited: too few nodes report the blocks since its payment');
+    context.log.warn(
+      { caip2, payments: [...unsearched] },
+      'coin cannot be credited: too few nodes report the blocks since its payment',
+    );
   }
   return [...unbaselined, ...disputed, ...agreed.unsearched];
 };

@@ -27,7 +27,7 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
   const turn = async (head: Block, startedAt: Date, signal: AbortSignal): Promise<void> => {
     if (after === '') [roundStartedAt, roundHash] = [startedAt, head.hash];
     else if (head.hash !== roundHash) roundHash = '';
-    const page = await openCoinPayments(context.db, caip2, after, pageSize);
+    const page = await openCoinPayments(context.db, context.vault, caip2, { after, limit: pageSize });
     const doubted = await readCoinPage({ context, driver, lease }, page, head, 'one', signal);
     if (doubted === null) return warn('Too few nodes have the state of the newest block.');
     const isLastPage = page.length < pageSize;

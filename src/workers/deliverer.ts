@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { judgeAttempt } from '../core/delivery.ts';
 import type { Context } from '../engine/context.ts';
+import { forgeryOf } from '../engine/webhooks/eventSeal.ts';
+import { createTargetJudge } from '../engine/webhooks/genuineTargets.ts';
 import { createAttemptRecorder } from '../engine/webhooks/recordAttempts.ts';
 import { createSecretOpener } from '../engine/webhooks/webhookSecrets.ts';
 import { readNow } from '../storage/databaseClock.ts';
@@ -37,17 +39,17 @@ const errorPauseMs = 1_000;
 const shutdownMs = 5_000;
 
 /** Nothing was sent. That is our fault: the delivery is retried, and the receiver has not failed. */
-const unsigned: Sent = {
+const unsigned = (error: string): Sent => ({
   signature: '',
   outcome: {
     delivered: false,
     statusCode: null,
     durationMs: 0,
-    error: 'the signing secret could not be decrypted',
+    error,
     responseBody: Buffer.alloc(0),
     retryAfterMs: null,
   },
-};
+});
 
 /** Claims due deliveries, signs and sends them, and records the results. Any number of processes share the work. */
 export const startDeliverer = (
@@ -58,6 +60,7 @@ export const startDeliverer = (
   const { db, log } = context;
   const targets = createTargets<ClaimedDelivery>();
   const openSecrets = createSecretOpener(context.vault);
+  const judgeTarget = createTargetJudge(context, () => performance.now());
   const recorder = createAttemptRecorder(context);
   const stopping = new AbortController();
   const canceling = new AbortController();
@@ -73,11 +76,13 @@ export const startDeliverer = (
     const { eventId, body, url, environment } = delivery;
     const { allowLoopback } = context.environments[environment];
     try {
+      const refusal = await judgeTarget(delivery);
+      if (refusal !== null) return unsigned(refusal);
       const webhook = { eventId, body, secrets: openSecrets(delivery), atMs, url, allowLoopback };
       return await sendSigned(sender, webhook, canceling.signal);
     } catch (error) {
       log.error({ deliveryId: delivery.id, err: error }, 'a delivery could not be signed');
-      return unsigned;
+      return unsigned('the signing secret could not be decrypted');
     }
   };
 
@@ -89,6 +94,7 @@ export const startDeliverer = (
     // An attempt canceled at shutdown says nothing about the receiver.
     if (canceling.signal.aborted && !outcome.delivered) return null;
     const verdict = judgeAttempt(outcome, { environment, failures, random: random() });
+    context.meter.deliveryAttempt(verdict.kind);
     held.delete(delivery);
     const written = recorder.add({ delivery, atMs, signature, outcome, verdict });
     if (signature === '') return null;
@@ -164,7 +170,10 @@ export const startDeliverer = (
       targets.claimFailed(request);
       throw error;
     }
-    for (const delivery of claimed) held.add(delivery);
+    for (const delivery of claimed) {
+      delivery.refusal ??= forgeryOf(context, delivery);
+      held.add(delivery);
+    }
     start(targets.claimSucceeded(request, claimed, performance.now()));
     await park(claimed.filter(({ refusal }) => refusal !== null));
     return true;

@@ -11,7 +11,7 @@ import {
 } from '../storage/chain/addressChecks.ts';
 import type { Difference } from '../storage/settlement/differences.ts';
 import type { ChainSources } from './chainSources.ts';
-import { readCoinPage } from './coinPage.ts';
+import { noticeForged, readCoinPage } from './coinPage.ts';
 import { explainSurplus } from './explainSurplus.ts';
 import { reportDifferences } from './reportDifferences.ts';
 
@@ -31,7 +31,7 @@ type Surplus = { readonly payment: UnreadPayment; readonly amount: bigint };
  */
 export const createExpiryReader = (sources: ChainSources, clock: { now(): number } = performance) => {
   const { context, driver, lease } = sources;
-  const { db, log } = context;
+  const { db, vault, log } = context;
   const { caip2 } = lease;
   /** Payments that did not agree, with the time of their next turn. They leave once they expire. */
   const retryAt = new Map<string, number>();
@@ -71,17 +71,20 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
     const suspected = surplus.map(({ payment }) => payment);
     if (!(await explainSurplus(sources, host, token, suspected, block.number, signal))) return null;
     const ids = suspected.map(({ id }) => id);
-    return surplusOf(token, await readAgain(db, caip2, ids), block, signal);
+    return surplusOf(token, await readAgain(db, vault, caip2, ids), block, signal);
   };
 
   /** Reads the addresses at a block and marks those that agree. Returns false if some cannot be read now. */
   const read = async (
-    payments: readonly UnreadPayment[],
+    all: readonly UnreadPayment[],
     block: Block,
     upTo: Date,
     host: DriverHost,
     signal: AbortSignal,
   ): Promise<boolean> => {
+    const { true: forged = [], false: payments = [] } = Object.groupBy(all, ({ isForged }) => `${isForged}`);
+    for (const { id } of forged) retryAt.set(id, clock.now() + retryMs);
+    if (forged.length > 0) noticeForged(sources, forged);
     const doubtedCoin = await readCoinPage(sources, payments, block, 'highest', signal);
     if (doubtedCoin === null) return false;
     const at = { blockNumber: block.number };
@@ -121,12 +124,12 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
   ): Promise<{ readonly payments: readonly UnreadPayment[]; readonly isMore: boolean }> => {
     const nowMs = clock.now();
     for (const [id, atMs] of retryAt) if (atMs <= nowMs) retryAt.delete(id);
-    const expiring = await expiringPayments(db, caip2, upTo, [...retryAt.keys()], share);
+    const expiring = await expiringPayments(db, vault, caip2, { upTo, except: [...retryAt.keys()], share });
     const coins = expiring.filter(({ contract }) => contract === null).length;
     const isMore = Math.max(coins, expiring.length - coins) >= share;
     if (nowMs - lookedAgainMs < lookAgainMs && after === '') return { payments: expiring, isMore };
     lookedAgainMs = nowMs;
-    const expired = await expiredUnread(db, caip2, after, share);
+    const expired = await expiredUnread(db, vault, caip2, { after, limit: share });
     after = expired.length < share ? '' : expired.at(-1)!.id;
     return { payments: [...expiring, ...expired], isMore };
   };

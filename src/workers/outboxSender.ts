@@ -1,6 +1,6 @@
 import type { MailNotice, MailResult, SendMail } from '../core/mailNotice.ts';
 import type { Outgoing } from '../core/outbox.ts';
-import { judgeFailure } from '../core/outbox.ts';
+import { isOutdated, judgeFailure } from '../core/outbox.ts';
 import { answerRecovery } from '../engine/access/recoveryByMail.ts';
 import { openOutgoing } from '../engine/audit/outbox.ts';
 import type { Context } from '../engine/context.ts';
@@ -38,14 +38,15 @@ const resultOf = ({ error }: { readonly error: string | null }): MailResult =>
 
 type Alert = Extract<Outgoing, { kind: 'alert' }>;
 
-const bodyOf = ({ eventId, accountId, environment, notice }: Alert): string =>
+const bodyOf = ({ eventId, accountId, environment, notice, auditLog }: Alert): string =>
   JSON.stringify({
     id: eventId,
-    type: 'account.security',
+    type: accountId === null ? 'deployment.alert' : 'account.security',
     timestamp: notice.at,
     apiVersion: 'v1',
     environment,
     accountId,
+    auditLog,
     data: notice,
   });
 
@@ -55,26 +56,30 @@ const sendAlert = async (
   { url, sender }: Alerts,
   alert: Alert,
   failures: number,
+  signal: AbortSignal,
 ): Promise<MailResult> => {
   const { eventId, accountId, environment, notice } = alert;
   const { action, actor, subject, at } = notice;
   const fields = { eventId, accountId, environment, action, actorKind: actor.kind, actorId: actor.id, subject, at };
-  if (failures === 0) context.log.warn(fields, 'a security event');
+  // What is about Florin itself is in the log already, with its reason.
+  if (failures === 0 && accountId !== null) context.log.warn(fields, 'a security event');
   if (url === null) return null;
   const secrets = [context.vault.alertSecret()];
   const atMs = context.clock.nowMs();
   const webhook = { eventId, body: bodyOf(alert), secrets, atMs, url, allowLoopback: true };
-  return resultOf((await sendSigned(sender, webhook)).outcome);
+  return resultOf((await sendSigned(sender, webhook, signal)).outcome);
 };
 
 const sendFarewell = async (
   context: Context,
   sender: Sender,
   { environment, url, secrets, eventId, body }: Extract<Outgoing, { kind: 'farewell' }>,
+  signal: AbortSignal,
 ): Promise<MailResult> => {
   const { allowLoopback } = context.environments[environment];
   const atMs = context.clock.nowMs();
-  return resultOf((await sendSigned(sender, { eventId, body, secrets, atMs, url, allowLoopback })).outcome);
+  const webhook = { eventId, body, secrets, atMs, url, allowLoopback };
+  return resultOf((await sendSigned(sender, webhook, signal)).outcome);
 };
 
 /** Records what came of an attempt. */
@@ -90,12 +95,17 @@ const settle = async (context: Context, claimed: ClaimedOutgoing, result: MailRe
   context.log.error({ outgoingId: id, kind, reason: verdict.reason }, 'something was not sent and is not tried again');
 };
 
-type Send = (outgoing: Outgoing, failures: number) => Promise<MailResult>;
+type Send = (outgoing: Outgoing, claimed: ClaimedOutgoing, signal: AbortSignal) => Promise<MailResult>;
 
 /** A row that cannot be opened holds up no other. */
-const attempt = async (context: Context, claimed: ClaimedOutgoing, send: Send): Promise<MailResult> => {
+const attempt = async (
+  context: Context,
+  claimed: ClaimedOutgoing,
+  send: Send,
+  signal: AbortSignal,
+): Promise<MailResult> => {
   try {
-    return await send(openOutgoing(context, claimed), claimed.failures);
+    return await send(openOutgoing(context, claimed), claimed, signal);
   } catch (error) {
     context.log.error({ outgoingId: claimed.id, err: error }, 'something could not be sent');
     return { reason: 'it could not be prepared', isPermanent: false };
@@ -113,7 +123,10 @@ const sendDue = async (
   await Promise.all(
     claimed.map(async each => {
       if (signal.aborted) return releaseOutgoing(context.db, each);
-      await settle(context, each, await attempt(context, each, send));
+      const result = await attempt(context, each, send, signal);
+      // The shutdown ended the attempt, or it failed meanwhile: it counts as none.
+      if (signal.aborted && result !== null) return releaseOutgoing(context.db, each);
+      await settle(context, each, result);
     }),
   );
   return claimed.length > 0;
@@ -129,8 +142,12 @@ export const startMailSender = (context: Context, send: SendMail): Loop =>
       sendDue(
         context,
         ['mail', 'recovery'],
-        async outgoing => {
-          if (outgoing.kind === 'mail') return isOver(outgoing.notice, context) ? linkOver : send(outgoing);
+        async (outgoing, { id, overdueMs }, ending) => {
+          if (isOutdated(outgoing, overdueMs)) {
+            context.log.warn({ outgoingId: id, kind: outgoing.kind }, 'a mail waited for over a day and is not sent');
+            return null;
+          }
+          if (outgoing.kind === 'mail') return isOver(outgoing.notice, context) ? linkOver : send(outgoing, ending);
           if (outgoing.kind === 'recovery') await answerRecovery(context, outgoing);
           return null;
         },
@@ -151,9 +168,9 @@ export const startOutboxSender = (
       sendDue(
         context,
         ['alert', 'farewell'],
-        async (outgoing, failures) => {
-          if (outgoing.kind === 'alert') return sendAlert(context, parts.alerts, outgoing, failures);
-          return outgoing.kind === 'farewell' ? sendFarewell(context, parts.sender, outgoing) : null;
+        async (outgoing, { failures }, ending) => {
+          if (outgoing.kind === 'alert') return sendAlert(context, parts.alerts, outgoing, failures, ending);
+          return outgoing.kind === 'farewell' ? sendFarewell(context, parts.sender, outgoing, ending) : null;
         },
         signal,
       ),

@@ -50,7 +50,7 @@ export const createReconciler = (
   clock: { now(): number } = performance,
 ) => {
   const { context, driver, lease } = sources;
-  const { db, log } = context;
+  const { db, vault, log } = context;
   const { caip2 } = lease;
   const isListed = new Set(driver.contracts);
   let nextTurnMs = clock.now() + intervalMs;
@@ -102,7 +102,7 @@ export const createReconciler = (
   const explain = async (more: readonly Read[], block: Block, host: DriverHost, signal: AbortSignal): Promise<void> => {
     for (const [token, some] of Map.groupBy(more, ({ contract }) => contract)) {
       const ids = some.map(({ forwarder }) => forwarder.id);
-      const payments = await readAgain(db, caip2, ids);
+      const payments = await readAgain(db, vault, caip2, ids);
       const isSearched =
         token === null
           ? (await readCoinPage(sources, payments, block, 'one', signal)) !== null

@@ -24,7 +24,7 @@ export const readUnbaselined = async (
   if (balances === null) return null;
   const beyond = (payment: CoinPayment): bigint => balances.get(payment.address)! - recordedAt(payment, head.number);
   const first = payments.filter(({ baseline }) => baseline === 'none');
-  await insertBaselines(context.db, lease.caip2, {
+  await insertBaselines(context.db, context.vault, lease.caip2, {
     balances: first.map(payment => ({ address: payment.address, amount: beyond(payment) > 0n ? beyond(payment) : 0n })),
     blockNumber: head.number,
     readAt: await readNow(context.db),

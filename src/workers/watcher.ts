@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
 import type { Block } from '../core/chain.ts';
+import type { Log } from '../core/log.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { applyBlocks, rollBackAsDecided } from '../engine/chain/applyBlocks.ts';
 import { LeaseLost } from '../engine/chain/heldChain.ts';
 import { publishReadContracts } from '../engine/chain/publishContracts.ts';
 import type { Context } from '../engine/context.ts';
+import { ForgedBlock } from '../storage/chain/blockSeals.ts';
 import { storedBlock } from '../storage/chain/blocks.ts';
 import {
   type ChainRow,
@@ -22,6 +24,7 @@ import { type Measurement, writeFactoryState, writeNetworkStatus } from '../stor
 import { knownAddresses } from '../storage/chain/transfers.ts';
 import { readNow } from '../storage/databaseClock.ts';
 import { dueAtHeight } from '../storage/payments/duePayments.ts';
+import { ForgedRow } from '../storage/seals.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { createBaselineKeeper } from './baselineKeeper.ts';
 import { createClosedScanner } from './closedScanner.ts';
@@ -56,6 +59,15 @@ const verifyMs = 30_000;
 const overdueTurnMs = 120_000;
 const [minRetryMs, maxRetryMs] = [250, 10_000];
 
+const failed = 'the watcher of a chain failed';
+const forgedChain =
+  'records of a chain were changed in the database, so it is not read: run florin doctor, and restore a backup';
+const noteFailure = (log: Log, caip2: string, error: unknown): void => {
+  const isForged = error instanceof ForgedRow || error instanceof ForgedBlock;
+  if (isForged) log.error({ forged: 'chains', caip2, err: error }, forgedChain);
+  else log.error({ caip2, err: error }, failed);
+};
+
 const isLocal = ({ networks }: WatchedChain): boolean => networks[0]!.backing === 'devchain';
 
 const coinScanMs = (chain: WatchedChain): number =>
@@ -75,7 +87,7 @@ const driverHost = (context: Context, row: ChainRow): DriverHost & { finalize(he
   let finalized = row.finalizedNumber;
   return {
     paymentAddresses: addresses => knownAddresses(context.db, addresses),
-    storedBlock: number => storedBlock(context.db, row.caip2, number),
+    storedBlock: number => storedBlock(context.db, context.vault, row.caip2, number),
     now: () => readNow(context.db),
     finalizedHeight: () => finalized,
     finalize: height => {
@@ -94,7 +106,8 @@ const follow = async (
 ): Promise<void> => {
   const { caip2, driver } = chain;
   const lease: Lease = { caip2, fence: row.fence };
-  const cursor = row.latestNumber === null ? null : await storedBlock(context.db, caip2, row.latestNumber);
+  const cursor =
+    row.latestNumber === null ? null : await storedBlock(context.db, context.vault, caip2, row.latestNumber);
   const host = driverHost(context, row);
   await publishReadContracts(context, lease, driver.contracts);
   const verify = createVerifier(context, driver, lease, verifyMs);
@@ -257,7 +270,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
           retryMs = minRetryMs;
         }
       } catch (error) {
-        if (!stopping.signal.aborted) context.log.error({ caip2, err: error }, 'the watcher of a chain failed');
+        if (!stopping.signal.aborted) noteFailure(context.log, caip2, error);
       }
       await pause(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       retryMs = Math.min(retryMs * 2, maxRetryMs);

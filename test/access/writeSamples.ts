@@ -1,4 +1,5 @@
 import type { DashboardCallName } from '../../src/core/api/dashboardApi.ts';
+import { closeProduction } from '../support/closeProduction.ts';
 import { type DashboardClient, type DashboardSending, type TestDashboard, testPassword } from '../support/dashboard.ts';
 import { until } from '../support/until.ts';
 
@@ -100,6 +101,12 @@ const otherSession = async ({ dashboard, person }: Stage): Promise<DashboardSend
   return { params: { id: data.find(session => !session.isThis)!.id } };
 };
 
+/** As a restore that is declared does. Returns when it was. */
+const restored = async ({ dashboard, owner }: Stage): Promise<string> => {
+  await closeProduction(dashboard.scene.admin);
+  return (await owner.do('GET /announcements')).restoredAt!;
+};
+
 /** Every write of the dashboard. A new one without a sample does not compile. */
 export const writeSamples = {
   'POST /payments': { rows: 0, prepare: () => ({ body: newPayment }) },
@@ -153,6 +160,7 @@ export const writeSamples = {
   'POST /wallet-changes/:id/stop': { rows: 1, prepare: pendingChange },
   'POST /wallet-changes/:id/approve': { rows: 1, prepare: othersChange },
   'PATCH /settings': { rows: 1, prepare: () => ({ body: { accountName: `Shop ${unique()}` } }) },
+  'POST /restore-review': { rows: 1, prepare: async stage => ({ body: { restoredAt: await restored(stage) } }) },
   'POST /settings/callback-secret/reveal': { rows: 1, prepare: () => ({}) },
   'POST /team/invitations': {
     rows: 1,

@@ -36,6 +36,10 @@ const rows = () =>
 const makeDue = () => dashboard.scene.admin.db.script('update outbox set next_attempt_at = clock_timestamp()');
 const lockSelf = () =>
   performed(dashboard.scene.admin, dashboard.accountId, { action: 'person.totp_removed', environment: null });
+const endOf = async (accountId: string) => {
+  const text = `select sequence::text, encode(hash, 'hex') as hash from audit_heads where account_id = $1`;
+  return (await dashboard.scene.admin.db.query({ name: '', text }, [accountId]))[0];
+};
 const contentOf = ({ body }: Received) => JSON.parse(body.toString('utf8'));
 
 test('the operator is told of every account, and again until the address accepts, also after a restart', async () => {
@@ -64,12 +68,14 @@ test('the operator is told of every account, and again until the address accepts
       ...head,
       environment: null,
       accountId: dashboard.accountId,
+      auditLog: await endOf(dashboard.accountId),
       data: { action: 'person.totp_removed', actor, subject: null, at },
     },
     {
       ...head,
       environment: 'production',
       accountId: other.id,
+      auditLog: { sequence: expect.stringMatching(/^[1-9]\d*$/), hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       data: { action: 'key.created', actor, subject: other.keyIds.production, at },
     },
   ]);

@@ -100,7 +100,7 @@ test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %
 test('only keys that belong to somebody are remembered', async () => {
   let parsed = 0;
   const authentication = createAuthentication({
-    callers: createCallers(scene.admin.db, () => performance.now()),
+    callers: createCallers(scene.admin, () => performance.now()),
     limiter: createRateLimiter(() => performance.now()),
     parseKey: text => {
       parsed++;
@@ -112,7 +112,7 @@ test('only keys that belong to somebody are remembered', async () => {
   });
   const ask = async (authorization: string) => {
     const request = { headers: { authorization } } as FastifyRequest;
-    const at: Arrival = { environment: 'sandbox', address: '127.0.0.1', headers: [] };
+    const at: Arrival = { environment: 'sandbox', address: '127.0.0.1', headers: [], caller: null };
     return (await authentication.admitPublic(request, at))?.accountId ?? null;
   };
   const minted = generateApiKey('sandbox').key;

@@ -1,9 +1,12 @@
 import { createIdSource } from '../../src/core/ids.ts';
+import { silentLog } from '../../src/core/log.ts';
 import type { PaymentStatus } from '../../src/core/payment/states.ts';
 import { legalPath } from '../../src/core/payment/walk.ts';
 import { deriveAddress } from '../../src/engine/payments/paymentAddress.ts';
+import { sealNewPayment } from '../../src/engine/payments/sealNewPayment.ts';
+import { sealRows } from '../../src/engine/seals/sealRows.ts';
 import { testTreasury } from '../../src/engine/wallets/treasury.ts';
-import { insertPayments, type NewPayment } from '../../src/storage/payments/insertPayments.ts';
+import { insertPayments } from '../../src/storage/payments/insertPayments.ts';
 import { moveTotals } from '../../src/storage/payments/moveTotals.ts';
 import { updatePayments } from '../../src/storage/payments/payments.ts';
 import type { TestAccount, TestFlorin } from '../support/florin.ts';
@@ -22,6 +25,8 @@ export type Wanted = {
 export type Written = Wanted & { id: string; address: string };
 
 const hourMs = 3_600_000;
+/** In the place of a seal until all is written. */
+const notYet = Buffer.alloc(32);
 const batchSize = 500;
 
 /** Pseudo-random numbers, the same in every run. */
@@ -54,17 +59,17 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     treasury,
     address,
   };
-  const row: NewPayment = {
+  return sealNewPayment(scene.admin.vault, {
     ...scope,
     ...terms,
     id,
     derivationIndex,
     mac: scene.admin.vault.paymentMac({ ...scope, ...terms, id, index: derivationIndex }),
-    tiers: JSON.stringify([{ atLeast: '0', kind: 'depth', depth: 2 }]),
+    tiers: [{ atLeast: '0', kind: 'depth' as const, depth: 2 }],
     toleranceBps: 0,
     dustFloor: 0n,
     headNumber: null,
-    latePolicy: 'accept',
+    latePolicy: 'accept' as const,
     lateWindowSeconds: 0,
     description: null,
     metadata: '{}',
@@ -76,8 +81,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     eventId,
     eventBody: '{}',
     idempotency: null,
-  };
-  return row;
+  });
 };
 
 const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status }: Written): Promise<void> =>
@@ -102,7 +106,7 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
         wakeBlock: null,
       };
       const change = { ...amounts, ...memory, status: to, completedAt, canceledAt, sequence: step + 2 };
-      await updatePayments(tx, [{ key: { ...scope, id }, change }]);
+      await updatePayments(tx, [{ key: { ...scope, id }, change, seal: notYet }]);
       const state = (status: PaymentStatus) => ({ status, exception: null });
       const states = [{ payment: { ...scope, id }, from: state(from), to: state(to) }];
       await moveTotals(tx, { states, volumes: [], holdings: [] });
@@ -126,6 +130,10 @@ export const writePayments = async (
     await insertPayments(scene.admin.db, rows.slice(at, at + batchSize));
   }
   const written = ordered.map((w, i) => ({ ...w, id: rows[i]!.id, address: rows[i]!.address }));
-  for (const each of written) if (each.status !== 'pending') await moveTo(scene, account, each);
+  const moved = written.filter(({ status }) => status !== 'pending');
+  for (const each of moved) await moveTo(scene, account, each);
+  if (moved.length > 0) {
+    await sealRows({ ...scene.admin, log: silentLog }, { all: true, tables: table => table === 'payments' });
+  }
   return written;
 };

@@ -25,6 +25,31 @@ describe.each(environments)('probes of %s', environment => {
   });
 });
 
+test('/readyz names the parts, with the networks of its environment', async () => {
+  const ready = await until(
+    () => get('/readyz'),
+    ({ json }) => json.parts.chains.status === 'ok',
+  );
+  const { parts } = ready.json;
+  expect(ready.json.ready).toBe(true);
+  expect(parts).toMatchObject({ database: { status: 'ok' }, stopping: { status: 'ok' }, queue: { status: 'ok' } });
+  expect(parts.restore).toEqual({ status: 'ok' });
+  expect(parts.chains.networks).toMatchObject({ base: 'operational', polygon: 'operational' });
+  expect((await get('/readyz', 'production')).json.parts.chains).toEqual({ status: 'ok', networks: {} });
+});
+
+test('a part that is degraded keeps nobody from being served', async () => {
+  const asOperator = (sql: string) => scene.admin.db.script(sql);
+  await asOperator(`insert into deployment (name, value) values ('restore_gate', 'extended_keys')
+    on conflict (name) do update set value = excluded.value`);
+  const ready = await until(
+    () => get('/readyz'),
+    ({ json }) => json.parts.restore.status === 'degraded',
+  );
+  expect([ready.status, ready.json.status, ready.json.ready]).toEqual([200, 'ok', true]);
+  await asOperator(`delete from deployment where name = 'restore_gate'`);
+});
+
 test('without its database Florin is alive but not ready, and ready again once it is back', async () => {
   const cut = await cutDatabase(scene.config.database!.url);
   try {
@@ -33,7 +58,17 @@ test('without its database Florin is alive but not ready, and ready again once i
       () => get('/readyz'),
       answer => answer.status === 503,
     );
-    expect(ready.json).toEqual({ status: 'unavailable', checks: { database: 'unavailable', stopping: false } });
+    expect(ready.json).toEqual({
+      status: 'unavailable',
+      ready: false,
+      parts: {
+        database: { status: 'unavailable' },
+        stopping: { status: 'ok' },
+        queue: { status: 'unknown' },
+        chains: { status: 'unknown', networks: {} },
+        restore: { status: 'unknown' },
+      },
+    });
     expect((await get('/healthz')).status).toBe(200);
   } finally {
     await cut.restore();

@@ -50,7 +50,8 @@ const changes = [
 ] as const;
 
 describe('a plain UPDATE is refused by the database', () => {
-  test.each(changes)('of %s', async (_, assignment) => {
+  // A rotation of the master key makes the seal anew.
+  test.each(changes.filter(([what]) => what !== 'the seal'))('of %s', async (_, assignment) => {
     const payment = await calls.made();
     await expect(update(payment.id, assignment)).rejects.toMatchObject({ code: '23000' });
     expect((await calls.read(payment.id)).json).toEqual(payment);

@@ -8,6 +8,7 @@ import { startFlorin } from '../../src/cli/florin.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { createAccount } from '../../src/engine/access/accounts.ts';
 import { addPerson } from '../../src/engine/access/people.ts';
+import { sealRegister } from '../../src/engine/audit/register.ts';
 import { type PostgresConnection, startPostgres } from '../../src/local/postgres/startPostgres.ts';
 import { startSmtpReceiver } from '../mail/smtpReceiver.ts';
 import { createRandom } from './fuzz/random.ts';
@@ -69,7 +70,10 @@ const run = async (room: string): Promise<string[]> => {
   for (let at = 0; at < accounts; at += 1) {
     const { id } = await createAccount(admin, { name: `Shop ${at}`, plan: 'starter', rateLimit: null, burst: null });
     const owner = { accountId: id, email: `owner${at}@mail-faults.example`, name: 'Owner', role: 'owner' } as const;
-    await admin.db.transaction(tx => addPerson(admin, tx, { ...owner, passwordHash: null }));
+    await admin.db.transaction(async tx => {
+      await addPerson(admin, tx, { ...owner, passwordHash: null });
+      await sealRegister(admin, tx, owner.accountId);
+    });
     ids.push(id);
     addresses.push(owner.email);
   }

@@ -110,7 +110,7 @@ test('funds that were swept before they were verified are not planned for a swee
   await db.transaction(async tx => {
     const swept = { key: `${key}:swept`, from: payment.address, contract: odd.address, amount: whole, verified: true };
     const forwards = [{ ...swept, txHash: blockHash }];
-    await insertForwards(tx, caip2, [{ hash: blockHash, number: block!.number, forwards }]);
+    await insertForwards(tx, scene.florin.admin.vault, caip2, [{ hash: blockHash, number: block!.number, forwards }]);
     await settleForwards(tx, caip2, { at: [block!.number] }, []);
   });
   const text = `select p.amount_forwarded::text as forwarded, coalesce(f.amount, 0)::text as found

@@ -2,7 +2,8 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Config, ConfigError, type Flags, loadConfig, settings } from '../../src/cli/config.ts';
+import { type Config, ConfigError, type Flags, loadConfig } from '../../src/cli/config.ts';
+import { settings } from '../../src/cli/settings.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -26,6 +27,7 @@ const problemsOf = async (given: Given): Promise<readonly string[]> => {
   return (outcome as ConfigError).problems;
 };
 
+const recipient = 'age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj';
 const publicUrls = {
   FLORIN_PUBLIC_URL: 'https://pay.example.com',
   FLORIN_SANDBOX_PUBLIC_URL: 'https://sandbox.example.com',
@@ -47,12 +49,17 @@ describe('defaults and sources', () => {
       connectionsPerAddress: 256,
       database: null,
       masterKey: null,
+      nextMasterKey: null,
       recoveryPassphrase: null,
+      backupRecipients: [],
+      backups: null,
       roles: ['api', 'watch', 'deliver'],
+      metrics: null,
       deliveryLogDays: 30,
       alertUrl: null,
       mail: null,
       tls: null,
+      logFile: null,
       logLevel: 'info',
       allowLoopbackWebhooks: true,
       networks: { production: {}, sandbox: {} },
@@ -77,6 +84,7 @@ describe('defaults and sources', () => {
       DATABASE_URL: 'postgres://app:s3cret@db/florin?sslmode=verify-full',
       FLORIN_MIGRATE_DATABASE_URL: 'postgresql://owner:s3cret@db/florin?sslmode=verify-full',
       FLORIN_MASTER_KEY: key.toString('base64'),
+      FLORIN_NEXT_MASTER_KEY: `${'ab'.repeat(32)}.${'cd'.repeat(32)}`,
       FLORIN_ROLES: 'deliver,api',
       FLORIN_CONNECTIONS_PER_ADDRESS: '1000',
       FLORIN_DELIVERY_LOG_DAYS: '7',
@@ -94,6 +102,7 @@ describe('defaults and sources', () => {
       connectionsPerAddress: 1000,
       database: { url: env.DATABASE_URL, migrateUrl: env.FLORIN_MIGRATE_DATABASE_URL },
       masterKey: env.FLORIN_MASTER_KEY,
+      nextMasterKey: env.FLORIN_NEXT_MASTER_KEY,
       roles: ['api', 'deliver'],
       deliveryLogDays: 7,
       alertUrl: env.FLORIN_ALERT_URL,
@@ -171,6 +180,10 @@ describe('single settings that are wrong', () => {
     ['FLORIN_ROLES', ','],
     ['FLORIN_DELIVERY_LOG_DAYS', '0'],
     ['FLORIN_DELIVERY_LOG_DAYS', '1.5'],
+    ['FLORIN_BACKUP_HOURS', '0'],
+    ['FLORIN_BACKUP_KEEP', '1001'],
+    ['FLORIN_BACKUP_RECIPIENT', 'age1xyz'],
+    ['FLORIN_BACKUP_RECIPIENT', `${recipient},AGE-SECRET-KEY-1X`],
     ['FLORIN_LOG_LEVEL', 'loud'],
     ['REDIS_URL', 'redis://localhost'],
   ])('%s=%s', async (variable, value) => {
@@ -215,6 +228,12 @@ describe('settings that contradict each other', () => {
     ['a migration URL alone', { FLORIN_MIGRATE_DATABASE_URL: 'postgres://localhost/x' }, /needs DATABASE_URL/],
     ['a certificate alone', { FLORIN_TLS_CERT: 'c.pem' }, /^FLORIN_TLS_CERT needs FLORIN_TLS_KEY$/],
     ['a key alone', { FLORIN_TLS_KEY: 'k.pem' }, /^FLORIN_TLS_KEY needs FLORIN_TLS_CERT$/],
+    ['backups for nobody', { FLORIN_BACKUP_DIR: '/b' }, /^FLORIN_BACKUP_DIR needs FLORIN_BACKUP_RECIPIENT$/],
+    [
+      'backups of another server',
+      { FLORIN_BACKUP_DIR: '/b', FLORIN_BACKUP_RECIPIENT: recipient, DATABASE_URL: 'postgres://localhost/x' },
+      /^FLORIN_BACKUP_DIR is for the embedded database/,
+    ],
     ['one port for both', { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443' }, /share a port/],
     [
       'one port, one host',
@@ -261,6 +280,8 @@ describe('settings that contradict each other', () => {
       { FLORIN_ROLES: 'deliver', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' },
       /^FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL are required with the role deliver/,
     ],
+    ['metrics on a host without a port', { FLORIN_METRICS_HOST: '127.0.0.1' }, /^FLORIN_METRICS_HOST needs/],
+    ['metrics on a port of another', { FLORIN_METRICS_PORT: '8444' }, /^FLORIN_METRICS_PORT must differ/],
     ['a public URL without TLS', { FLORIN_PUBLIC_URL: 'https://pay.example.com' }, /are required beyond loopback/],
     ['a wide host without TLS', { FLORIN_HOST: '0.0.0.0', ...publicUrls }, /are required beyond loopback/],
     [
@@ -279,6 +300,8 @@ describe('settings that contradict each other', () => {
   });
 
   test('allows what only looks like it', async () => {
+    const { backups } = await load({ env: { FLORIN_BACKUP_DIR: '/b', FLORIN_BACKUP_RECIPIENT: recipient } });
+    expect(backups).toEqual({ directory: '/b', hours: 24, keep: 7, recipients: [recipient] });
     await load({ env: { FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0' } });
     await load({ env: { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443', ...publicUrls, ...tls } });
     await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });
@@ -287,6 +310,7 @@ describe('settings that contradict each other', () => {
     const urls = { FLORIN_PUBLIC_URL: 'https://localhost:8443', FLORIN_SANDBOX_PUBLIC_URL: 'https://localhost:8444' };
     await load({ env: { FLORIN_ROLES: 'deliver', ...urls } });
     await load({ env: { FLORIN_ROLES: 'api,deliver' } });
+    await load({ env: { FLORIN_METRICS_PORT: '0', FLORIN_METRICS_HOST: '0.0.0.0' } });
   });
 });
 

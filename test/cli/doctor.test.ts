@@ -1,10 +1,14 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { noticeAuditLoss } from '../../src/cli/auditHeadsFile.ts';
-import type { Log } from '../../src/core/log.ts';
+import { noticeAuditLoss, openAuditHeads } from '../../src/cli/auditHeadsFile.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import { operatorActing } from '../../src/engine/audit/acting.ts';
+import { confirmRecords } from '../../src/engine/audit/confirmRecords.ts';
+import { perform } from '../../src/engine/perform.ts';
 import { otherTreasury, startWalletScene, treasury } from '../dashboard/walletScene.ts';
 import { setWallet } from '../support/operator.ts';
+import { eventually } from '../support/until.ts';
 import { run } from './cliProcess.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -105,17 +109,44 @@ test('an end of the audit log that was cut off is told, whoever adds to it later
   await cutTail();
   const { code, problems } = await doctor();
   expect(code).toBe(1);
-  expect(problems).toMatch(/^audit log of \S+: it ends at row \d+, and had \d+ rows before$/);
+  const cut = /^audit log of \S+: it ends at row \d+, and had \d+ rows before/.exec(problems!)?.[0];
+  expect(problems).toMatch(/^audit log of \S+: it ends at row \d+, and had \d+ rows before/);
   expect(await readFile(headsPath(), 'utf8'), 'what was remembered stays').toBe(remembered);
 
   const errors: object[] = [];
   const nothing = (): void => {};
   const log: Log = { debug: nothing, info: nothing, warn: nothing, error: fields => void errors.push(fields) };
   await noticeAuditLoss(wallets.scene.config, wallets.scene.admin, log);
-  expect(errors).toEqual([{ problems: [problems] }]);
+  expect(errors).toEqual([{ problems: [cut] }]);
 
+  await expect(setWallet(admin, scope, 'ethereum', { treasury })).rejects.toThrow('were changed in the database');
+  const ofAccount = operatorActing({ accountId: wallets.accountId, environment: null });
+  await perform(admin, ofAccount, null, confirmRecords(admin));
   await setWallet(admin, scope, 'ethereum', { treasury });
   expect((await doctor()).problems).toMatch(/: row \d+ is not the one that was there before/);
+});
+
+test('the end of each log is kept while Florin runs, and at its stop', async () => {
+  const { admin, config } = wallets.scene;
+  const scope = { accountId: wallets.accountId, ...production };
+  const endOf = async () => {
+    const text = 'select sequence::text as sequence from audit_heads where account_id = $1';
+    return (await admin.db.query<{ sequence: string }>({ name: '', text }, [wallets.accountId]))[0]!.sequence;
+  };
+  const kept = async () =>
+    (JSON.parse(await readFile(headsPath(), 'utf8')) as { accountId: string; sequence: string }[]).find(
+      ({ accountId }) => accountId === wallets.accountId,
+    )!.sequence;
+  await rm(headsPath());
+  const often = await openAuditHeads(config, admin, silentLog, 20);
+  await setWallet(admin, scope, 'base', { treasury });
+  const end = await endOf();
+  await eventually(async () => expect(await kept()).toBe(end));
+  await often();
+  const never = await openAuditHeads(config, admin, silentLog, 3_600_000);
+  await setWallet(admin, scope, 'base', { treasury: otherTreasury });
+  await never();
+  expect(await kept()).toBe(await endOf());
 });
 
 test('a file that somebody wrote to is told, and left as it is', async () => {

@@ -25,7 +25,7 @@ const listening = async () => {
   // Of its own: ids never go back in time.
   const ids = createIdSource(() => Math.floor(Math.random() * 2 ** 40));
   const stopping = new AbortController();
-  const admin = { clock, db: { ...florin.admin.db, query } };
+  const admin = { ...florin.admin, clock, db: { ...florin.admin.db, query } };
   const events = newEvents(admin, scope, stopping.signal);
   return {
     trigger: async () =>

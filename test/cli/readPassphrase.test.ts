@@ -21,7 +21,7 @@ test('a passphrase is typed twice', async () => {
 });
 
 test('Ctrl-C and Ctrl-D at either prompt end with a message', async () => {
-  const message = 'No passphrase was given. Nothing was exported.';
+  const message = 'No passphrase was given. Nothing was done.';
   for (const key of ['\u0003', '\u0004']) {
     await expect(readNewPassphrase(null, typing(key))).rejects.toThrow(message);
     await expect(readNewPassphrase(null, typing(`${good}\r`, key))).rejects.toThrow(message);

@@ -60,7 +60,7 @@ const watchLost = async (): Promise<string> => {
   const scope = { accountId: scene.account.id, environment: 'sandbox' } as const;
   const origin = { walletKind: 'forwarder', treasury, index: 12_345n } as const;
   const address = deriveAddress(vault, { scope, ...origin });
-  await insertLostAddresses(db, [{ ...scope, ...origin, address }]);
+  await insertLostAddresses(db, vault, [{ ...scope, ...origin, address }]);
   await scene.chain.payToken(usdc, address, 11_000_000n);
   await until(
     () => listUnclaimed(db, scope, 10),

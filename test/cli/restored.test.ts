@@ -30,6 +30,28 @@ test('florin restored declares a restore beside the running server', async () =>
   expect((await florin('restored', '--since', 'yesterday')).code).toBe(2);
 });
 
+test('an account with a live key waits for a review, which the operator ends where nobody owns it', async () => {
+  const review = ['restored', '--review'];
+  await json('keys', 'create', '--environment', 'production', '--scopes', 'payments:read');
+  const { id } = (await json('accounts', 'list')).data[0];
+  const doctor = async () => {
+    const { stdout } = await florin('doctor', '--json');
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; ok: boolean; detail: string }[] };
+    return findings.find(({ check }) => check === 'restore');
+  };
+  expect(await doctor()).toMatchObject({ ok: true, detail: 'nothing waits' });
+  expect((await florin('restored')).stdout).toContain('Production of 1 account is closed');
+  expect(await doctor()).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining(`florin restored --review ${id}`),
+  });
+  expect((await florin(...review, id, '--since', '2026-01-02')).code).toBe(2);
+  expect((await florin(...review, 'acct_unknown')).code).toBe(3);
+  expect((await florin(...review, id)).stdout).toContain('Its production is open again.');
+  expect((await florin(...review, id)).code).toBe(1);
+  expect(await doctor()).toMatchObject({ ok: true });
+});
+
 test('florin unclaimed lists nothing before funds have come, and watches an epoch of an old log', async () => {
   expect(await json('unclaimed', 'list')).toEqual([]);
   expect((await florin('unclaimed', 'list')).stdout).toContain('There are no unclaimed funds.');

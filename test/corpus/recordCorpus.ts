@@ -11,6 +11,7 @@ import { paymentLives } from './chapters/paymentLives.ts';
 import { paymentRequests } from './chapters/paymentRequests.ts';
 import { production } from './chapters/production.ts';
 import { refusals } from './chapters/refusals.ts';
+import { restoreReview } from './chapters/restoreReview.ts';
 import { webhooks } from './chapters/webhooks.ts';
 import { startCorpus } from './corpusScene.ts';
 
@@ -29,6 +30,7 @@ export const recordCorpus = async (): Promise<string> => {
   await appAccount(corpus);
   await appMemberships(corpus);
   await appRefusals(corpus);
+  await restoreReview(corpus);
   // Endpoints of the chapters above have names that must not be resolved, so only this Florin delivers.
   await deliveries(await startCorpus({ FLORIN_ROLES: 'api,watch,deliver' }, corpus.recorder));
   return renderAnswers(corpus.recorder.records);

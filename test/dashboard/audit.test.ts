@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { operatorActor, recordAudit } from '../../src/engine/audit/audit.ts';
+import { sealRegisters } from '../../src/engine/audit/register.ts';
 import { run } from '../cli/cliProcess.ts';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
 
@@ -34,15 +35,14 @@ const problems = async (): Promise<string[]> => {
 
 /** Writes as the superuser, with all triggers off. */
 const tamper = (sql: string): Promise<void> =>
-  dashboard.scene.admin.db.script(
-    `set session_replication_role = replica; ${sql}; set session_replication_role = origin`,
-  );
+  dashboard.scene.tamper(`set session_replication_role = replica; ${sql}; set session_replication_role = origin`);
 
 const newAccount = async (rows: number): Promise<string> => {
   const { id } = await dashboard.scene.account();
   const { admin } = dashboard.scene;
   // Removes the rows about the creation of the account, so that the test counts from one.
   await tamper(`delete from audit_log where account_id = '${id}'; delete from audit_heads where account_id = '${id}'`);
+  await sealRegisters(admin, { all: false });
   for (let i = 0; i < rows; i++) {
     await admin.db.transaction(tx =>
       recordAudit(admin, tx, {
@@ -142,9 +142,12 @@ test('the doctor finds nothing where nothing is wrong', async () => {
     ['database', true],
     ['migrations', true],
     ['master key', true],
+    ['key rotation', true],
     ['audit log', true],
+    ['seals', true],
     ['wallets', true],
     ['ledger', true],
+    ['restore', true],
     ['outbox', true],
   ]);
 });
@@ -203,15 +206,22 @@ test('a chain that was written anew without the key is found', async () => {
   const id = await newAccount(3);
   await tamper(`update audit_log set action = 'other.thing', hash = sha256('anything') where account_id = '${id}' and sequence = 3;
     update audit_heads set hash = sha256('anything') where account_id = '${id}'`);
-  expect(await problems()).toEqual([`audit log: audit log of ${id}: row 3 was changed`]);
+  expect(await problems()).toEqual([
+    `audit log: audit log of ${id}: row 3 was changed`,
+    expect.stringMatching(`^seals: keys, wallets, members or webhook endpoints of ${id} are not those`),
+  ]);
   await tamper(`delete from audit_log where account_id = '${id}'; delete from audit_heads where account_id = '${id}'`);
+  await sealRegisters(dashboard.scene.admin, { all: false });
 });
 
 test('the doctor finds a wallet that was changed, and a master key that is another', async () => {
   const { id } = await dashboard.scene.account();
   await tamper(`update wallets set destination = '0x52908400098527886E0F7030069857D2E4169EE7'
     where account_id = '${id}' and network = 'base'`);
-  expect(await problems()).toEqual([`wallets: wallet base (sandbox, version 1) of ${id} was changed`]);
+  expect(await problems()).toEqual([
+    expect.stringMatching(`^seals: wallets ${id} sandbox base 1 was changed in the database; keys, wallets,`),
+    `wallets: wallet base (sandbox, version 1) of ${id} was changed`,
+  ]);
   await tamper(`delete from wallets where account_id = '${id}'`);
   const { code, findings } = await doctor({ FLORIN_MASTER_KEY: 'ab'.repeat(32) });
   expect(code).toBe(1);

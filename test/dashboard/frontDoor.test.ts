@@ -38,7 +38,7 @@ describe('where the dashboard is at the address of production', () => {
   test.each(environments)('/favicon.ico of %s is the icon', async environment => {
     const answer = await ask(environment, 'GET', '/favicon.ico');
     expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('image/svg+xml');
+    expect(answer.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
     expect(answer.text).toBe(icon);
     expect((await ask(environment, 'HEAD', '/favicon.ico')).status).toBe(200);
   });

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Role } from '../../src/core/access/rights.ts';
+import { sealRegister } from '../../src/engine/audit/register.ts';
 import { putMembership } from '../../src/storage/access/memberships.ts';
 import { base32Of, totpCode, totpStep } from '../../src/vault/totp.ts';
 import { expectError } from '../api/paymentCalls.ts';
@@ -76,7 +77,10 @@ export const startOwners = async (dashboard: TestDashboard, owners: number) => {
           strongly_proven_until = clock_timestamp() + interval '5 minutes'
         where account_id = '${accountId}'`),
     alsoIn: (account: string, person: DashboardClient, role: Role) =>
-      putMembership(dashboard.scene.admin.db, account, person.personId, role),
+      dashboard.scene.admin.db.transaction(async tx => {
+        await putMembership(tx, account, person.personId, role);
+        await sealRegister(dashboard.scene.admin, tx, account);
+      }),
   };
 };
 

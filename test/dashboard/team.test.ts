@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../src/core/access/rights.ts';
+import { sealRegister } from '../../src/engine/audit/register.ts';
 import { lockTeam } from '../../src/storage/access/accessLinks.ts';
 import { updateRole } from '../../src/storage/access/memberships.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
@@ -152,6 +153,7 @@ test('whoever loses the role while they withdraw an invitation withdraws none', 
   const withdrawing = await db.transaction(async tx => {
     await lockTeam(tx, accountId);
     await updateRole(tx, accountId, admin!.personId, 'viewer');
+    await sealRegister(dashboard.scene.admin, tx, accountId);
     const answer = admin!.call('DELETE /team/invitations/:id', { params: { id: pending.id } }).finally(() => {
       isSettled = true;
     });

@@ -130,7 +130,8 @@ describe('a change of the treasury', () => {
   });
 
   test('asked for twice at the same time waits once', async () => {
-    const answers = await Promise.all([wallets.request({ treasury: third }), wallets.request({ treasury: third })]);
+    await wallets.passDayAfterStop();
+    const answers = await Promise.all([wallets.ask({ treasury: third }), wallets.ask({ treasury: third })]);
     expect(answers.map(answer => answer.status).sort()).toEqual([200, 409]);
     const [change] = await announced();
     await stop(change!.id);
@@ -163,7 +164,7 @@ describe('a change of the treasury', () => {
         () => db.query(waiting),
         rows => rows.length > 0,
       );
-      await wallets.bringForward();
+      await wallets.bringForward('ethereum', tx);
       return { asked };
     });
     expectError(await stopped.asked, 404, 'not_found');

@@ -1,7 +1,9 @@
 import type { Environment } from '../../src/core/environment.ts';
 import type { Log } from '../../src/core/log.ts';
+import type { Queryable } from '../../src/storage/database.ts';
 import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { startRpcNode } from '../api/rpcNode.ts';
+import { inTransaction } from '../support/asFlorin.ts';
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { TestAccount } from '../support/florin.ts';
 import { until } from '../support/until.ts';
@@ -19,10 +21,11 @@ type Row = { version: number; kind: string; destination: string; takesEffectAt: 
  */
 const bringForward = async (
   { scene, accountId }: TestDashboard,
-  environment: Environment,
-  network: string,
+  { environment, network }: { environment: Environment; network: string },
+  within: Queryable | null,
 ): Promise<void> => {
-  const { db, vault } = scene.admin;
+  const { vault } = scene.admin;
+  const db = within ? inTransaction(scene.admin, within) : scene.admin.db;
   const [row] = await db.query<Row>(
     {
       name: 'test-waiting',
@@ -80,6 +83,13 @@ export const startWalletScene = async () => {
     return row!.treasury;
   };
 
+  const passDayAfterStop = (): Promise<void> =>
+    scene.admin.db.script(
+      `update wallet_stops set stopped_at = stopped_at - interval '1 day' where account_id = '${accountId}'`,
+    );
+  const ask = (body: object, environment: Environment = 'production') =>
+    owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } });
+
   return {
     dashboard,
     scene,
@@ -92,14 +102,15 @@ export const startWalletScene = async () => {
       const { key } = await scene.key(accountId, 'production');
       return treasuryOf(paymentCalls(scene, { ...account, keys: { ...keys, production: key } }, 'production'));
     },
+    passDayAfterStop,
+    ask,
     /** Asks for a wallet, a day after the last change was stopped. */
     async request(body: object, environment: Environment = 'production') {
-      await scene.admin.db.script(
-        `update wallet_stops set stopped_at = stopped_at - interval '1 day' where account_id = '${accountId}'`,
-      );
-      return owner.call('POST /wallets', { environment, body: { network: 'ethereum', ...body } });
+      await passDayAfterStop();
+      return ask(body, environment);
     },
-    bringForward: (network = 'ethereum') => bringForward(dashboard, 'production', network),
+    bringForward: (network = 'ethereum', tx: Queryable | null = null) =>
+      bringForward(dashboard, { environment: 'production', network }, tx),
     /** Waits until payments with a used key go to this treasury: callers are cached for half a second. */
     paysToSoon: (wanted: string) =>
       until(

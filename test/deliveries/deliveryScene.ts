@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { revealCallbackSecret } from '../../src/engine/access/accounts.ts';
+import { accountEvent } from '../../src/engine/webhooks/eventSeal.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { type PaymentCalls, paymentCalls } from '../api/paymentCalls.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
@@ -135,19 +136,29 @@ export const startDeliveryScene = async (options: { roles?: string; log?: Log } 
     async backlog({ account }, { id }, count, failures = 0) {
       // In parts, so that no statement takes long on a slow machine.
       for (let left = count; left > 0; left -= 2_000) {
+        const scope = { accountId: account.id, environment: 'sandbox' } as const;
+        const createdAt = new Date();
+        const events = Array.from({ length: Math.min(left, 2_000) }, (_, n) => {
+          const id = `evt_${randomBytes(13).toString('hex')}`;
+          const event = { id, type: 'webhook.test', body: JSON.stringify({ n }), createdAt };
+          return accountEvent(florin.admin.vault, scope, event);
+        });
         await sql(
           `with made as (
-              insert into events (account_id, environment, id, type, body, created_at)
-              select $1, 'sandbox', 'evt_' || substr(md5(random()::text || i), 1, 26), 'webhook.test', '{"n":' || i || '}',
-                clock_timestamp() from generate_series(1, $3::int) i
+              insert into events (account_id, environment, id, type, body, created_at, row_seal)
+              select $1, 'sandbox', id, 'webhook.test', body, $3, seal
+              from unnest($5::text[], $6::text[], $7::bytea[]) as e(id, body, seal)
               returning account_id, environment, id, created_at
             )
             insert into deliveries (account_id, environment, id, event_id, endpoint_id, failures, next_attempt_at, created_at)
             select account_id, environment, delivery_id(id, $2), id, $2, $4, created_at, created_at from made`,
           account.id,
           id,
-          Math.min(left, 2_000),
+          createdAt,
           failures,
+          events.map(event => event.id),
+          events.map(event => event.body),
+          events.map(event => event.seal),
         );
       }
     },

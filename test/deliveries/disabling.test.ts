@@ -128,7 +128,10 @@ describe('five days of failures', () => {
     await failedSince(endpoint.id, '6 days');
     const [{ secret }] = await scene.sql('select secret from webhook_endpoints where id = $1', endpoint.id);
     const keep = (sealed: Buffer) =>
-      scene.sql('update webhook_endpoints set secret = $2 where id = $1', endpoint.id, sealed);
+      scene.florin.admin.db.query({ name: '', text: 'update webhook_endpoints set secret = $2 where id = $1' }, [
+        endpoint.id,
+        sealed,
+      ]);
     await keep(Buffer.alloc(secret.length));
     await scene.makeDue(endpoint);
     const rows = await scene.untilDeliveries(endpoint, all => all.every(({ failures }) => failures === 2));

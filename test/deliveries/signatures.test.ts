@@ -14,9 +14,8 @@ const signaturesOf = ({ headers }: Received): string[] => String(headers['webhoo
 
 /** The overlap of one day is over. */
 const endOverlap = (endpointId: string) =>
-  scene.sql(
-    `update webhook_endpoints set previous_secrets_until[1] = clock_timestamp() - interval '1 second' where id = $1`,
-    endpointId,
+  scene.florin.admin.db.script(
+    `update webhook_endpoints set previous_secrets_until[1] = clock_timestamp() - interval '1 second' where id = '${endpointId}'`,
   );
 
 describe('a delivery', () => {
@@ -105,10 +104,9 @@ describe('after a rotation', () => {
   test('a secret that was copied to another endpoint signs nothing there', async () => {
     const receiver = await scene.receiver();
     const [mine, other] = [await merchant.endpoint(receiver.url), await merchant.endpoint(`${receiver.url}/b`)];
-    await scene.sql(
-      `update webhook_endpoints set secret = (select secret from webhook_endpoints where id = $1) where id = $2`,
-      mine.id,
-      other.id,
+    // With seals, so that nothing but the encryption is in the way.
+    await scene.florin.admin.db.script(
+      `update webhook_endpoints set secret = (select secret from webhook_endpoints where id = '${mine.id}') where id = '${other.id}'`,
     );
     await merchant.calls.made();
     await scene.untilDelivery(mine, ({ status }) => status === 'succeeded');

@@ -7,7 +7,8 @@ import { factoryFacts } from '../../src/cli/exportCommands.ts';
 import { operatorActing } from '../../src/engine/audit/acting.ts';
 import { deriveAddress } from '../../src/engine/payments/paymentAddress.ts';
 import { exportRecovery } from '../../src/engine/settlement/exportRecovery.ts';
-import { insertLostAddresses, type LostAddress } from '../../src/storage/chain/restores.ts';
+import type { LostAddress } from '../../src/storage/chain/lostAddressSeals.ts';
+import { insertLostAddresses } from '../../src/storage/chain/restores.ts';
 import type { RecoveryEnvelope } from '../../src/vault/recoveryEnvelope.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
 import { startTestFlorin } from '../support/florin.ts';
@@ -80,7 +81,7 @@ test('addresses of lost payments are exported with the chains of their treasury,
     lostOf(7n, { walletKind: 'xpub', address: '0x0000000000000000000000000000000000000777' }),
   ];
   const payment = await paymentCalls(scene, account).made();
-  await insertLostAddresses(db, [funded, poor, foreign, tampered, ...others]);
+  await insertLostAddresses(db, vault, [funded, poor, foreign, tampered, ...others]);
   await fund(funded);
   // More addresses are watched than were lost, so that one may be a payment's by now.
   await db.script(`insert into lost_addresses (address, account_id, environment, wallet_kind, treasury, derivation_index)

@@ -55,6 +55,7 @@ const paid: CoinPayment = {
   laterBaseline: null,
   headNumber: null,
   changes: [],
+  isForged: false,
 };
 
 /** Nodes that all report the same balances. */

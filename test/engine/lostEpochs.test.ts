@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api' } });
 const { admin } = scene;
 const { db } = admin;
-const take = () => takeEpoch(db, { above: 0, mark: 5, holder: 'test' });
+const take = () => db.transaction(tx => takeEpoch(tx, { above: 0, mark: 5, holder: 'test' }));
 const query = <T extends Record<string, unknown>>(text: string) => db.query<T>({ name: '', text });
 const nowNumber = () => Math.floor((Date.now() - Date.UTC(2025, 0, 1)) / 1000);
 const hourMs = 3_600_000;

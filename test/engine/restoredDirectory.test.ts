@@ -4,6 +4,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { parseEpoch } from '../../src/core/epoch.ts';
 import { declareRestored, watchLostEpoch } from '../../src/engine/chain/restores.ts';
+import { reviewForNobody } from '../../src/engine/chain/reviewRestore.ts';
 import { postgresFiles } from '../../src/local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { setWallet } from '../support/operator.ts';
@@ -58,6 +59,8 @@ test('a copy that is started with --restored repeats no address of an extended p
   await rm(join(room, 'data'), { recursive: true });
   await cp(join(room, 'backup'), join(room, 'data'), { recursive: true, preserveTimestamps: true });
   const after = await startIn(room, undefined, { restored: { most: many } });
+  const refused = await after.create(keys.production, 'production');
+  expect(refused.json.error.message, 'from the first request on').toContain('restored from a backup');
   const made = await after.createMany(keys.sandbox, 'polygon');
   expect(new Set([...lost, ...made]).size).toBe(lost.length + made.length);
   await after.pay(lost.at(-1)!);
@@ -81,7 +84,7 @@ test(
   limit,
   async () => {
     const room = await makeRoom();
-    const { keys } = await prepare(room);
+    const { accountId, keys } = await prepare(room);
     await cp(join(room, 'data'), join(room, 'backup'), { recursive: true, preserveTimestamps: true });
     const before = await startIn(room);
     const lost = (await before.create(keys.sandbox)).json.address as string;
@@ -103,7 +106,12 @@ test(
     await after.pay(lost);
     const funds = await after.firstUnclaimed();
     expect(funds.address).toBe(lost);
-    expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true });
+    expect(await declareRestored(after.admin)).toMatchObject({ wasDetected: true, inReview: 1 });
+    await until(
+      async () => (await after.create(keys.production, 'production')).json.error.message as string,
+      message => message.includes(`florin restored --review ${accountId}`),
+    );
+    await reviewForNobody(after.admin, accountId);
     await until(
       async () => (await after.create(keys.production, 'production')).json.error.code as string,
       code => code === 'network_unavailable',

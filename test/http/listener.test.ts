@@ -80,6 +80,32 @@ describe('HTTPS', () => {
     expect(error.code).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
   });
 
+  /** The suite that client and server agree on if the client offers this one alone, or why they do not. */
+  const agreed = async (suite: string): Promise<string> => {
+    const port = await listen();
+    const socket = connectTls({ port, host: '127.0.0.1', ca: tls.cert, maxVersion: 'TLSv1.2', ciphers: suite });
+    const { promise, resolve } = Promise.withResolvers<string>();
+    socket.once('secureConnect', () => resolve(socket.getCipher().name));
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'no code'));
+    return promise.finally(() => socket.destroy());
+  };
+
+  test.each(['ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-ECDSA-AES128-GCM-SHA256'])(
+    'speaks %s',
+    async suite => {
+      expect(await agreed(suite)).toBe(suite);
+    },
+  );
+
+  test.each([
+    'ECDHE-ECDSA-AES256-SHA384',
+    'ECDHE-ECDSA-AES128-SHA256',
+    'ECDHE-ECDSA-AES256-SHA',
+    'ECDHE-ECDSA-AES128-SHA',
+  ])('refuses %s, which does not authenticate what it encrypts', async suite => {
+    expect(await agreed(suite)).toMatch(/^ERR_SSL_.*HANDSHAKE_FAILURE$/);
+  });
+
   test.each([
     ['garbage', 'garbage\r\n\r\n'],
     ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(400_000)}\r\n\r\n`],

@@ -1,27 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Log } from '../../src/core/log.ts';
 import { createRandom } from '../campaigns/fuzz/random.ts';
 import { faultyMoods, mailFaults, makeNotices, settleMails } from '../campaigns/mailFaults/mailFaultRun.ts';
 import { startDashboard } from '../support/dashboard.ts';
-import { atEndOfFile } from '../support/endOfFile.ts';
-import { startSmtpReceiver } from './smtpReceiver.ts';
+import { startMailScene, startReceiver } from './mailScene.ts';
 
 const total = 60;
 
 test('a mail server that fails in every way loses no notice', async () => {
-  const receiver = await startSmtpReceiver();
-  atEndOfFile(receiver.close);
-  const lines: string[] = [];
-  const write: Log['warn'] = (fields, message) => void lines.push(`${JSON.stringify(fields)} ${message}`);
-  const env = {
-    FLORIN_ROLES: 'api,watch,deliver',
-    FLORIN_SMTP_URL: `smtp://127.0.0.1:${receiver.port}`,
-    FLORIN_MAIL_FROM: 'florin@shop.example',
-  };
-  const { scene, accountId } = await startDashboard({
-    env,
-    log: { debug: write, info: write, warn: write, error: write },
-  });
+  const { dashboard, receiver, lines } = await startMailScene();
+  const { scene, accountId } = dashboard;
   receiver.mood = faultyMoods(0.5, createRandom('mails').next);
   await makeNotices(scene.admin, [accountId], total);
   await settleMails(scene.admin, { rounds: 400, intervalMs: 100, tell: () => {} });
@@ -33,8 +20,7 @@ test('a mail server that fails in every way loses no notice', async () => {
 });
 
 test('the check finds a notice that was lost, and an address in the log', async () => {
-  const receiver = await startSmtpReceiver();
-  atEndOfFile(receiver.close);
+  const receiver = await startReceiver();
   const { scene } = await startDashboard();
   const given = { total: 1, log: 'owner1@example.com', addresses: ['owner1@example.com'] };
   expect(await mailFaults(scene.admin, receiver, given)).toEqual([

@@ -4,15 +4,14 @@ import type { MailNotice } from '../../src/core/mailNotice.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { actText, renderMail } from '../../src/mail/messages.ts';
 import { isPlainAddress, readSender, readSmtpServer } from '../../src/mail/smtpServer.ts';
-import { atEndOfFile } from '../support/endOfFile.ts';
-import { startSmtpReceiver } from './smtpReceiver.ts';
+import { eventually } from '../support/until.ts';
+import { startReceiver } from './mailScene.ts';
 
 const from = { name: 'Florin', address: 'florin@shop.example' };
 const notice: MailNotice = { kind: 'test', accountName: 'Shop' };
 
 const startMail = async () => {
-  const receiver = await startSmtpReceiver();
-  atEndOfFile(receiver.close);
+  const receiver = await startReceiver();
   const server = { host: '127.0.0.1', port: receiver.port, security: 'plain', user: null } as const;
   return { receiver, send: createMailer({ server, from }) };
 };
@@ -42,12 +41,18 @@ test.each([
   expect(receiver.kept).toEqual([]);
 });
 
-test('a server without STARTTLS gets nothing where it is required', async () => {
-  const receiver = await startSmtpReceiver();
-  atEndOfFile(receiver.close);
-  const server = { host: '127.0.0.1', port: receiver.port, security: 'starttls', user: null } as const;
-  expect(await createMailer({ server, from })({ to: 'ada@example.com', notice })).toMatchObject({ isPermanent: false });
-  expect(receiver.kept).toEqual([]);
+test('a server that falls silent holds up no shutdown', async () => {
+  const { receiver, send } = await startMail();
+  receiver.mood = () => 'silent';
+  const stopping = new AbortController();
+  const attempt = send({ to: 'ada@example.com', notice }, stopping.signal);
+  await eventually(() => expect(receiver.said).not.toEqual([]));
+  stopping.abort();
+  expect(await attempt).toEqual({
+    reason: expect.stringMatching(/^the mail server failed \(E[A-Z]+\)$/),
+    isPermanent: false,
+  });
+  await eventually(() => expect(receiver.open(), 'the connection has ended').toBe(0));
 });
 
 test.each([
@@ -75,6 +80,12 @@ test('a name adds no header, and no markup', async () => {
   const message = renderMail({ ...security, action: 'person.removed', actorName: hostile });
   expect(message.html).not.toContain('<script>');
   expect(message.subject).not.toMatch(/[\r\n]/);
+});
+
+test('the mail with a link says what to do if somebody else asked for it, in the order that works', () => {
+  const times = { opensAt: '2026-01-15T09:30:00.000Z', expiresAt: '2026-01-16T09:30:00.000Z' };
+  const { text } = renderMail({ kind: 'recovery', link: 'https://shop.example/dashboard/recovery#x', ...times });
+  expect(text).toMatch(/sign in.*wallet change.*stop that first.*change your password/);
 });
 
 test('every announced act has words', () => {

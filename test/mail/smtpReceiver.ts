@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
 /** What the server does with the mail of a connection. */
 export type SmtpMood =
@@ -9,7 +10,8 @@ export type SmtpMood =
   | 'drop'
   | 'drop in data'
   | 'drop after data'
-  | 'late';
+  | 'late'
+  | 'silent';
 
 export type ReceivedMail = { readonly from: string; readonly to: readonly string[]; readonly source: string };
 
@@ -19,9 +21,22 @@ export type SmtpReceiver = {
   readonly kept: ReceivedMail[];
   /** Mails that were answered with 554. */
   readonly refused: string[];
+  /** What was said before and after the connection was encrypted, verbs only. */
+  readonly said: { readonly verb: string; readonly isSecure: boolean }[];
+  /** Users and passwords, as `name:password`. */
+  readonly logins: string[];
   /** Asked before each mail. */
   mood: () => SmtpMood;
+  /** Connections. */
+  open(): number;
   close(): Promise<void>;
+};
+
+export type SmtpSecurity = {
+  /** `offered`: only after STARTTLS. */
+  readonly tls: 'at once' | 'offered';
+  readonly key: string;
+  readonly cert: string;
 };
 
 type Dialogue = { mood: SmtpMood; from: string; to: string[]; isData: boolean; rest: string };
@@ -30,8 +45,16 @@ const addressIn = (line: string): string => /<([^>]*)>/.exec(line)?.[1] ?? '';
 
 const lateMs = 30;
 
-/** A mail server on loopback, without TLS. It speaks as much of SMTP as a sender needs. */
-export const startSmtpReceiver = async (): Promise<SmtpReceiver> => {
+/** `name:password` of an AUTH PLAIN command. */
+const loginIn = (line: string): string =>
+  Buffer.from(line.split(' ')[2] ?? '', 'base64')
+    .toString()
+    .split('\0')
+    .slice(1)
+    .join(':');
+
+/** A mail server on loopback. It speaks as much of SMTP as a sender needs. */
+export const startSmtpReceiver = async (security: SmtpSecurity | null = null): Promise<SmtpReceiver> => {
   const sockets = new Set<Socket>();
   const keep = ({ from, to }: Dialogue, source: string): void => {
     receiver.kept.push({ from, to: [...to], source });
@@ -41,7 +64,20 @@ export const startSmtpReceiver = async (): Promise<SmtpReceiver> => {
     const say = (text: string): boolean => socket.write(`${text}\r\n`);
     const { mood } = dialogue;
     const verb = line.slice(0, 4).toUpperCase();
-    if (verb === 'EHLO' || verb === 'HELO') return say('250 loopback');
+    const isSecure = socket instanceof TLSSocket;
+    receiver.said.push({ verb, isSecure });
+    if (mood === 'silent') return undefined;
+    if (verb === 'EHLO' && isSecure) return say('250-loopback\r\n250 AUTH PLAIN');
+    if (verb === 'EHLO') return say(security === null ? '250 loopback' : '250-loopback\r\n250 STARTTLS');
+    if (verb === 'STAR' && security !== null && !isSecure) {
+      say('220 go on');
+      socket.removeAllListeners('data');
+      return converse(new TLSSocket(socket, { isServer: true, key: security.key, cert: security.cert }));
+    }
+    if (verb === 'AUTH') {
+      receiver.logins.push(loginIn(line));
+      return say('235 welcome');
+    }
     if (verb === 'MAIL') {
       if (mood === 'drop') return socket.destroy();
       dialogue.from = addressIn(line);
@@ -73,13 +109,10 @@ export const startSmtpReceiver = async (): Promise<SmtpReceiver> => {
     return socket.write('250 kept\r\n');
   };
 
-  const server = createServer(socket => {
-    sockets.add(socket);
+  const converse = (socket: Socket): void => {
     const dialogue: Dialogue = { mood: receiver.mood(), from: '', to: [], isData: false, rest: '' };
-    socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {});
     socket.setEncoding('utf8');
-    socket.write('220 loopback\r\n');
     socket.on('data', chunk => {
       dialogue.rest += chunk;
       for (;;) {
@@ -98,13 +131,23 @@ export const startSmtpReceiver = async (): Promise<SmtpReceiver> => {
         } else answerCommand(socket, dialogue, part);
       }
     });
-  });
+  };
+  const greet = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    converse(socket);
+    socket.write('220 loopback\r\n');
+  };
+  const server = security?.tls === 'at once' ? createTlsServer(security, greet) : createServer(greet);
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const receiver: SmtpReceiver = {
     port: (server.address() as AddressInfo).port,
     kept: [],
     refused: [],
+    said: [],
+    logins: [],
     mood: () => 'accept',
+    open: () => sockets.size,
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve());

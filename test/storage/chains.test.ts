@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Tags } from '../../src/core/chain.ts';
 import { insertBlocks, orphanBlocks, pruneBlocks } from '../../src/storage/chain/blocks.ts';
 import {
   type ChainRow,
@@ -13,6 +14,7 @@ import {
   writeCoinsCaughtUp,
   writeIdle,
 } from '../../src/storage/chain/chains.ts';
+import { testVault } from '../support/testVault.ts';
 import { openRows, type Rows } from './rows.ts';
 
 const caip2 = 'eip155:1';
@@ -26,6 +28,8 @@ const take = (holder: string, seconds = 600): Promise<ChainRow | null> =>
   takeLease(rows.db, { caip2, holder, seconds });
 const leaseOf = ({ fence }: ChainRow): Lease => ({ caip2, fence });
 const chain = async (): Promise<ChainRow> => (await readChains(rows.db, [caip2]))[0]!;
+const move = (...[lease, to, tags]: [Lease, { number: number; hash: string }, Tags]): Promise<void> =>
+  rows.db.transaction(tx => moveChain(tx, lease, to, tags));
 const noTags = { safe: null, finalized: null, agreed: null };
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
@@ -53,7 +57,7 @@ describe('a lease', () => {
   test('that has passed on does nothing more', async () => {
     const lost = leaseOf((await take('one'))!);
     const held = (await take('one'))!;
-    await moveChain(rows.db, leaseOf(held), { number: 9, hash: '0x9' }, noTags);
+    await move(leaseOf(held), { number: 9, hash: '0x9' }, noTags);
     const before = await chain();
     expect(await renewLease(rows.db, lost, 6_000)).toBe(null);
     await releaseLease(rows.db, lost);
@@ -76,7 +80,7 @@ describe('how far a chain is read', () => {
   let lease: Lease;
   beforeEach(async () => {
     lease = leaseOf((await take('one'))!);
-    await moveChain(rows.db, lease, { number: 100, hash: '0x100' }, noTags);
+    await move(lease, { number: 100, hash: '0x100' }, noTags);
   });
 
   test('never goes back, whatever a later poll found', async () => {
@@ -94,7 +98,7 @@ describe('how far a chain is read', () => {
     await writeIdle(rows.db, lease, { safe: 101, finalized: 99, agreed: null }, null);
     const read = { safeNumber: 100, finalizedNumber: 99, agreedNumber: null };
     expect(await chain()).toMatchObject({ ...read, latestNumber: 100, startNumber: 100 });
-    await moveChain(rows.db, lease, { number: 102, hash: '0x102' }, { safe: 103, finalized: 101, agreed: null });
+    await move(lease, { number: 102, hash: '0x102' }, { safe: 103, finalized: 101, agreed: null });
     const moved = { safeNumber: 102, finalizedNumber: 101, agreedNumber: null };
     expect(await chain()).toMatchObject({ ...moved, latestNumber: 102, startNumber: 100 });
   });
@@ -125,8 +129,8 @@ describe('blocks', () => {
     (await rows.read('select number::int as number from blocks order by 1')).map(({ number }) => number);
   beforeEach(async () => {
     const lease = leaseOf((await take('one'))!);
-    await insertBlocks(rows.db, caip2, run(1, 20));
-    await moveChain(rows.db, lease, { number: 20, hash: '0xa20' }, noTags);
+    await insertBlocks(rows.db, testVault, caip2, run(1, 20));
+    await move(lease, { number: 20, hash: '0xa20' }, noTags);
   });
 
   test('are forgotten below so many, the oldest first, but not those in which something is', async () => {
@@ -140,10 +144,10 @@ describe('blocks', () => {
   });
 
   test('above a fork are orphaned, the fork is not, and there is one block a height', async () => {
-    await orphanBlocks(rows.db, caip2, 15);
-    await insertBlocks(rows.db, caip2, run(16, 22, 'b'));
+    await orphanBlocks(rows.db, testVault, caip2, 15);
+    await insertBlocks(rows.db, testVault, caip2, run(16, 22, 'b'));
     const canonical = await rows.read('select hash from blocks where canonical order by number');
     expect(canonical.map(({ hash }) => hash)).toEqual([...run(1, 15), ...run(16, 22, 'b')].map(({ hash }) => hash));
-    await expect(insertBlocks(rows.db, caip2, [block(16)])).rejects.toMatchObject({ code: '23505' });
+    await expect(insertBlocks(rows.db, testVault, caip2, [block(16)])).rejects.toMatchObject({ code: '23505' });
   });
 });

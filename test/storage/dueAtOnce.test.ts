@@ -6,6 +6,8 @@ import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/f
 
 /** Ids of a process whose clock was an hour ahead for a moment: ids never go back, nor does the time in them. */
 const ids = createIdSource(() => Math.floor(Math.random() * 2 ** 40));
+/** Nothing here is read as an event. */
+const seal = Buffer.alloc(32);
 let aheadMs = 0;
 let florin: TestFlorin;
 let account: TestAccount;
@@ -41,7 +43,8 @@ test('a payment from an hour ahead is told of now, and so is what becomes of it,
       previousException: null,
       body: '{}',
       createdAt: new Date(aheadMs),
-      callbackUrl: 'https://merchant.example/callback',
+      seal,
+      callback: { url: 'https://merchant.example/callback', seal },
     },
   ]);
   expect(await dueOf('payment.canceled')).toEqual([true, true]);
@@ -50,7 +53,7 @@ test('a payment from an hour ahead is told of now, and so is what becomes of it,
 test('so is a sample', async () => {
   const scope = { accountId: account.id, environment: 'sandbox' } as const;
   const { id } = ids.next('event', aheadMs);
-  const event = { id, type: 'webhook.test', body: '{}', createdAt: new Date(aheadMs) };
+  const event = { id, type: 'webhook.test', body: '{}', createdAt: new Date(aheadMs), seal };
   expect(await insertAccountEvent(florin.admin.db, scope, event)).toBe(1);
   expect(await dueOf('webhook.test')).toEqual([true]);
 });

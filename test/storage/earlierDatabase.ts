@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { silentLog } from '../../src/core/log.ts';
+import { keepingSeals } from '../../src/engine/seals/sealKeeper.ts';
+import { sealOlderRows } from '../../src/engine/seals/sealRows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
+import { masterKeyOf } from '../../src/vault/masterKey.ts';
+import { createVault } from '../../src/vault/vault.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
 const folder = new URL('../../src/storage/migrations/', import.meta.url);
 
 export type EarlierDatabase = {
   readonly db: Database;
-  upgrade(): Promise<unknown>;
+  /** Migrates, and seals the rows as a start does. */
+  upgrade(): Promise<void>;
 };
 
 /** A database as it was before the migration with this number. */
@@ -29,6 +34,11 @@ export const openEarlierDatabase = async (first: string): Promise<EarlierDatabas
   }
   return {
     db,
-    upgrade: () => migrate({ connectionString: clone.url }, { log: silentLog }),
+    async upgrade() {
+      await migrate({ connectionString: clone.url }, { log: silentLog });
+      const vault = createVault(masterKeyOf(Buffer.alloc(32, 1)));
+      db.keepSeals(keepingSeals(vault, silentLog));
+      await sealOlderRows({ db, vault, log: silentLog }, false);
+    },
   };
 };

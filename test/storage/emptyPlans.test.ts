@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { readCallers } from '../../src/storage/access/accounts.ts';
+import { insertMovements } from '../../src/storage/chain/movements.ts';
 import { oldestOpenPayment } from '../../src/storage/chain/readContracts.ts';
 import { recordedHeights } from '../../src/storage/chain/surplusSearch.ts';
-import { insertMovements, knownAddresses, readTransfers } from '../../src/storage/chain/transfers.ts';
+import { knownAddresses, readTransfers } from '../../src/storage/chain/transfers.ts';
 import type { Queryable, Statement } from '../../src/storage/database.ts';
 import { readCheckouts, readCheckoutVersions } from '../../src/storage/payments/checkouts.ts';
 import { duePayments, wakeLater } from '../../src/storage/payments/duePayments.ts';
@@ -23,6 +24,7 @@ import {
 } from '../../src/storage/webhooks/deliveries.ts';
 import { recordAttempts, writeEndpointFailures } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import { insertEvents } from '../../src/storage/webhooks/events.ts';
+import { testVault } from '../support/testVault.ts';
 import { openRows, type Rows } from './rows.ts';
 
 let rows: Rows;
@@ -32,7 +34,9 @@ beforeAll(async () => {
 
 const key = { accountId: 'acct_1', environment: 'sandbox', id: 'pay_1' } as const;
 const target = { accountId: 'acct_1', environment: 'sandbox', target: 'we_1' } as const;
-const block = { movements: [{ amount: 1n }], forwards: [{ amount: 1n }] } as never;
+const moved = { key: 'key', txHash: '0x1', from: '0x1', contract: null, amount: 1n, verified: true };
+const placed = { hash: '0x1', number: 1, timestamp: 1 };
+const block = { ...placed, movements: [{ ...moved, to: '0x2' }], forwards: [moved] };
 
 /** What runs all the time. Only the statements are looked at, so that values need not make sense. */
 const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
@@ -48,8 +52,8 @@ const hot: Record<string, (db: Queryable) => Promise<unknown>> = {
   'pages of payments': db => readCheckouts(db, [key]),
   'versions of pages': db => readCheckoutVersions(db, [key]),
   'addresses of payments': db => knownAddresses(db, ['0x1']),
-  'new transfers': db => insertMovements(db, 'eip155:1', [block]),
-  'new forwards': db => insertForwards(db, 'eip155:1', [block]),
+  'new transfers': db => insertMovements(db, testVault, { caip2: 'eip155:1', nowMs: 0 }, [block]),
+  'new forwards': db => insertForwards(db, testVault, 'eip155:1', [block]),
   'transfers of payments': db => readTransfers(db, [key], 1),
   'the oldest open payment in a token': db => oldestOpenPayment(db, 'eip155:1', ['0x1']),
   'heights with transfers on record': db =>

@@ -38,7 +38,8 @@ test('bodies that are written together come back byte for byte, whatever they ar
       previousException: null,
       body,
       createdAt: new Date(nowMs),
-      callbackUrl: null,
+      seal: Buffer.alloc(32),
+      callback: null,
     })),
   );
   const text = 'select body from events where payment_id = $1 and sequence > 1 order by sequence';

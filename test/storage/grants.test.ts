@@ -48,7 +48,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
       'passkey_challenges',
       'passkeys',
     ],
-    ...['payment_deltas', 'recovery_codes', 'sessions', 'sign_in_failures', 'suspected_differences', 'volume_deltas'],
+    ...['payment_deltas', 'sessions', 'sign_in_failures', 'suspected_differences', 'volume_deltas'],
   ]);
   expect(await tablesThatAllow('truncate')).toEqual([]);
   const onlyAddedTo = [
@@ -66,6 +66,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
     ...[
       'derivation_epochs',
       'lost_addresses',
+      'restore_reviews',
       'suspected_differences',
       'sweep_payments',
       'sweeps',

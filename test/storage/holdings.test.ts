@@ -3,6 +3,7 @@ import { orphanBlocks } from '../../src/storage/chain/blocks.ts';
 import { foldTotals } from '../../src/storage/payments/totals.ts';
 import { readHoldings, settleForwards } from '../../src/storage/settlement/holdings.ts';
 import { ledgerFaults, readLedger } from '../../src/storage/settlement/ledger.ts';
+import { testVault } from '../support/testVault.ts';
 import { openRows, type Rows, refusal } from './rows.ts';
 
 const caip2 = 'eip155:31337';
@@ -66,7 +67,7 @@ test('a reorg that moves a forward to another payment moves the count, though th
   await forward(a, 10, 1, 'a');
   await settleForwards(rows.db, caip2, { from: 1 }, []);
   expect(await held()).toEqual([[13n, 1]]);
-  await orphanBlocks(rows.db, caip2, 0);
+  await orphanBlocks(rows.db, testVault, caip2, 0);
   await block(1, 'b');
   await forward(b, 10, 1, 'b');
   await settleForwards(rows.db, caip2, { from: 1 }, []);
@@ -131,7 +132,7 @@ test('a reorg that removes a sweep removes what it found, also if no other fact 
   await forward(empty, 9, 22, 'e');
   expect(await settleForwards(rows.db, caip2, { at: [22] }, [])).toMatchObject([{ id: empty, amount: '9' }]);
   expect(await ledger()).toEqual({ 'found to forwarders': 9n, 'forwarders to treasury': 9n });
-  await orphanBlocks(rows.db, caip2, 21);
+  await orphanBlocks(rows.db, testVault, caip2, 21);
   await settleForwards(rows.db, caip2, { from: 22 }, []);
   expect(await ledger()).toEqual({});
   expect(await ledgerFaults(rows.db)).toEqual([]);

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Lease, lockChain, moveChain, readChains, renewLease, takeLease } from '../../src/storage/chain/chains.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
+import { withTestSeals } from '../support/testVault.ts';
 
 const caip2 = 'eip155:7';
 const block = { number: 5, hash: '0x5' };
@@ -13,7 +14,7 @@ let clone: Awaited<ReturnType<typeof cloneDatabase>>;
 let db: Database;
 beforeAll(async () => {
   clone = await cloneDatabase();
-  db = openTestDatabase(clone.url);
+  db = withTestSeals(openTestDatabase(clone.url));
 });
 beforeEach(() => db.script('delete from chains'));
 
@@ -21,6 +22,7 @@ const take = async (holder: string, seconds: number): Promise<Lease | null> => {
   const row = await takeLease(db, { caip2, holder, seconds });
   return row && { caip2, fence: row.fence };
 };
+const move = (lease: Lease, to: typeof block): Promise<void> => db.transaction(tx => moveChain(tx, lease, to, noTags));
 const rowOf = async () => (await readChains(db, [caip2]))[0]!;
 
 test('whoever comes first has the chain until the lease is over', async () => {
@@ -74,19 +76,19 @@ test('what is written of a chain renews the lease of the one who writes', async 
 test('it never shortens the lease, nor brings back one that was given up', async () => {
   const lease = await take('first', 3_600);
   const { leaseUntil } = await rowOf();
-  await moveChain(db, lease!, block, noTags);
+  await move(lease!, block);
   expect((await rowOf()).leaseUntil).toEqual(leaseUntil);
   await db.script('update chains set lease_holder = null, lease_until = null');
-  await moveChain(db, lease!, { number: 6, hash: '0x6' }, noTags);
+  await move(lease!, { number: 6, hash: '0x6' });
   expect(await rowOf()).toMatchObject({ latestNumber: 6, leaseHolder: null, leaseUntil: null });
 });
 
 test('one whose lease has passed on moves nothing', async () => {
   const old = await take('first', over);
   const lease = await take('second', 60);
-  await moveChain(db, lease!, block, noTags);
+  await move(lease!, block);
   const before = await rowOf();
   expect(await lockChain(db, old!)).toBeNull();
-  await moveChain(db, old!, { number: 6, hash: '0x6' }, noTags);
+  await move(old!, { number: 6, hash: '0x6' });
   expect(await rowOf()).toEqual(before);
 });

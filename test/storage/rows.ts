@@ -1,5 +1,6 @@
 import type { Database } from '../../src/storage/database.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
+import { withTestSeals } from '../support/testVault.ts';
 
 /** Column names to SQL expressions, so that NaN, arrays and functions can be written. */
 export type Columns = Record<string, string>;
@@ -24,7 +25,7 @@ export type Rows = {
 /** Opens a database of its own, with functions that insert minimal valid rows. */
 export const openRows = async (): Promise<Rows> => {
   const clone = await cloneDatabase();
-  const db = openTestDatabase(clone.url);
+  const db = withTestSeals(openTestDatabase(clone.url));
   const run = (sql: string): Promise<void> => db.script(sql);
   const insert = (table: string, columns: Columns): Promise<void> =>
     run(`insert into ${table} (${Object.keys(columns).join(', ')}) values (${Object.values(columns).join(', ')})`);

@@ -13,11 +13,12 @@ type Room = {
 const rooms: Readonly<Record<string, Room>> = {
   core: { mayImport: [], packages: ['typebox'] },
   chains: { mayImport: ['core'], packages: ['hash-wasm', '@scure/bip32'] },
-  vault: { mayImport: ['core'], packages: ['@simplewebauthn/server'] },
+  vault: { mayImport: ['core'], packages: ['@simplewebauthn/server', 'age-encryption'] },
   local: { mayImport: ['core', 'chains'], packages: ['@nomicfoundation/edr', '@peculiar/x509'] },
   storage: { mayImport: ['core'], packages: ['pg'] },
   webhooks: { mayImport: ['core'], packages: ['undici', 'ipaddr.js'] },
   mail: { mayImport: ['core'], packages: ['nodemailer'] },
+  metrics: { mayImport: ['core'], packages: [] },
   engine: {
     mayImport: [
       'core',
@@ -40,7 +41,19 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: ['@fastify/ajv-compiler', 'fastify', 'typebox'],
   },
   cli: {
-    mayImport: ['core', 'chains', 'vault', 'local', 'storage', 'webhooks', 'mail', 'engine', 'workers', 'http'],
+    mayImport: [
+      'core',
+      'chains',
+      'vault',
+      'local',
+      'storage',
+      'webhooks',
+      'mail',
+      'metrics',
+      'engine',
+      'workers',
+      'http',
+    ],
     packages: ['commander', 'pino'],
   },
 };

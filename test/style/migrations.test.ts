@@ -31,6 +31,10 @@ const landed: Readonly<Record<string, string>> = {
   '0022_guesses.sql': '8770b9572bbc5d30ea816439514939b4f266854cd853deda64d39e56d0fd0c03',
   '0023_announcements.sql': 'abdb73616a49a1a446a66bb245f705b68a7018b603286b9ff6270a7b21f9ba5d',
   '0024_two_owners.sql': '02dc4e3b40b4a682bd3b437ee91961ed2b0071aa5ecff82731598f6f2bfb9a40',
+  '0025_seals.sql': '661b6509beed783aa38e0f78153c5aa40a493371dcb8f945ec45321113079198',
+  '0026_review_after_restore.sql': 'de3ba24554d786f905109fd69ec1772c4648881fba22c2fb39c465c748763153',
+  '0027_master_key_rotation.sql': '6e835c018100c64b9c73fae645f76f5d16457be90dec7df5158991cf6ce944fa',
+  '0028_sessions_and_confirmations.sql': '54a6f63b3ff171f0eab6cc7fb3d5599ec797eb0337c3c871f551822caf91a723',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -28,7 +28,7 @@ const read = (path: string): SourceFile => {
   return { path: relative(root, path).replaceAll('\\', '/'), text, lines };
 };
 
-const ours = /^(?:\.ci|bench|bin|contracts|docs|recovery|src|test|web)\/|^[^/]+$/;
+const ours = /^(?:\.ci|bench|bin|contracts|deploy|docs|recovery|src|test|web)\/|^[^/]+$/;
 const binary = /\.(?:png|ico|woff2?|bin)$/;
 
 /** Every file that people write here. */

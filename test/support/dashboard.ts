@@ -5,6 +5,7 @@ import type { AnswerOf, BodyOf, DashboardCallName, QueryOf } from '../../src/cor
 import type { Environment } from '../../src/core/environment.ts';
 import { acceptPassword, addPerson } from '../../src/engine/access/people.ts';
 import { openSession } from '../../src/engine/access/sessions.ts';
+import { sealRegister } from '../../src/engine/audit/register.ts';
 import { publicPort } from '../../src/http/dashboard/cookies.ts';
 import { atEndOfFile } from './endOfFile.ts';
 import { startTestFlorin, type TestFlorin } from './florin.ts';
@@ -132,6 +133,7 @@ export const startDashboard = async (
     const password = await passwordHash();
     const { personId, token, sessionId } = await admin.db.transaction(async tx => {
       const person = await addPerson(admin, tx, { accountId, email, name, role, passwordHash: password });
+      await sealRegister(admin, tx, accountId);
       const visit = { address: '127.0.0.1', device: 'Test', port: publicPort(url) };
       return { personId: person.id, ...(await openSession(admin, tx, person, visit)) };
     });

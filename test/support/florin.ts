@@ -9,6 +9,7 @@ import type { Environment } from '../../src/core/environment.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import type { Plan } from '../../src/core/plans.ts';
 import { type AdminContext, createAccount } from '../../src/engine/access/accounts.ts';
+import { asFlorin } from './asFlorin.ts';
 import { createClient, type TestClient } from './client.ts';
 import { cloneDatabase } from './databases.ts';
 import { atEndOfFile } from './endOfFile.ts';
@@ -18,6 +19,8 @@ export type TestFlorin = {
   readonly florin: Florin;
   readonly config: Config;
   readonly admin: AdminContext;
+  /** Changes the database as a thief would: without seals. */
+  tamper(sql: string): Promise<void>;
   readonly client: TestClient;
   /** A new account with one key an environment; limits wide enough to stay out of the way unless a plan is named. */
   account(options?: { plan?: Plan; rateLimit?: number; burst?: number; name?: string }): Promise<TestAccount>;
@@ -58,7 +61,8 @@ export const startTestFlorin = async (
   started.defer(florin.stop);
   const storage = await openStorage(config, silentLog);
   started.defer(storage.stop);
-  const admin = await openAdmin(config, storage);
+  const opened = await openAdmin(config, storage);
+  const admin = { ...opened, db: asFlorin(opened) };
   const client = await createClient(florin);
   started.defer(client.close);
 
@@ -69,6 +73,7 @@ export const startTestFlorin = async (
     florin,
     config,
     admin,
+    tamper: sql => opened.db.script(sql),
     client,
     key,
     async account({ plan = 'enterprise', rateLimit, burst, name = 'Test' } = {}) {

@@ -1,7 +1,13 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { findBrowser, howToGetBrowser } from './findBrowser.ts';
+import { howToGetPrometheus } from './findPrometheus.ts';
 
-const isDumpTest = ({ options }: TestCase): boolean => options.mode === 'skip' && (options.tags ?? []).includes('dump');
+const isSkipped =
+  (tag: string) =>
+  ({ options }: TestCase): boolean =>
+    options.mode === 'skip' && (options.tags ?? []).includes(tag);
+const hasSkipped = (modules: readonly TestModule[], tag: string): boolean =>
+  modules.some(({ children }) => [...children.allTests()].some(isSkipped(tag)));
 
 /** The last lines of a run: what it left out for want of a program, and how to get that. */
 export default class SkippedNotice implements Reporter {
@@ -15,11 +21,14 @@ export default class SkippedNotice implements Reporter {
     this.noticeBrowser(modules);
     // It is no part of npm test.
     if (this.isAll) this.noticeDump(modules);
+    if (hasSkipped(modules, 'promtool')) {
+      console.log('\nSkipped: the alert rules. They need promtool, which comes with Prometheus.');
+      console.log(`Get it with: ${howToGetPrometheus}   (or set PROMETHEUS_PATH to its folder)\n`);
+    }
   }
 
   private noticeDump(modules: readonly TestModule[]): void {
-    const isSkipped = modules.some(({ children }) => [...children.allTests()].some(isDumpTest));
-    if (!isSkipped || process.env.TEST_DATABASE_URL) return;
+    if (!hasSkipped(modules, 'dump') || process.env.TEST_DATABASE_URL) return;
     console.log('\nSkipped: a restored dump. It needs pg_dump, which the embedded PostgreSQL does not have.');
     console.log('Set TEST_DATABASE_URL to a server whose pg_dump is on the PATH.\n');
   }

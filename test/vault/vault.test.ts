@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/core/environment.ts';
-import { framed } from '../../src/vault/framing.ts';
+import { framed, framedText } from '../../src/vault/framing.ts';
 import { masterKeyOf } from '../../src/vault/masterKey.ts';
 import { createVault, type PaymentSeal, SealBroken, type WalletSeal } from '../../src/vault/vault.ts';
 
@@ -107,12 +107,15 @@ test('framing gives different lists different bytes', () => {
   fc.assert(
     fc.property(list, list, (a, b) => {
       expect(framed(a).equals(framed(b))).toBe(written(a) === written(b));
+      expect(framedText(a) === framedText(b)).toBe(written(a) === written(b));
     }),
   );
   expect(framed(['a', 'bc']).equals(framed(['ab', 'c']))).toBe(false);
   expect(framed(['']).equals(framed([null]))).toBe(false);
   expect(framed(['1']).equals(framed([1n]))).toBe(false);
-  expect(() => framed(['\ud800'])).toThrow(TypeError);
+  expect(framedText(['a', 'bc'])).not.toBe(framedText(['ab', 'c']));
+  expect(framedText(['2:a', null])).not.toBe(framedText(['2', 'a']));
+  for (const frame of [framed, framedText]) expect(() => frame(['\ud800', '\udc00'])).toThrow(TypeError);
 });
 
 describe('salts', () => {

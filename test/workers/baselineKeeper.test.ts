@@ -4,6 +4,7 @@ import { HDKey } from '@scure/bip32';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { deriveXpubAddress } from '../../src/chains/evm/xpub.ts';
 import type { Network } from '../../src/core/registry/networks.ts';
+import { sealRegister } from '../../src/engine/audit/register.ts';
 import { putWallet } from '../../src/engine/wallets/walletSeal.ts';
 import { receivingKeys } from '../../src/storage/chain/baselines.ts';
 import { stopWallet } from '../../src/storage/wallets/wallets.ts';
@@ -101,7 +102,10 @@ test('only keys that payments can still get addresses of are read', async () => 
       }),
     );
   const { version } = await put(newKey());
-  await stopWallet(admin.db, scope, { network: 'arbitrum', version, stoppedBy: 'test' });
+  await admin.db.transaction(async tx => {
+    await stopWallet(tx, scope, { network: 'arbitrum', version, stoppedBy: 'test' });
+    await sealRegister(admin, tx, scope.accountId);
+  });
   const waiting = newKey();
   await put(waiting);
   const networks = [{ environment: 'sandbox', slug: 'arbitrum' } as const];

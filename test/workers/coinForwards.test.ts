@@ -1,8 +1,10 @@
 import { concat, type Hex, keccak256, pad, toHex } from 'viem';
 import { beforeAll, expect, test } from 'vitest';
 import { forwarderFactory } from '../../src/chains/evm/forwarder.ts';
+import { createExpiryReader } from '../../src/workers/expiryReader.ts';
 import { createVerifier } from '../../src/workers/verifier.ts';
 import type { Upstream } from '../chains/faultProxy.ts';
+import { byContract } from '../chains/sentByContract.ts';
 import { coin, startCoinScene } from './coinScene.ts';
 import { type QuietScene, startQuietScene } from './quietScene.ts';
 
@@ -73,3 +75,35 @@ test('what another node could not tell of at once is credited when its block is 
   await turn();
   expect(await transfers(payment!)).toEqual([coin(sweptAt, 9)]);
 });
+
+test('a forward that somebody wrote into the database makes no coin look missing', async () => {
+  const { payment, paidAt, ...scene } = await paidCoin();
+  const from = `from transfers where payment_id = '${payment.id}'`;
+  await quiet.scene.tamper(`insert into forwards (caip2, key, account_id, environment, payment_id, amount, block_hash,
+      block_number, canonical, verified, recorded_at)
+    select caip2, 'forged', account_id, environment, payment_id, 1000, block_hash, block_number, true, true, now() ${from}`);
+  await scene.chain.mine(1);
+  await scene.turn();
+  expect(await scene.transfers(payment)).toEqual([coin(paidAt, 7)]);
+  const [told] = scene.said('records of addresses were changed in the database: run florin doctor');
+  expect(told!.fields.payments).toEqual([payment.id]);
+  const read = createExpiryReader({ context: scene.context, driver: scene.driver, lease: scene.lease });
+  const { head } = await scene.read();
+  await quiet.scene.admin.db.script(`update payments set wake_at = created_at, awaits_read = true
+    where id = '${payment.id}'`);
+  expect(await read(head, new Date(), scene.host, scene.signal)).toBe(false);
+  const text = `select awaits_read as "awaitsRead" from payments where id = '${payment.id}'`;
+  expect(await quiet.read(text)).toEqual([{ awaitsRead: true }]);
+});
+
+/** A payment that a contract paid in part. */
+const paidCoin = async () => {
+  const scene = await startCoinScene(quiet);
+  const [payment] = (await scene.payments(10)).slice(-1);
+  await scene.chain.mine(20);
+  await scene.turn();
+  await scene.chain.block(byContract(payment!.address, 7n));
+  const paidAt = await scene.chain.head();
+  await scene.turn();
+  return { ...scene, payment: payment!, paidAt };
+};

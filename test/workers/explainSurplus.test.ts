@@ -33,7 +33,7 @@ const prepare = async () => {
       await watched.read();
     },
     async search(): Promise<void> {
-      const payments = await readAgain(context.db, caip2, [payment.id]);
+      const payments = await readAgain(context.db, context.vault, caip2, [payment.id]);
       const head = await chain.head();
       expect(await explainSurplus(sources, host, chain.token, payments, head, signal)).toBe(true);
     },

@@ -1,4 +1,5 @@
 import type { Log } from '../../src/core/log.ts';
+import { silentMeter } from '../../src/core/meter.ts';
 import { createNetworkDirectory } from '../../src/engine/chain/networkDirectory.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { type Wanted, type Written, writePayments } from '../api/listingScene.ts';
@@ -58,9 +59,10 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       readCode: unreachable,
       refuseUrl: unreachable,
       derivationIndexes: { next: unreachable },
-      restoreGate: unreachable,
+      restoreState: unreachable,
       keyUses: { note: unreachable, flush: unreachable },
       log,
+      meter: silentMeter,
     },
     errors,
     read,

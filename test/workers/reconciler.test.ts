@@ -216,7 +216,7 @@ test('an operator resolves a difference with an entry that is kept, and the ledg
   await expect(admin.db.script('delete from ledger_corrections')).rejects.toThrow('not allowed');
   await expect(admin.db.script('update ledger_corrections set amount = 1')).rejects.toThrow('not allowed');
 
-  const [read] = await readAgain(admin.db, watched.caip2, [payment.id]);
+  const [read] = await readAgain(admin.db, admin.vault, watched.caip2, [payment.id]);
   expect(read!.recorded, 'before a payment expires, its address is compared with the same records').toBe('7');
   await watched.hourLater();
   await watched.wholeRound();

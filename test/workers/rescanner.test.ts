@@ -3,6 +3,7 @@ import { createEvmDriver } from '../../src/chains/evm/evmDriver.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { publishReadContracts } from '../../src/engine/chain/publishContracts.ts';
 import { requestRescan } from '../../src/engine/chain/requestRescan.ts';
+import { keepingSeals } from '../../src/engine/seals/sealKeeper.ts';
 import { pruneBlocks } from '../../src/storage/chain/blocks.ts';
 import { readChains } from '../../src/storage/chain/chains.ts';
 import { nextRescan, readRescan } from '../../src/storage/chain/rescans.ts';
@@ -175,6 +176,7 @@ test('publication does not wait for payments: if they cannot be searched, the ch
   const { missed, paidAt } = await overlook(watched);
   const { config } = quiet.scene;
   const hurried = openDatabase({ connectionString: config.database!.url }, { log: silentLog, queryTimeoutMs: 200 });
+  hurried.keepSeals(keepingSeals(watched.context.vault, silentLog));
   await quiet.scene.admin.db.transaction(async tx => {
     await tx.query({ name: '', text: 'lock table payments in access exclusive mode' });
     await publishReadContracts({ ...watched.context, db: hurried }, watched.lease, [watched.chain.token]);

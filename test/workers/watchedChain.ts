@@ -83,7 +83,7 @@ export const startWatchedChain = async (
         db,
         addresses.filter(address => !overlooked.has(address)),
       ),
-    storedBlock: (number: number) => storedBlock(db, caip2, number),
+    storedBlock: (number: number) => storedBlock(db, context.vault, caip2, number),
     now: () => readNow(db),
     finalizedHeight: () => null,
   };

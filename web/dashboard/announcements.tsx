@@ -50,16 +50,24 @@ const Acts = ({ acts, onDismiss }: { acts: readonly Act[]; onDismiss: () => void
   );
 };
 
-/** Shows wallet changes, recovery links and other security events on every page, so that an unwanted one is noticed. */
+/** Shows a restore that waits for its review, wallet changes, recovery links and other security events on every page, so that an unwanted one is noticed. */
 export const Announcements = (): ReactElement | null => {
   const { data } = useAnnouncements();
   const { account } = useSession();
   const [dismissed, dismiss] = useDismissed(account.id);
   if (!data) return null;
   const acts = data.acts.filter(act => Number(act.id) > dismissed && !isToldAlready(act, data));
-  if (data.walletChanges.length + data.recoveries.length + acts.length === 0) return null;
+  const isInReview = data.restoredAt !== null;
+  if (!isInReview && data.walletChanges.length + data.recoveries.length + acts.length === 0) return null;
   return (
     <section className="announcements" aria-label="Announcements">
+      {isInReview && (
+        <p className="announcement">
+          <Icon name="warning" />
+          <span>This account was restored from a backup. Review it to open production.</span>
+          <AppLink href={hrefIn('production', '/restore-review')}>Review the account</AppLink>
+        </p>
+      )}
       {data.walletChanges.map(({ id, environment, network, requestedBy, takesEffectAt, holdsOwners }) => (
         <p key={id} className="announcement">
           <Icon name="warning" />

@@ -94,6 +94,12 @@ export const routes: readonly Route[] = [
     action: 'settings.read',
     menu: { label: 'Branding', icon: 'branding', group: 'account' },
   },
+  {
+    path: '/restore-review',
+    Page: page(() => import('./pages/restoreReview.tsx')),
+    action: 'team.read',
+    menu: null,
+  },
   { path: '/account', Page: page(() => import('./pages/account.tsx')), action: null, menu: null },
 ];
 

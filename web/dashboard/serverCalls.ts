@@ -51,7 +51,8 @@ export const useAnswer = <Name extends DashboardCallName>(
   given: Partial<NonNullable<CallOptions<Name>[0]>> = {},
   { everyMs, isEnabled = true, keepsPrevious = false }: Options<Name> = {},
 ): UseQueryResult<AnswerOf<Name>, CallError> => {
-  const environment = useEnvironment();
+  const environmentHere = useEnvironment();
+  const { environment = environmentHere } = given;
   const { params, query } = given as { params?: object; query?: object };
   const ask = call as unknown as (name: Name, options: object) => Promise<AnswerOf<Name>>;
   return useQuery<AnswerOf<Name>, CallError>({

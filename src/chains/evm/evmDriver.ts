@@ -30,6 +30,8 @@ export type EvmDriverOptions = {
   /** Timeout of one RPC call. */
   readonly answerTimeoutMs?: number;
   readonly log: Log;
+  /** Called with the place of a node in `rpcUrls` whenever it gives no usable answer. */
+  readonly onNodeFault?: (index: number) => void;
   /** A monotonic clock, for back-off times. */
   readonly nowMs: () => number;
 };
@@ -55,7 +57,7 @@ export const createEvmDriver = (options: EvmDriverOptions): Driver => {
       log.warn({ caip2, number, fields: shape.trim(), isConfirmed }, 'block headers have an unknown format'),
   });
   const nodes: readonly EvmNode[] = options.rpcUrls.map((url, index) =>
-    createNode(url, index, { timeoutMs }, options.nowMs, headers),
+    createNode(url, index, { timeoutMs }, options.nowMs, headers, () => options.onNodeFault?.(index)),
   );
   const read = [...options.tokens, ...(options.lookAlikes ?? [])];
   const largeFrom = new Map(read.map(({ contract, decimals }) => [contract, largeTokens * 10n ** BigInt(decimals)]));

@@ -54,6 +54,7 @@ export const createNode = (
   options: RpcOptions,
   nowMs: () => number,
   headers: HeaderBook = ownBook(nowMs),
+  onFault: () => void = () => {},
 ): EvmNode => {
   let faultsInRow = 0;
   let backOffUntilMs = Number.NEGATIVE_INFINITY;
@@ -107,6 +108,7 @@ export const createNode = (
         (fault instanceof RpcFault && fault.retryAfterMs) || (isLimited(fault) ? limitedBackOffMs : 0);
       backOffUntilMs = nowMs() + Math.min(Math.max(backOffMs, requestedMs), maxBackOffMs);
       faultsInRow++;
+      onFault();
     },
     markSuccess() {
       faultsInRow = 0;

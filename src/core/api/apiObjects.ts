@@ -7,7 +7,7 @@ import * as deliveries from './delivery.ts';
 import { errorObject } from './error.ts';
 import * as events from './event.ts';
 import { choice, finalityRule } from './fields.ts';
-import { health } from './health.ts';
+import { health, readiness } from './health.ts';
 import { feedPagination, pagination } from './listPage.ts';
 import * as networks from './network.ts';
 import * as payments from './payment.ts';
@@ -51,6 +51,7 @@ export const apiObjects = {
   Pagination: pagination,
   CursorPagination: feedPagination,
   Health: health,
+  Readiness: readiness,
   Error: errorObject,
   Environment: choice(environments, 'Environment of an object.'),
   NetworkSlug: choice(slugs, 'Slug of a network.'),

@@ -132,8 +132,12 @@ export type SetupApi = {
       recoveries: { email: string; opensAt: string }[];
       /** Security events of the last days, newest first, without the sandbox's. Addresses are left out. */
       acts: AuditRow[];
+      /** When a restore was declared that waits for a review: until then production is closed. */
+      restoredAt: string | null;
     };
   };
+  /** An owner has looked at the account, and opens production. `restoredAt` is the restore that they saw. */
+  'POST /restore-review': { body: { restoredAt: string }; answer: Done };
   /** Sends a test message to the user. `error` is null if the mail server accepted it. */
   'POST /mail/test': { answer: { error: string | null } };
   'GET /settings': { answer: Settings };

@@ -40,6 +40,8 @@ const bytesOf = (dataUrl: string): Buffer => {
   return bytes;
 };
 
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex').slice(0, hashLength);
+
 /** Checks the content, not the declared type. */
 const readLogo = (dataUrl: string): Pick<BrandColumns, 'brandLogo' | 'brandLogoName'> => {
   const brandLogo = bytesOf(dataUrl);
@@ -49,9 +51,11 @@ const readLogo = (dataUrl: string): Pick<BrandColumns, 'brandLogo' | 'brandLogoN
   if (Math.min(width, height) < 1 || Math.max(width, height) > maxLogoPixels) {
     throw invalidLogo(`The logo must be at most ${maxLogoPixels} pixels wide and high.`);
   }
-  const hash = createHash('sha256').update(brandLogo).digest('hex').slice(0, hashLength);
-  return { brandLogo, brandLogoName: `logo-${hash}.${kind}` };
+  return { brandLogo, brandLogoName: `logo-${hashOf(brandLogo)}.${kind}` };
 };
+
+/** Whether these are the bytes that were stored under the name: the name has their hash. */
+export const isLogoOf = (name: string, bytes: Buffer): boolean => name.startsWith(`logo-${hashOf(bytes)}.`);
 
 /** Columns of the given fields; the rest stays as it is. Null removes a field. */
 export const brandColumns = ({ displayName, accentColor, logo }: Partial<Branding>): Partial<BrandColumns> => ({
@@ -67,5 +71,8 @@ const logoType = (name: string): string => pictureTypes[name.split('.').at(-1) a
 export const brandingObject = ({ brandName, brandAccent, brandLogo, brandLogoName }: BrandColumns): Branding => ({
   displayName: brandName,
   accentColor: brandAccent,
-  logo: brandLogo && `data:${logoType(brandLogoName!)};base64,${brandLogo.toString('base64')}`,
+  logo:
+    brandLogo && isLogoOf(brandLogoName!, brandLogo)
+      ? `data:${logoType(brandLogoName!)};base64,${brandLogo.toString('base64')}`
+      : null,
 });

@@ -1,7 +1,8 @@
 import { FlorinError } from '../../core/errors.ts';
 import { type Caller, readCallers } from '../../storage/access/accounts.ts';
-import type { Database } from '../../storage/database.ts';
+import { assertRegister, isRegisterTrue } from '../audit/register.ts';
 import { createBatcher } from '../batch.ts';
+import type { Context } from '../context.ts';
 
 /**
  * Finds the caller of an API key. Results are cached for half a second, so a revoked key is refused within a second on
@@ -14,7 +15,7 @@ export type Callers = {
 const freshMs = 500;
 const maximumEntries = 20_000;
 
-export const createCallers = (db: Database, nowMs: () => number): Callers => {
+export const createCallers = (context: Pick<Context, 'db' | 'vault'>, nowMs: () => number): Callers => {
   const cached = new Map<string, { caller: Caller; readMs: number }>();
   const read = createBatcher<string, Caller | null>({
     maxItems: 200,
@@ -22,10 +23,14 @@ export const createCallers = (db: Database, nowMs: () => number): Callers => {
     overloaded: () => new FlorinError('service_unavailable', 'Too many requests are waiting. Try again shortly.'),
     async run(hashes) {
       const readMs = nowMs();
-      const rows = await readCallers(db, hashes);
+      const rows = await readCallers(context.db, hashes);
       if (cached.size > maximumEntries) cached.clear();
       const found = new Map(rows.map(row => [row.hash, row]));
-      for (const [hash, caller] of found) cached.set(hash, { caller, readMs });
+      for (const [hash, caller] of found) {
+        // Others get the error each time they ask.
+        if (isRegisterTrue(context, caller.register)) cached.set(hash, { caller, readMs });
+        else cached.delete(hash);
+      }
       return hashes.map(hash => found.get(hash) ?? null);
     },
   });
@@ -33,7 +38,9 @@ export const createCallers = (db: Database, nowMs: () => number): Callers => {
     async find(hash) {
       const entry = cached.get(hash);
       if (entry && nowMs() - entry.readMs < freshMs) return entry.caller;
-      return read(hash);
+      const caller = await read(hash);
+      if (caller) assertRegister(context, caller.register);
+      return caller;
     },
   };
 };

@@ -56,6 +56,14 @@ const locked = (seconds: number): FlorinError =>
     seconds,
   );
 
+const askedTooOften = (seconds: number): FlorinError =>
+  new FlorinError(
+    'rate_limit_exceeded',
+    `Too many links were asked for. Try again in ${seconds} s, and look for the last link in your mail meanwhile.`,
+    undefined,
+    seconds,
+  );
+
 const crowdedSeconds = 60;
 const crowded = (): FlorinError =>
   new FlorinError(
@@ -69,15 +77,18 @@ const takenOf = (taken: readonly TakenGuess[], { subject }: Guess): TakenGuess =
   taken.find(each => each.subject.equals(subject))!;
 
 /** Counts an attempt on these subjects, or throws. While locked, an attempt is not checked, right or wrong. */
-const take = async (tx: Queryable, guesses: readonly Guess[]): Promise<TakenGuess[]> => {
+const take = async (tx: Queryable, guesses: readonly Guess[], refusal = locked): Promise<TakenGuess[]> => {
   const outcome = await takeGuesses(tx, guesses);
-  if ('locked' in outcome) throw locked(outcome.locked);
+  if ('locked' in outcome) throw refusal(outcome.locked);
   return outcome.taken;
 };
 
+/** In the order in which they were locked: otherwise two attempts that share a subject can block each other. */
+const inLockOrder = (guesses: readonly TakenGuess[]): TakenGuess[] =>
+  guesses.toSorted((a, b) => Buffer.compare(a.subject, b.subject));
+
 const undoAll = async (tx: Queryable, guesses: readonly TakenGuess[]): Promise<void> => {
-  // In the order in which they were locked.
-  for (const guess of guesses.toSorted((a, b) => Buffer.compare(a.subject, b.subject))) await undoGuess(tx, guess);
+  for (const guess of inLockOrder(guesses)) await undoGuess(tx, guess);
 };
 
 /** An attempt that only its own count limits. */
@@ -116,10 +127,7 @@ const beginUnknown = async (
     if (tried === null) throw crowded();
     return { taken: counted, failedBefore: before, found: tried };
   });
-  const undoShared = async (tx: Queryable, guesses: readonly TakenGuess[]): Promise<void> => {
-    await undoAll(tx, guesses);
-    await undoTry(tx, budget.subject, failedBefore === 0);
-  };
+  const undoBudget = (tx: Queryable): Promise<void> => undoTry(tx, budget.subject, failedBefore === 0);
   const { failures } = takenOf(taken, own);
   return {
     failures,
@@ -127,11 +135,15 @@ const beginUnknown = async (
     rank: takenOf(taken, address).failures === 1 && failedBefore === 0 ? 'new' : 'failed',
     unnoticed: found.isUnnoticed && found.addresses >= manyAddresses ? budget.subject : null,
     async markCorrect(tx) {
-      await clearGuesses(tx, own.subject);
-      const shared = taken.filter(each => !each.subject.equals(own.subject));
-      await undoShared(tx, shared);
+      for (const guess of inLockOrder(taken)) {
+        await (guess.subject.equals(own.subject) ? clearGuesses(tx, guess.subject) : undoGuess(tx, guess));
+      }
+      await undoBudget(tx);
     },
-    undo: tx => undoShared(tx, taken),
+    async undo(tx) {
+      await undoAll(tx, taken);
+      await undoBudget(tx);
+    },
   };
 };
 
@@ -151,7 +163,7 @@ export const beginRecovery = async (
 ): Promise<void> => {
   const person = { subject: subjectOf('recovery of email', email), ...ownLimit };
   const address = { subject: subjectOf('recovery from address', addressKey), ...addressLimit };
-  await db.transaction(tx => take(tx, [person, address]));
+  await db.transaction(tx => take(tx, [person, address], askedTooOften));
 };
 
 /** Only someone with a session of this person can raise the count. */

@@ -4,7 +4,6 @@ import { lockAuditHead } from '../../storage/audit/auditLog.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findGuardingChange } from '../../storage/wallets/walletApprovals.ts';
 import type { Acting, ActingScope, Deed } from '../audit/acting.ts';
-import { chainStart } from '../audit/audit.ts';
 import { networkName } from '../wallets/contractTreasury.ts';
 
 /**
@@ -16,7 +15,7 @@ export const refuseWhileWalletWaits = async (tx: Queryable, acting: Acting<Actin
   const what = guarded(deed);
   const accountId = (deed.in ?? scope)?.accountId;
   if (what === null || actor.kind !== 'person' || isOperatorsLink || accountId === undefined) return;
-  await lockAuditHead(tx, accountId, chainStart);
+  await lockAuditHead(tx, accountId);
   const change = await findGuardingChange(tx, accountId, actor.id!, what);
   if (!change) return;
   throw new FlorinError(

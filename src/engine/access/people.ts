@@ -77,7 +77,7 @@ export const addPerson = async (
     if (!isUniqueViolation(error, 'people_email')) throw error;
     throw new FlorinError(
       'conflict',
-      'This e-mail address has a sign-in already. Join with it, or ask whoever runs this Florin for a recovery link.',
+      'This e-mail address has a sign-in already. Join with it. A link to set a new password comes from the sign-in page, if mail is set up, or from whoever runs this Florin.',
       'email',
     );
   }

@@ -1,4 +1,5 @@
 import type { Environment } from '../../core/environment.ts';
+import { FlorinError } from '../../core/errors.ts';
 import { readStanding } from '../../storage/access/standing.ts';
 import type { Context } from '../context.ts';
 import type { SignedInPerson } from './sessions.ts';
@@ -24,7 +25,9 @@ export const proofNeeded = async (
   environment: Environment,
 ): Promise<MissingProof | null> => {
   if (person.stronglyProvenUntil) return null;
-  const { hasSecondFactor, isLive } = await readStanding(context.db, person);
+  const standing = await readStanding(context.db, person);
+  if (standing === null) throw new FlorinError('unauthorized', 'Your session has ended. Sign in again.');
+  const { hasSecondFactor, isLive } = standing;
   const isStrong = {
     environment: environment === 'production',
     account: isLive,

@@ -1,18 +1,18 @@
 import { FlorinError } from '../../core/errors.ts';
 import type { Outgoing } from '../../core/outbox.ts';
 import { findPersonByEmail, lockPerson } from '../../storage/access/people.ts';
-import { hasOpenRecoveryLink } from '../../storage/access/recoveryLinks.ts';
-import { readDeploymentValue } from '../../storage/deployment.ts';
+import { findOpenRecoveryHash } from '../../storage/access/recoveryLinks.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { deleteOutgoing } from '../../storage/outbox.ts';
+import { hashToken } from '../../vault/tokens.ts';
 import { systemActor } from '../audit/audit.ts';
-import { enqueue } from '../audit/outbox.ts';
+import { enqueue, enqueueAs } from '../audit/outbox.ts';
 import type { Context } from '../context.ts';
 import { perform } from '../perform.ts';
+import { readDashboardUrl } from './dashboardUrl.ts';
 import { beginRecovery } from './lockOut.ts';
 import { makeRecoveryLink } from './recovery.ts';
 import type { SignInOrigin } from './signIn.ts';
-
-/** Where people reach the dashboard. The process that serves it writes it down. */
-export const dashboardUrlName = 'dashboard_url';
 
 /**
  * Notes that somebody asked for a recovery link. It looks up nobody, so that neither the answer nor its timing tells
@@ -25,8 +25,17 @@ export const askForRecovery = async (context: Context, given: string, origin: Si
   await context.db.transaction(tx => enqueue(context, tx, [{ kind: 'recovery', email, address: origin.address }]));
 };
 
+/** Of the mail with a link. The hash says nothing of the link's secret. */
+const mailIdOf = (tokenHash: Buffer): string => `out_recovery_${tokenHash.toString('hex')}`;
+
+/** Whether the person has a link that works, or will. Where its mail was not sent, nobody has it: that mail is dropped. */
+const hasLink = async (tx: Queryable, personId: string): Promise<boolean> => {
+  const hash = await findOpenRecoveryHash(tx, personId);
+  return hash !== null && !(await deleteOutgoing(tx, mailIdOf(hash)));
+};
+
 /**
- * Mails a recovery link to a person who has a sign-in, unless one is open already: a stranger who asks again must not
+ * Mails a recovery link to a person who has a sign-in, unless they have one already: a stranger who asks again must not
  * restart its wait. Whoever reads the mailbox must not get past a second factor at once, so that link waits too.
  */
 export const answerRecovery = async (
@@ -34,18 +43,18 @@ export const answerRecovery = async (
   { email, address }: Extract<Outgoing, { kind: 'recovery' }>,
 ): Promise<void> => {
   const found = await findPersonByEmail(context.db, email);
-  const url = await readDeploymentValue(context.db, dashboardUrlName);
+  const url = await readDashboardUrl(context);
   if (!found || url === null) return;
   await perform(context, { scope: null, actor: systemActor, address }, null, async tx => {
     const nothing = { value: null, deed: null };
     const person = await lockPerson(tx, found.id);
-    if (!person || (await hasOpenRecoveryLink(tx, person.id))) return nothing;
+    if (!person || (await hasLink(tx, person.id))) return nothing;
     const made = await makeRecoveryLink(tx, person, { mustWait: person.totpSecret !== null || person.passkeys > 0 });
     if (!made) return nothing;
     const { token, opensAt, expiresAt } = made.link;
     const times = { opensAt: opensAt.toISOString(), expiresAt: expiresAt.toISOString() };
     const notice = { kind: 'recovery', link: `${url}/dashboard/recovery#${token}`, ...times } as const;
-    await enqueue(context, tx, [{ kind: 'mail', to: person.email, notice }]);
+    await enqueueAs(context, tx, mailIdOf(hashToken(token)!), { kind: 'mail', to: person.email, notice });
     return { ...nothing, followed: made.followed };
   });
 };

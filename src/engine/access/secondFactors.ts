@@ -16,8 +16,7 @@ import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
 import { inEveryAccount } from './inEveryAccount.ts';
 import type { SignedInPerson } from './sessions.ts';
-
-const totpContext = ({ firstAccountId, id }: PersonRow): string[] => ['totp', firstAccountId, id];
+import { totpContext } from './totpContext.ts';
 
 type Parts = Pick<Context, 'db' | 'vault' | 'clock'>;
 

@@ -19,6 +19,7 @@ import {
 } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
+import { assertRegister } from '../audit/register.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
 
@@ -71,13 +72,14 @@ export const openSession = async (
 
 /** `isUse` is false for automatic requests of a page, which must not keep an unused session alive. */
 export const findSignedIn = async (
-  context: Pick<Context, 'db'>,
+  context: Pick<Context, 'db' | 'vault'>,
   token: string,
   { port, isUse }: { port: string; isUse: boolean },
 ): Promise<SignedInPerson | null> => {
   const hash = hashToken(token, port);
   const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
   if (!owner) return null;
+  assertRegister(context, owner.register);
   if (isUse && owner.isStale) await touchSession(context.db, owner);
   const { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil } = owner;
   return { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil };

@@ -8,6 +8,7 @@ import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken } from '../../vault/tokens.ts';
 import type { Deed } from '../audit/acting.ts';
+import { secondsToNextMail, takeMail } from '../audit/mailBudgets.ts';
 import { enqueue } from '../audit/outbox.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
@@ -20,6 +21,12 @@ const maxInvitations = 100;
 
 const noSuchMember = (): FlorinError => new FlorinError('not_found', 'No member of your team has this id.');
 const noSuchInvitation = (): FlorinError => new FlorinError('not_found', 'No open invitation has this id.');
+
+const invitedTooOften = (): FlorinError => {
+  const seconds = secondsToNextMail('invitation');
+  const message = `Your team has mailed too many invitations. Try again in ${Math.ceil(seconds / 60)} minutes.`;
+  return new FlorinError('rate_limit_exceeded', message, undefined, seconds);
+};
 
 /** Only owners can add, change or remove owners. */
 const refuseOwners = (person: SignedInPerson, ...touched: Role[]): void => {
@@ -74,6 +81,7 @@ export const invite =
     if ((await listInvitations(tx, accountId)).length >= maxInvitations) {
       throw new FlorinError('conflict', `There are ${maxInvitations} open invitations. Withdraw some first.`);
     }
+    if (context.sendMail !== null && !(await takeMail(tx, 'invitation', accountId))) throw invitedTooOften();
     const { token, hash } = generateToken();
     const { id } = context.ids.next('invitation', context.clock.nowMs());
     const row = await insertAccessLink(tx, {

@@ -1,10 +1,12 @@
 import { type Act, isAnnounced, isPersonal } from '../../core/announcements.ts';
 import { type Environment, environments } from '../../core/environment.ts';
-import type { Outgoing, SecurityNotice } from '../../core/outbox.ts';
+import type { AuditLogEnd, Outgoing, SecurityNotice } from '../../core/outbox.ts';
 import { listManagers, listPersonOnce } from '../../storage/access/mailReaders.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { insertAccountEvent } from '../../storage/webhooks/events.ts';
 import type { Context } from '../context.ts';
+import { accountEvent } from '../webhooks/eventSeal.ts';
+import { takeMail } from './mailBudgets.ts';
 import { enqueue } from './outbox.ts';
 
 export type Announcer = Pick<Context, 'clock' | 'ids' | 'vault'>;
@@ -47,6 +49,8 @@ export const renderSecurityEvent = (event: {
 const mailsOf = async (tx: Queryable, act: ActOfAccount, at: Date): Promise<Outgoing[]> => {
   const { accountId, environment, action, actor, subject } = act;
   if (environment === 'sandbox') return [];
+  // Anybody who may change webhooks can do so all day. Events, alerts, log and pages still tell of each change.
+  if (action.startsWith('webhook.') && !(await takeMail(tx, 'webhook', accountId))) return [];
   const readers = isPersonal(action)
     ? await listPersonOnce(tx, accountId, actor.kind === 'person' ? actor.id : subject)
     : await listManagers(tx, accountId, action.startsWith('person.') ? subject : null);
@@ -67,20 +71,26 @@ const mailsOf = async (tx: Queryable, act: ActOfAccount, at: Date): Promise<Outg
 
 /**
  * Announces an act of the audit log, in its transaction: an event for receivers that ask for it, an alert for the
- * operator, and mails. An act that concerns the account as a whole is an event of both environments.
+ * operator with the row of the log, and mails. An act that concerns the account as a whole is an event of both environments.
  */
-export const announce = async (context: Announcer, tx: Queryable, act: ActOfAccount, at: Date): Promise<void> => {
+export const announce = async (
+  context: Announcer,
+  tx: Queryable,
+  act: ActOfAccount,
+  { at, auditLog }: { readonly at: Date; readonly auditLog: AuditLogEnd },
+): Promise<void> => {
   if (!isAnnounced(act)) return;
   const { accountId, farewell } = act;
   const notice = noticeOf(act, at);
   for (const environment of act.environment === null ? environments : [act.environment]) {
     const { id, ms: atMs } = context.ids.next('event', context.clock.nowMs());
     const body = renderSecurityEvent({ id, atMs, environment, notice });
+    const scope = { accountId, environment };
     const event = { id, type: 'account.security', body, createdAt: new Date(atMs) };
-    await insertAccountEvent(tx, { accountId, environment }, event);
+    await insertAccountEvent(tx, scope, accountEvent(context.vault, scope, event));
     if (farewell) await enqueue(context, tx, [{ kind: 'farewell', environment, ...farewell, eventId: id, body }]);
   }
   const { id: eventId } = context.ids.next('event', context.clock.nowMs());
-  const alert: Outgoing = { kind: 'alert', eventId, accountId, environment: act.environment, notice };
+  const alert: Outgoing = { kind: 'alert', eventId, accountId, environment: act.environment, notice, auditLog };
   await enqueue(context, tx, [alert, ...(await mailsOf(tx, act, at))]);
 };

@@ -1,7 +1,9 @@
 import { type AuditLogRow, insertAuditRow, lockAuditHead } from '../../storage/audit/auditLog.ts';
+import { registerDigest } from '../../storage/audit/register.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { AuditSeal } from '../../vault/vault.ts';
 import { type ActOfAccount, type Announcer, announce } from './announce.ts';
+import { headValues, nextRegister } from './register.ts';
 
 /** A key of the API, a person in the dashboard, the operator at the command line, or Florin itself. */
 export type Actor = {
@@ -39,15 +41,13 @@ export const auditSealOf = ({ sequence, at, ...row }: Omit<AuditLogRow, 'hash'>)
   atMs: at.getTime(),
 });
 
-/** The previous hash of the first row. */
-export const chainStart = Buffer.alloc(32);
-
 /**
  * Adds a row to the account's log and announces what it says, in the transaction of the action. It locks the log until
  * the transaction ends, so call it last if possible.
  */
 export const recordAudit = async (context: Announcer, tx: Queryable, entry: AuditEntry): Promise<void> => {
-  const head = await lockAuditHead(tx, entry.accountId, chainStart);
+  const head = await lockAuditHead(tx, entry.accountId);
+  const register = await nextRegister(context, tx, entry.accountId, head);
   const row = {
     accountId: entry.accountId,
     sequence: String(BigInt(head.sequence) + 1n),
@@ -61,7 +61,10 @@ export const recordAudit = async (context: Announcer, tx: Queryable, entry: Audi
     detail: JSON.stringify(entry.detail),
     address: entry.address,
     previousHash: head.hash,
+    register: registerDigest(register),
   };
-  await insertAuditRow(tx, { ...row, hash: context.vault.auditHash(auditSealOf(row)) });
-  await announce(context, tx, entry, row.at);
+  const hash = context.vault.auditHash(auditSealOf(row));
+  const rowSeal = context.vault.rowSeal('audit_heads', headValues(row.accountId, row.sequence, hash, register));
+  await insertAuditRow(tx, { ...row, hash }, { register, rowSeal });
+  await announce(context, tx, entry, { at: row.at, auditLog: { sequence: row.sequence, hash: hash.toString('hex') } });
 };

@@ -1,30 +1,59 @@
-import { type AuditEnd, readAuditHashes, readAuditHeads } from '../../storage/audit/auditLog.ts';
-import type { Queryable } from '../../storage/database.ts';
+import { createHash } from 'node:crypto';
+import { type AuditEnd, type AuditLogRow, readAuditHeads, readAuditRows } from '../../storage/audit/auditLog.ts';
+import type { Vault } from '../../vault/vault.ts';
+import type { Context } from '../context.ts';
 
 const pageRows = 1_000;
 
 /** The last row of an account's audit log at the previous check, remembered outside the database. */
-export type RememberedHead = { readonly accountId: string; readonly sequence: string; readonly hash: string };
+export type RememberedHead = {
+  readonly accountId: string;
+  readonly sequence: string;
+  readonly hash: string;
+  /** A hash of what the row says. Unlike the other, it outlives the master key. Files of older versions lack it. */
+  readonly content?: string;
+};
 
-const headOf = ({ accountId, sequence, hash }: AuditEnd): RememberedHead[] =>
-  hash === null ? [] : [{ accountId, sequence, hash: hash.toString('hex') }];
+const contentOf = (row: AuditLogRow): string => {
+  const { previousHash: _, hash: __, register, ...said } = row;
+  return createHash('sha256')
+    .update(JSON.stringify([...Object.entries(said).sort(), register?.toString('hex')]))
+    .digest('hex');
+};
+
+const headOf = ({ accountId, sequence, hash }: AuditEnd, row: AuditLogRow | undefined): RememberedHead[] =>
+  hash === null
+    ? []
+    : [{ accountId, sequence, hash: hash.toString('hex'), ...(row ? { content: contentOf(row) } : {}) }];
+
+const isSameRow = (old: RememberedHead, row: AuditLogRow | undefined): boolean => {
+  if (row === undefined) return false;
+  return old.content === undefined ? row.hash.toString('hex') === old.hash : contentOf(row) === old.content;
+};
 
 /** Why the log does not contain the remembered row; null if it does. */
-const faultOf = (old: RememberedHead, head: AuditEnd, hash: string | undefined): string | null => {
+const faultOf = (old: RememberedHead, head: AuditEnd, row: AuditLogRow | undefined): string | null => {
   const { accountId, sequence } = old;
   if (BigInt(head.sequence) < BigInt(sequence)) {
     return `audit log of ${accountId}: it ends at row ${head.sequence}, and had ${sequence} rows before`;
   }
-  if (sequence === '0' || hash === old.hash) return null;
+  if (sequence === '0' || isSameRow(old, row)) return null;
   return `audit log of ${accountId}: row ${sequence} is not the one that was there before`;
 };
 
+/** Whether Florin wrote the end of the log. One that was forged must not be remembered. */
+const isGenuine = (vault: Vault, { accountId, sequence, hash, seal, registerDigest }: AuditEnd): boolean =>
+  hash === null ||
+  (seal !== null &&
+    registerDigest !== null &&
+    vault.isRowSeal('audit_heads', [accountId, sequence, hash.toString('hex'), registerDigest.toString('hex')], seal));
+
 /**
  * Compares the logs with the remembered heads. Returns the problems and the heads to remember next; a log with a
- * problem keeps its old head.
+ * problem, or with an end that does not match its seal, keeps its old head.
  */
 export const compareAuditHeads = async (
-  { db }: { readonly db: Queryable },
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
   remembered: readonly RememberedHead[],
 ): Promise<{ problems: string[]; heads: RememberedHead[] }> => {
   const unseen = new Map(remembered.map(head => [head.accountId, head]));
@@ -33,14 +62,17 @@ export const compareAuditHeads = async (
   for (let after = ''; ; ) {
     const page = await readAuditHeads(db, after, pageRows);
     const rememberedOnPage = page.flatMap(({ accountId }) => unseen.get(accountId) ?? []);
-    const rows = await readAuditHashes(db, rememberedOnPage);
-    const hashes = new Map(rows.map(({ accountId, hash }) => [accountId, hash.toString('hex')]));
+    const found = await readAuditRows(db, [...rememberedOnPage, ...page]);
+    const rows = new Map(found.map(row => [`${row.accountId} ${row.sequence}`, row]));
+    const rowOf = ({ accountId, sequence }: { accountId: string; sequence: string }) =>
+      rows.get(`${accountId} ${sequence}`);
     for (const head of page) {
       const old = unseen.get(head.accountId);
       unseen.delete(head.accountId);
-      const fault = old ? faultOf(old, head, hashes.get(head.accountId)) : null;
+      const fault = old ? faultOf(old, head, rowOf(old)) : null;
       if (fault !== null) problems.push(fault);
-      heads.push(...(fault === null ? headOf(head) : [old!]));
+      if (fault === null && isGenuine(vault, head)) heads.push(...headOf(head, rowOf(head)));
+      else if (old) heads.push(old);
     }
     if (page.length < pageRows) break;
     after = page.at(-1)!.accountId;

@@ -22,12 +22,17 @@ const maxReached = 100;
 export type BlocksStep = Extract<ChainStep, { kind: 'blocks' }>;
 
 /** Marks the blocks above the fork as orphaned. Returns the payments whose funds are gone with them. */
-const rollBack = async (tx: Queryable, chain: ChainRow, { rollbackTo }: BlocksStep): Promise<PaymentKey[]> => {
+const rollBack = async (
+  { vault }: Context,
+  tx: Queryable,
+  chain: ChainRow,
+  { rollbackTo }: BlocksStep,
+): Promise<PaymentKey[]> => {
   if (rollbackTo === null) return [];
-  const kept = await storedBlock(tx, chain.caip2, rollbackTo.number);
+  const kept = await storedBlock(tx, vault, chain.caip2, rollbackTo.number);
   if (kept?.hash !== rollbackTo.hash) throw new Error('a rollback leads to a block that is not stored');
   if (rollbackTo.number < (chain.finalizedNumber ?? -1)) throw new Error('a rollback leads below a finalized block');
-  return orphanBlocks(tx, chain.caip2, rollbackTo.number);
+  return orphanBlocks(tx, vault, chain.caip2, rollbackTo.number);
 };
 
 const assertLinked = (chain: ChainRow, { rollbackTo, blocks }: BlocksStep): void => {
@@ -85,11 +90,11 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     assertLinked(chain, step);
     const { caip2 } = chain;
     const { tags } = step;
-    const gone = await rollBack(tx, chain, step);
-    await insertBlocks(tx, caip2, step.blocks);
+    const gone = await rollBack(context, tx, chain, step);
+    await insertBlocks(tx, context.vault, caip2, step.blocks);
     const blocks = await withUnrecorded(tx, caip2, step);
     await writeMovements(context, tx, caip2, blocks);
-    await insertForwards(tx, caip2, blocks);
+    await insertForwards(tx, context.vault, caip2, blocks);
     await moveChain(tx, lease, blocks.at(-1)!, tags);
     const touched = await paymentsInBlocks(tx, caip2, blocks);
     // Payments that this block makes final are decided with it, up to what one transaction can take.
@@ -102,9 +107,9 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
 export const rollBackAsDecided = (context: Context, lease: Lease, to: number): Promise<void> =>
   recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockHeldChain(tx, lease);
-    const kept = await storedBlock(tx, chain.caip2, to);
+    const kept = await storedBlock(tx, context.vault, chain.caip2, to);
     if (!kept) throw new Error('a rollback leads to a block that is not stored');
-    const gone = await orphanBlocks(tx, chain.caip2, to);
+    const gone = await orphanBlocks(tx, context.vault, chain.caip2, to);
     const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await clearRollback(tx, chain.caip2);

@@ -1,7 +1,8 @@
 import type { WatchedBlock } from '../../core/chain.ts';
 import { insertBlocks } from '../../storage/chain/blocks.ts';
 import type { Lease } from '../../storage/chain/chains.ts';
-import { paymentsInBlocks, verifyTransfers } from '../../storage/chain/transfers.ts';
+import { verifyTransfers } from '../../storage/chain/transferSeals.ts';
+import { paymentsInBlocks } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { resolveExplained } from '../../storage/settlement/differences.ts';
 import { insertForwards, verifyForwards } from '../../storage/settlement/forwards.ts';
@@ -11,19 +12,23 @@ import { settleSweeps } from '../settlement/settleSweeps.ts';
 import { heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
 import { lockHeldChain } from './heldChain.ts';
 import { onlyOurs } from './ourBlocks.ts';
-import { writeMovements } from './writeMovements.ts';
+import { forgedFound, writeMovements } from './writeMovements.ts';
 
 const isVerified = ({ verified }: { readonly verified: boolean }): boolean => verified;
 const keysOf = (items: readonly { readonly key: string }[]): string[] => items.map(({ key }) => key);
 
 /** Writes one block as it was read again. Returns how many transfers were not on record. */
 const writeBlock = async (context: Context, tx: Queryable, caip2: string, block: WatchedBlock): Promise<number> => {
-  await insertBlocks(tx, caip2, [block]);
+  const { vault, log } = context;
+  await insertBlocks(tx, vault, caip2, [block]);
   const movements = await unrecordedMovements(tx, caip2, block);
   const found = await writeMovements(context, tx, caip2, [{ ...block, movements }]);
-  await insertForwards(tx, caip2, [block]);
-  await verifyForwards(tx, caip2, keysOf(block.forwards.filter(isVerified)));
-  await verifyTransfers(tx, caip2, keysOf(block.movements.filter(isVerified)));
+  await insertForwards(tx, vault, caip2, [block]);
+  const forged = [
+    ...(await verifyForwards(tx, vault, caip2, keysOf(block.forwards.filter(isVerified)))),
+    ...(await verifyTransfers(tx, vault, caip2, keysOf(block.movements.filter(isVerified)))),
+  ];
+  if (forged.length > 0) log.error({ forged: 'movements', caip2, keys: forged }, forgedFound);
   return found;
 };
 
@@ -40,7 +45,7 @@ export const applyReread = (
   recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockHeldChain(tx, lease);
     const filled = blocks.filter(({ movements, forwards }) => movements.length + forwards.length > 0);
-    const written = await onlyOurs(tx, chain, filled);
+    const written = await onlyOurs(context, tx, chain, filled);
     let found = 0;
     for (const block of written) found += await writeBlock(context, tx, chain.caip2, block);
     if (written.length > 0) {

@@ -2,11 +2,11 @@ import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { deriveXpubAddress } from '../../chains/evm/xpub.ts';
 import { xpubIdentity } from '../../chains/evm/xpubIdentity.ts';
 import { type Epoch, firstIndexOf, indexesPerEpoch } from '../../core/epoch.ts';
+import type { LostAddress } from '../../storage/chain/lostAddressSeals.ts';
 import {
   epochTails,
   insertLostAddresses,
   insertLostEpochs,
-  type LostAddress,
   lostSeries,
   nextIndex,
   skipIndexes,
@@ -67,7 +67,7 @@ const watch = async (tx: Queryable, vault: Vault, { wallet, first, count }: Part
   let watched = 0;
   for (let at = 0; at < count; at += step) {
     const indexes = range(first + BigInt(at), Math.min(step, count - at));
-    watched += await insertLostAddresses(tx, lostOf(vault, wallet, indexes));
+    watched += await insertLostAddresses(tx, vault, lostOf(vault, wallet, indexes));
   }
   return watched;
 };

@@ -2,12 +2,17 @@ import type { Block } from '../../core/chain.ts';
 import { storedHashes } from '../../storage/chain/blocks.ts';
 import type { ChainRow } from '../../storage/chain/chains.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Context } from '../context.ts';
 
 /** Blocks below this depth may have been deleted because they were empty. */
 const keptBlocks = 256;
 
-/** Those blocks that are ours: stored at their height, or too deep to be stored, where no reorg reaches. */
+/**
+ * Those blocks that are ours: stored at their height, or too deep to be stored, where no reorg reaches. Throws if a stored
+ * one was changed in the database.
+ */
 export const onlyOurs = async <B extends Pick<Block, 'number' | 'hash'>>(
+  { vault }: Pick<Context, 'vault'>,
   tx: Queryable,
   { caip2, latestNumber }: ChainRow,
   blocks: readonly B[],
@@ -15,6 +20,7 @@ export const onlyOurs = async <B extends Pick<Block, 'number' | 'hash'>>(
   if (blocks.length === 0) return [];
   const hashes = await storedHashes(
     tx,
+    vault,
     caip2,
     blocks.map(({ number }) => number),
   );

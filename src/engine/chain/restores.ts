@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Epoch, formatEpoch, timeBefore } from '../../core/epoch.ts';
 import { invalid } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { openReviews, type RestoreState, readRestoreState } from '../../storage/chain/restoreReviews.ts';
 import {
   claimDatabaseIdentity,
   judgeEpoch,
@@ -17,6 +18,8 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { readNow } from '../../storage/databaseClock.ts';
 import { putDeploymentValue, readDeploymentValue } from '../../storage/deployment.ts';
 import type { Vault } from '../../vault/vault.ts';
+import type { AdminContext } from '../access/accounts.ts';
+import { operatorActing, recordAction } from '../audit/acting.ts';
 import {
   deriveAhead,
   forwarderParts,
@@ -81,7 +84,13 @@ export const detectRestore = async (
   return readRestoreGate(db);
 };
 
-export type Declared = { readonly wasDetected: boolean; readonly watched: number; readonly since: Date };
+export type Declared = {
+  readonly wasDetected: boolean;
+  readonly watched: number;
+  readonly since: Date;
+  /** How many accounts wait for a review. */
+  readonly inReview: number;
+};
 
 /** `backupAt`: when the backup was taken, if known. `most`: a limit of the addresses that are watched. */
 export type Declaration = {
@@ -90,13 +99,25 @@ export type Declaration = {
   readonly onProgress?: Progress;
 };
 
+/** Until a review, a restored copy may contain a revoked key, a removed member, an earlier wallet or endpoint. */
+const closeAccounts = async (admin: AdminContext, tx: Queryable, backupAt: Date | null): Promise<number> => {
+  const accounts = await openReviews(tx);
+  const detail = backupAt === null ? {} : { backupAt: backupAt.toISOString() };
+  // Last, because it locks the logs. In order, as for every act in several accounts.
+  for (const accountId of accounts) {
+    const acting = operatorActing({ accountId, environment: null });
+    await recordAction(admin, tx, acting, { action: 'restore.declared', subject: null, detail });
+  }
+  return accounts.length;
+};
+
 /**
  * The operator declares a restore, or confirms a detected one, which has skipped its indexes already. Returns how many
- * addresses are watched in addition, and since when the chains are read again. If it is interrupted, the restore counts as
+ * addresses are watched in addition, and since when the chains are read again. Production of each account then waits for a review. If it is interrupted, the restore counts as
  * detected and waits for the next call.
  */
 export const declareRestored = async (
-  admin: Admin,
+  admin: AdminContext,
   { backupAt = null, most, onProgress = () => {} }: Declaration = {},
 ): Promise<Declared> => {
   const { db, vault } = admin;
@@ -105,19 +126,22 @@ export const declareRestored = async (
     // A move that no process has noticed yet is declared with this, and must not be reported afterwards.
     const isMoved = await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
     const wasDetected = !isMoved && (await readRestoreGate(tx)) !== 'open';
-    if (wasDetected) return { wasDetected, watched: 0 };
-    const wallets = await usedWallets(tx);
-    const watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchTails(tx, vault, wallets));
-    await closeGate(tx, 'extended_keys');
-    return { wasDetected, watched };
+    let watched = 0;
+    if (!wasDetected) {
+      const wallets = await usedWallets(tx);
+      watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchTails(tx, vault, wallets));
+      await closeGate(tx, 'extended_keys');
+    }
+    return { wasDetected, watched, inReview: await closeAccounts(admin, tx, backupAt) };
   });
   let { watched } = begun;
+  const { wasDetected, inReview } = begun;
   for (;;) {
     const found = await readDeploymentValue(db, foundName);
     const parts = [...(await skippedParts(db, most)), ...(await forwarderParts(db, most))];
     watched += await watchParts(admin, parts, onProgress);
     const since = await openGate(db, found, backupAt);
-    if (since !== null) return { wasDetected: begun.wasDetected, watched, since };
+    if (since !== null) return { wasDetected, watched, since, inReview };
   }
 };
 
@@ -150,17 +174,17 @@ export const watchLostEpoch = async (admin: Admin, epoch: Epoch, onProgress: Pro
 
 const refreshMs = 500;
 
-/** Tells whether production waits for the operator. Asks the database at most twice a second. */
-export const createRestoreGate = (db: Database, nowMs: () => number): (() => Promise<RestoreGate>) => {
-  let kept: { readonly gate: Promise<RestoreGate>; readonly untilMs: number } | null = null;
+/** Tells what a restore keeps closed. Asks the database at most twice a second, whatever the number of requests. */
+export const createRestoreState = (db: Database, nowMs: () => number): (() => Promise<RestoreState>) => {
+  let kept: { readonly state: Promise<RestoreState>; readonly untilMs: number } | null = null;
   return () => {
     if (kept === null || nowMs() >= kept.untilMs) {
-      const gate = readRestoreGate(db);
-      kept = { gate, untilMs: nowMs() + refreshMs };
-      gate.catch(() => {
+      const state = readRestoreState(db);
+      kept = { state, untilMs: nowMs() + refreshMs };
+      state.catch(() => {
         kept = null;
       });
     }
-    return kept.gate;
+    return kept.state;
   };
 };

@@ -6,7 +6,7 @@ import {
   type UnverifiedTransfer,
   wakeNow,
 } from '../../storage/chain/transferDecisions.ts';
-import { verifyTransfers } from '../../storage/chain/transfers.ts';
+import { verifyTransfers } from '../../storage/chain/transferSeals.ts';
 import { settleForwards } from '../../storage/settlement/holdings.ts';
 import type { AdminContext } from '../access/accounts.ts';
 import { operatorActing } from '../audit/acting.ts';
@@ -36,7 +36,8 @@ export const verifyByDecision = async (
     if (BigInt(transfer.amount) >= mostUnits) refuse('The contract reports more than any amount. It cannot be real.');
     const { accountId, environment, paymentId, txHash, amount, decimals, currency } = transfer;
     await recordDecision(tx, transfer, { by, reason });
-    await verifyTransfers(tx, caip2, [key]);
+    const forged = await verifyTransfers(tx, context.vault, caip2, [key]);
+    if (forged.length > 0) refuse('The transfer was changed in the database. Run florin doctor.');
     // A sweep may have moved it already, as funds that were found.
     await settleForwards(tx, caip2, { at: [] }, [{ accountId, environment, id: paymentId }]);
     await wakeNow(tx, { accountId, environment, id: paymentId });

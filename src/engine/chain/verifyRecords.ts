@@ -1,7 +1,13 @@
-import { type AuditEnd, type AuditLogRow, readAuditChain, readAuditHeads } from '../../storage/audit/auditLog.ts';
+import {
+  type AuditEnd,
+  type AuditLogRow,
+  chainStart,
+  readAuditChain,
+  readAuditHeads,
+} from '../../storage/audit/auditLog.ts';
 import { readHistoryFaults, readSealedWallets, type SealedWallet } from '../../storage/wallets/walletSeals.ts';
 import type { AdminContext } from '../access/accounts.ts';
-import { auditSealOf, chainStart } from '../audit/audit.ts';
+import { auditSealOf } from '../audit/audit.ts';
 import { isSealed } from '../wallets/walletSeal.ts';
 
 const pageRows = 1_000;

@@ -4,11 +4,13 @@ import { unreadHoldMs } from '../../core/payment/deriveState.ts';
 import type { Actions, Facts } from '../../core/payment/facts.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { type ChainMoment, type Moment, readMoment } from '../../storage/chain/chains.ts';
-import { readTransfers, type StoredTransfer } from '../../storage/chain/transfers.ts';
+import type { StoredTransfer } from '../../storage/chain/transferSeals.ts';
+import { readTransfers } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { lockPayments, type PaymentRow } from '../../storage/payments/payments.ts';
 import type { Context } from '../context.ts';
-import { assertAuthentic } from './paymentAddress.ts';
+import { assertGenuineTransfers } from './fundsSeal.ts';
+import { assertAuthentic, TamperedPayment } from './paymentAddress.ts';
 import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
 import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
 
@@ -40,8 +42,12 @@ const planFor = (
 ): Plan => {
   // Events are rendered from this row and never change.
   assertAuthentic(context, row);
+  assertGenuineTransfers(context, row, transfers);
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
+  if (chain === undefined && transfers.length > 0) {
+    throw new TamperedPayment('the chain of the payment does not match its seal');
+  }
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
   const caughtUpAt = (row.contract === null ? coinsReadUpTo(chain) : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
@@ -76,7 +82,7 @@ export const advancePayments = async (
   // Read after the rows are locked: a transaction that writes transfers holds the row until it commits.
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
   const transfers = await readTransfers(tx, rows, strays + 1);
-  const moment = await readMoment(tx);
+  const moment = await readMoment(tx, [...new Set(rows.map(({ caip2 }) => caip2))]);
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {

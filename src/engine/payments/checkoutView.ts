@@ -97,7 +97,7 @@ export type Circumstances = {
 /** The page of a stored row. Throws if the row was tampered with: its address is derived again each time. */
 export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isOver }: Circumstances): CheckoutView => {
   assertAuthentic(context, row);
-  const funds = fundsOf(row);
+  const funds = fundsOf(context, row);
   const payment = viewOfRow(context, row, funds);
   const { id, environment, status, exception, description, amount, currency, decimals, contract, address } = payment;
   const received = receivedOf(row);

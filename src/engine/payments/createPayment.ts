@@ -19,6 +19,7 @@ import { waitsForOperator } from './derivationIndexes.ts';
 import { createInsert } from './insertBatch.ts';
 import { deriveAddress } from './paymentAddress.ts';
 import { noConfirmations, paymentObject, printPayment, renderEvent } from './paymentObject.ts';
+import { sealNewPayment } from './sealNewPayment.ts';
 
 /** The request of the API, with the source text of its metadata. */
 export type PaymentRequest = Omit<Requested, 'metadata'> & { metadata: string };
@@ -60,7 +61,10 @@ const walletOf = (context: Context, caller: PaymentTerms, network: Network): Wal
   const { accountId, environment } = caller;
   if (!isSealed(context.vault, { accountId, environment }, wallet)) {
     const { version } = wallet;
-    context.log.error({ accountId, environment, network: network.slug, version }, 'a wallet does not match its seal');
+    context.log.error(
+      { forged: 'wallets', accountId, environment, network: network.slug, version },
+      'a wallet does not match its seal',
+    );
     throw new Error('the wallet does not match its seal');
   }
   return wallet;
@@ -104,7 +108,7 @@ const termsOf = async (
     throw invalid('currency', `${configured.slug} does not support this currency. It supports ${symbols}.`);
   }
   const amount = currency ? amountOf(request.amount, currency) : 0n;
-  if (configured && environment === 'production' && (await context.restoreGate()) === 'production') {
+  if (configured && environment === 'production' && (await context.restoreState()).gate === 'production') {
     throw waitsForOperator('live payments');
   }
   // Throws if the network is not configured, so there is a currency from here on.
@@ -180,7 +184,7 @@ const build = async (
   const body = printPayment(paymentObject(view, context.environments[environment]));
   return {
     body,
-    row: {
+    row: sealNewPayment(context.vault, {
       ...common,
       accountId,
       walletKind: wallet.kind,
@@ -193,7 +197,7 @@ const build = async (
         treasury: wallet.destination,
         index: derivationIndex,
       }),
-      tiers: JSON.stringify(tiers),
+      tiers,
       toleranceBps: caller.toleranceBps,
       dustFloor: currency.dustFloor,
       latePolicy: latePolicyOf(caller, currency),
@@ -201,7 +205,7 @@ const build = async (
       headNumber,
       ...createdEvent(context, environment, createdAtMs, body),
       idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },
-    },
+    }),
   };
 };
 

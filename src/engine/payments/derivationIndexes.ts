@@ -102,7 +102,7 @@ export const createTakeEpoch = (
 ): TakeEpoch => {
   let above = memory.remembered.reduce((most, { number }) => Math.max(most, number), 0);
   return async () => {
-    const epoch = await takeEpoch(db, { above, mark: randomInt(marksPerNumber), holder });
+    const epoch = await db.transaction(tx => takeEpoch(tx, { above, mark: randomInt(marksPerNumber), holder }));
     // After the database: an epoch that only the data directory knows would look like a restore.
     await memory.remember(epoch);
     above = epoch.number;

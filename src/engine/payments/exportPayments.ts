@@ -56,7 +56,10 @@ const lineOf = (row: PaymentRow): string => {
  */
 const verifiedLine = (context: Context, row: PaymentRow): string => {
   if (hasValidSeal(context, row)) return lineOf(row);
-  context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
+  context.log.error(
+    { forged: 'payments', paymentId: row.id, accountId: row.accountId },
+    'a payment does not match its seal',
+  );
   return csvLine([row.id, 'tampered', ...columns.slice(2).map(() => null)]);
 };
 

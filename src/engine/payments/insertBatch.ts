@@ -74,5 +74,8 @@ export const createInsert = (context: Context): ((row: NewPayment) => Promise<In
     maxItems: maxRows,
     maxWaiting: 5_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),
-    run: rows => insertBatch(context, rows),
+    run: rows => {
+      context.meter.createBatch(rows.length);
+      return insertBatch(context, rows);
+    },
   });

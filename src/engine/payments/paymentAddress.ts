@@ -5,6 +5,7 @@ import type { Scope } from '../../core/environment.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { Context } from '../context.ts';
+import { isPaymentSealed } from './paymentSeal.ts';
 
 export type AddressOrigin = {
   scope: Scope;
@@ -34,19 +35,26 @@ const derivesTo = (vault: Vault, origin: AddressOrigin, address: string): boolea
   }
 };
 
-/** Whether the row is as Florin sealed it. */
-export const hasValidSeal = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): boolean =>
+/** Whether the address, its treasury and the amount are as Florin wrote them; the state may not be. */
+export const hasValidTerms = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): boolean =>
   vault.verifyPaymentMac({ ...row, amount: BigInt(row.amount), index: BigInt(row.derivationIndex) }, row.mac);
 
+/** Whether the row is as Florin sealed it. Rows from before whole rows were sealed got a seal as they were. */
+export const hasValidSeal = (context: Pick<Context, 'vault'>, row: PaymentRow): boolean =>
+  hasValidTerms(context, row) && isPaymentSealed(context.vault, row);
+
 /**
- * Call before an address is shown. The key is not in the database, so this detects a changed address, treasury or
- * amount, and a row copied from elsewhere.
+ * Call before a payment is shown or decided. The keys are not in the database, so this detects a changed address,
+ * treasury, amount or state, and a row copied from elsewhere.
  */
 export const assertAuthentic = (context: Pick<Context, 'vault' | 'log'>, row: PaymentRow): void => {
   const index = BigInt(row.derivationIndex);
   const scope: Scope = { accountId: row.accountId, environment: row.environment };
   const origin = { scope, walletKind: row.walletKind, treasury: row.treasury, index };
   if (hasValidSeal(context, row) && derivesTo(context.vault, origin, row.address)) return;
-  context.log.error({ paymentId: row.id, accountId: row.accountId }, 'a payment does not match its seal');
+  context.log.error(
+    { forged: 'payments', paymentId: row.id, accountId: row.accountId },
+    'a payment does not match its seal',
+  );
   throw new TamperedPayment('the payment does not match its seal');
 };

@@ -1,6 +1,8 @@
 import type { Actions, ChainFacts, Facts, Heights, Transfer } from '../../core/payment/facts.ts';
-import type { FundsRow, StoredTransfer } from '../../storage/chain/transfers.ts';
-import type { PaymentRow } from '../../storage/payments/payments.ts';
+import type { StoredTransfer } from '../../storage/chain/transferSeals.ts';
+import type { PaymentRow, ShownPayment } from '../../storage/payments/payments.ts';
+import type { Context } from '../context.ts';
+import { assertGenuineTransfers, genuineHeights } from './fundsSeal.ts';
 import { readTiers } from './readTiers.ts';
 
 /** A payment's transfers, and how far its chain is read. */
@@ -9,8 +11,13 @@ export type Funds = { readonly transfers: readonly StoredTransfer[]; readonly he
 const nothingRead: Heights = { latest: null, safe: null, finalized: null, agreed: null };
 export const noFunds: Funds = { transfers: [], heights: nothingRead };
 
-export const fundsOf = (row: FundsRow): Funds =>
-  row.transfers === null ? noFunds : { transfers: row.transfers, heights: row.heights ?? nothingRead };
+/** Throws if they were changed in the database. */
+export const fundsOf = (context: Pick<Context, 'vault' | 'log'>, row: ShownPayment): Funds => {
+  const { transfers, chain } = row;
+  if (transfers === null) return noFunds;
+  assertGenuineTransfers(context, row, transfers);
+  return { transfers, heights: chain === null ? nothingRead : genuineHeights(context, row, chain) };
+};
 
 const acceptedOf = ({ amountAccepted, acceptedAt }: PaymentRow): Actions['accepted'] =>
   amountAccepted === null || acceptedAt === null ? null : { amount: BigInt(amountAccepted), at: acceptedAt.getTime() };

@@ -9,7 +9,8 @@ import {
   ruleFor,
 } from '../../core/payment/finality.ts';
 import type { PaymentException, PaymentStatus } from '../../core/payment/states.ts';
-import { type StoredTransfer, shownTransfers } from '../../storage/chain/transfers.ts';
+import type { StoredTransfer } from '../../storage/chain/transferSeals.ts';
+import { shownTransfers } from '../../storage/chain/transfers.ts';
 import type { PaymentRow, StoredTier } from '../../storage/payments/payments.ts';
 import type { Context, EnvironmentSettings } from '../context.ts';
 import { type Funds, noFunds } from './paymentFacts.ts';

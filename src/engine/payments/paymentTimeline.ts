@@ -7,7 +7,9 @@ import { cancelRefusal, resolveRefusal } from '../../core/payment/refusals.ts';
 import { readPayments, type ShownPayment } from '../../storage/payments/payments.ts';
 import { readTimeline, type TimelineFacts } from '../../storage/payments/timeline.ts';
 import type { Context } from '../context.ts';
-import { factsOf, fundsOf } from './paymentFacts.ts';
+import { isGenuineEvent } from '../webhooks/eventSeal.ts';
+import { assertGenuineTransfers } from './fundsSeal.ts';
+import { type Funds, factsOf, fundsOf } from './paymentFacts.ts';
 import { withMetadata } from './paymentObject.ts';
 import { noSuchPayment, readShownRow } from './readPayment.ts';
 
@@ -35,7 +37,7 @@ const actionTitles: Readonly<Record<string, string>> = {
 };
 
 type Entry = Omit<TimelineEntry, 'at'> & { readonly at: Date };
-type Show = { readonly context: Context; readonly row: ShownPayment };
+type Show = { readonly context: Context; readonly row: ShownPayment; readonly funds: Funds };
 
 const linkOf = ({ context }: Show, caip2: string, txHash: string | null): TimelineEntry['refs'] => {
   const explorer = context.networks.explorerOf(caip2);
@@ -64,10 +66,10 @@ const transferEntries = (show: Show, { transfers }: TimelineFacts): Entry[] =>
   transfers.map(transfer => {
     const { caip2, contract, txHash, sender, blockNumber, canonical } = transfer;
     const sum = sumOf(show, caip2, contract, transfer.amount);
-    const confirmations = transfer.stray ? null : confirmationsOf({ number: blockNumber }, fundsOf(show.row).heights);
+    const confirmations = transfer.stray ? null : confirmationsOf({ number: blockNumber }, show.funds.heights);
     const arrived = canonical ? `${sum} arrived.` : `${sum} arrived, and a chain reorganization removed it.`;
     return {
-      at: transfer.firstSeenAt,
+      at: new Date(transfer.firstSeenMs),
       kind: transfer.stray ? 'stray' : 'transfer',
       title: transfer.stray ? `${arrived} It is not the token and network of this payment.` : arrived,
       refs: linkOf(show, caip2, txHash),
@@ -145,7 +147,7 @@ const nameOf = ({ context }: Show, caip2: string, contract: string | null): stri
 };
 
 const straysOf = (show: Show): StrayMoney[] =>
-  (show.row.transfers ?? [])
+  show.funds.transfers
     .filter(({ stray, canonical }) => stray && canonical)
     .map(({ caip2, contract, amount, txHash }) => ({
       amount: sumOf(show, caip2, contract, amount),
@@ -158,8 +160,8 @@ const straysOf = (show: Show): StrayMoney[] =>
     }));
 
 /** By the rules that the acts themselves are refused by. */
-const allowsOf = (row: ShownPayment): { cancel: boolean; resolve: boolean } => {
-  const facts = factsOf(row, fundsOf(row), null, 0);
+const allowsOf = ({ row, funds }: Show): { cancel: boolean; resolve: boolean } => {
+  const facts = factsOf(row, funds, null, 0);
   return { cancel: cancelRefusal(facts) === null, resolve: resolveRefusal(facts) === null };
 };
 
@@ -172,8 +174,12 @@ export const readPaymentTimeline = async (
   const [row] = isId('payment', id) ? await readPayments(context.listDb, [{ scope, id }]) : [];
   if (!row) throw noSuchPayment();
   const payment = withMetadata(readShownRow(context, row));
-  const facts = await readTimeline(context.listDb, scope, id);
-  const show: Show = { context, row };
+  const read = await readTimeline(context.listDb, scope, id);
+  assertGenuineTransfers(context, row, read.transfers);
+  const events = read.events.filter(event => isGenuineEvent(context, event));
+  const genuine = new Set(events.map(event => event.id));
+  const facts = { ...read, events, attempts: read.attempts.filter(({ eventId }) => genuine.has(eventId)) };
+  const show: Show = { context, row, funds: fundsOf(context, row) };
   const entries = [
     ...eventEntries(facts),
     ...transferEntries(show, facts),
@@ -187,7 +193,7 @@ export const readPaymentTimeline = async (
     payment,
     treasury: row.walletKind === 'forwarder' ? row.treasury : null,
     isSwept: BigInt(row.amountForwarded) > 0n,
-    allows: allowsOf(row),
+    allows: allowsOf(show),
     strays: straysOf(show),
     timeline: timeline.map(entry => ({ ...entry, at: entry.at.toISOString() })),
     isCut: facts.isCut,

@@ -24,7 +24,7 @@ export const readPaymentRow = (context: Context, row: PaymentRow, funds: Funds):
 };
 
 export const readShownRow = (context: Context, row: ShownPayment): PaymentObject =>
-  readPaymentRow(context, row, fundsOf(row));
+  readPaymentRow(context, row, fundsOf(context, row));
 
 /** Larger payments are read each time instead of filling the cache. */
 const maxCachedBytes = 8_192;

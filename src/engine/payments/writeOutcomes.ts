@@ -6,9 +6,11 @@ import { moveTotals } from '../../storage/payments/moveTotals.ts';
 import { type PaymentChange, type PaymentRow, updatePayments } from '../../storage/payments/payments.ts';
 import { insertEvents, type NewEvent } from '../../storage/webhooks/events.ts';
 import type { Context } from '../context.ts';
+import { sealCallback, sealEvent } from '../webhooks/eventSeal.ts';
 import { movedHolding, movedVolume } from './movedFunds.ts';
 import { type Funds, isUnreportedStray, strayKey } from './paymentFacts.ts';
 import { type PaymentView, paymentObject, printPayment, renderEvent, viewOfRow } from './paymentObject.ts';
+import { sealPayment } from './paymentSeal.ts';
 
 type Planned = { change: PaymentChange; event: NewEvent | null };
 
@@ -44,9 +46,8 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
   const { previous, sequence, event: type, status, exception } = step;
   const { environment } = row;
   const data = printPayment(paymentObject({ ...view, status, exception }, context.environments[environment]));
-  return {
+  const event = {
     id,
-    payment: row,
     sequence,
     type,
     status,
@@ -54,8 +55,15 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
     previousStatus: previous.status,
     previousException: previous.exception,
     createdAt: new Date(nowMs),
-    callbackUrl: row.callbackUrl,
     body: renderEvent({ id, type, atMs: nowMs, environment, sequence, data, previous }),
+  };
+  const { accountId, id: paymentId, callbackUrl: url } = row;
+  return {
+    ...event,
+    payment: row,
+    seal: sealEvent(context.vault, { ...event, accountId, environment, paymentId }),
+    callback:
+      url === null ? null : { url, seal: sealCallback(context.vault, { accountId, environment, eventId: id, url }) },
   };
 };
 
@@ -126,14 +134,19 @@ type Decided = {
   readonly nowMs: number;
 };
 
+const sealed = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): PaymentRow => ({
+  ...row,
+  seal: sealPayment(vault, row),
+});
+
 /** The writes of an outcome: one per step with its event, or one without an event if only figures changed. */
 export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
   const marks = marksOf(funds, outcome);
   const change = changeOf(before, facts, outcome, leavesUnreported(funds, marks));
   let after = rowAfter(before, change);
   if (outcome.steps.length === 0) {
-    const writes = isSame(before, after) && marks.length === 0 ? [] : [{ change, event: null }];
-    return { before, after, funds, writes, marks };
+    if (isSame(before, after) && marks.length === 0) return { before, after: before, funds, writes: [], marks };
+    return { before, after: sealed(context, after), funds, writes: [{ change, event: null }], marks };
   }
   // The views of the steps differ only in their state.
   const view = viewOfRow(context, after, funds);
@@ -142,7 +155,7 @@ export const planOutcome = (context: Context, { before, funds, facts, outcome, n
     after = { ...after, status, exception, sequence };
     return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, view, step, nowMs) };
   });
-  return { before, after, funds, writes, marks };
+  return { before, after: sealed(context, after), funds, writes, marks };
 };
 
 /** The changes that the database must see: those that make an edge, and the last. The others only add events. */
@@ -170,9 +183,9 @@ export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Prom
   for (let round = 0; round < rounds; round++) {
     await updatePayments(
       tx,
-      plans.flatMap(({ before: key }, at) => {
+      plans.flatMap(({ before: key, after: { seal } }, at) => {
         const change = edges[at]![round];
-        return change ? [{ key, change }] : [];
+        return change && seal ? [{ key, change, seal }] : [];
       }),
     );
   }

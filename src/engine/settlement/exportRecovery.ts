@@ -11,7 +11,7 @@ import {
 import { type RecoveryEnvelope, sealLines } from '../../vault/recoveryEnvelope.ts';
 import { type AdminContext, resolveAccount } from '../access/accounts.ts';
 import type { Acting } from '../audit/acting.ts';
-import { deriveAddress, hasValidSeal } from '../payments/paymentAddress.ts';
+import { deriveAddress, hasValidTerms } from '../payments/paymentAddress.ts';
 import { perform } from '../perform.ts';
 import { isSealed } from '../wallets/walletSeal.ts';
 
@@ -81,7 +81,11 @@ const paymentLines = async function* (context: AdminContext, scope: Scope, tally
     const rows = await forwarderPayments(context.db, scope, after, pageSize);
     if (rows.length === 0) return;
     after = rows.at(-1)!.id;
-    const { true: authentic = [], false: tampered = [] } = Object.groupBy(rows, row => `${hasValidSeal(context, row)}`);
+    // Where the money goes, and nothing else: a changed state must not keep a forwarder out of the file.
+    const { true: authentic = [], false: tampered = [] } = Object.groupBy(
+      rows,
+      row => `${hasValidTerms(context, row)}`,
+    );
     tally.leftOut.push(...tampered.map(({ id }) => id));
     tally.payments += authentic.length;
     yield authentic.map(row => paymentLine(context, scope, row)).join('');

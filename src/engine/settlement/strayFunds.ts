@@ -3,6 +3,7 @@ import type { Network } from '../../core/registry/networks.ts';
 import { readStrayHoldings, type StrayHolding } from '../../storage/settlement/strayHoldings.ts';
 import { listWallets } from '../../storage/wallets/wallets.ts';
 import type { Context } from '../context.ts';
+import { hasValidSeal } from '../payments/paymentAddress.ts';
 import { knownTokens } from '../payments/tokenText.ts';
 import { networkName } from '../wallets/contractTreasury.ts';
 import { isSealed } from '../wallets/walletSeal.ts';
@@ -36,7 +37,8 @@ const networkOf = (networks: readonly Network[], { network, strayCaip2, strayCon
  * be theirs on another.
  */
 export const readStrays = async (context: Context, scope: Scope): Promise<StrayItem[]> => {
-  const rows = await readStrayHoldings(context.listDb, scope, consideredStrays);
+  const found = await readStrayHoldings(context.listDb, scope, consideredStrays);
+  const rows = found.filter(row => hasValidSeal(context, row));
   if (rows.length === 0) return [];
   const networks = context.networks.all().filter(({ environment }) => environment === scope.environment);
   const wallets = (await listWallets(context.listDb, scope)).filter(

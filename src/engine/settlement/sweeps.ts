@@ -14,6 +14,7 @@ import {
 } from '../../storage/settlement/sweeps.ts';
 import type { Context } from '../context.ts';
 import { heldBy } from '../payments/movedFunds.ts';
+import { assertAuthentic } from '../payments/paymentAddress.ts';
 import { knownTokens } from '../payments/tokenText.ts';
 import type { Work } from '../perform.ts';
 import { type SweptToken, sweptToken } from './sweepPlan.ts';
@@ -66,6 +67,7 @@ const commonOrigin = async (
   token: SweptToken,
 ): Promise<Origin & { readonly amount: bigint }> => {
   const rows = await readSweptPayments(tx, scope, [...ids]);
+  for (const row of rows) assertAuthentic(context, row);
   const isOwn = (row: PaymentRow): boolean => row.network === token.network && row.currency === token.currency;
   const own = rows.filter(isOwn);
   const { caip2, contract, decimals } = originOf(context, scope, token, own);

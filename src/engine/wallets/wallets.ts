@@ -15,9 +15,7 @@ import {
   stopWallet,
   verifyWallet,
 } from '../../storage/wallets/wallets.ts';
-import { type Acting, recordAction } from '../audit/acting.ts';
-import type { Announcer } from '../audit/announce.ts';
-import { chainStart } from '../audit/audit.ts';
+import type { Acting } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import { perform, type Work } from '../perform.ts';
 import { contractCode, couldNotAsk, hashOfCode, networkName } from './contractTreasury.ts';
@@ -51,7 +49,10 @@ const assertSealed = (context: Pick<Context, 'vault' | 'log'>, scope: Scope, row
   if (isSealed(context.vault, scope, row)) return;
   const { accountId, environment } = scope;
   const { network, version } = row;
-  context.log.error({ accountId, environment, network, version }, 'a wallet does not match its seal');
+  context.log.error(
+    { forged: 'wallets', accountId, environment, network, version },
+    'a wallet does not match its seal',
+  );
   if (!row.pending) throw new Error('the wallet does not match its seal');
 };
 
@@ -162,7 +163,7 @@ export const requestWallet =
     const waitSeconds = before.inForce ? changeWaitHours[scope.environment] * 3_600 : 0;
     if (waitSeconds > 0) {
       // Of a change of owners at the same time, this sees it, or it sees this.
-      await lockAuditHead(tx, scope.accountId, chainStart);
+      await lockAuditHead(tx, scope.accountId);
       await refuseWhileHeld(tx, scope, actor.id!);
     }
     const put = { network, ...wallet, waitSeconds, requestedBy: actor.name };
@@ -256,16 +257,15 @@ export const approveChange =
 
 /** Anybody who may change wallets may stop a change, without a new proof: stopping loses nothing. */
 export const stopChange =
-  (context: Announcer, id: string): Work<null> =>
-  async (tx, acting) => {
-    const { scope, actor } = acting;
+  (id: string): Work<null> =>
+  async (tx, { scope, actor }) => {
     const waiting = await lockWaiting(tx, scope, id);
     const { network, version } = waiting;
     const detail = { version, destination: waiting.destination, requestedBy: waiting.requestedBy };
-    await recordAction(context, tx, acting, { action: 'wallet.change_stopped', subject: network, detail });
-    // Last, after all locks are held: the change may have taken effect while this waited for the audit log.
+    // After all locks are held: the change may take effect while this waits for the audit log.
+    await lockAuditHead(tx, scope.accountId);
     if (!(await stopWallet(tx, scope, { network, version, stoppedBy: actor.name }))) throw noSuchChange();
-    return { value: null, deed: null };
+    return { value: null, deed: { action: 'wallet.change_stopped', subject: network, detail } };
   };
 
 const tooNew = (): FlorinError =>

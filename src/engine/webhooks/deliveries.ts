@@ -18,6 +18,7 @@ import { type EndpointRow, readEndpoint } from '../../storage/webhooks/endpoints
 import type { Acting } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import { perform, type Work } from '../perform.ts';
+import { forgeryOf } from './eventSeal.ts';
 import { noSuchEndpoint } from './webhookEndpoints.ts';
 
 const noSuchDelivery = (): FlorinError => new FlorinError('not_found', 'No delivery has this id.');
@@ -66,7 +67,7 @@ export const findDelivery = async (
   id: string,
 ): Promise<{ row: DeliveryRow; log: DeliveryAttempt[] }> => {
   const row = isId('delivery', id) ? await readDelivery(context.db, scope, id) : null;
-  if (!row) throw noSuchDelivery();
+  if (!row || forgeryOf(context, row) !== null) throw noSuchDelivery();
   const attempts = await listAttempts(context.db, scope, id, shownAttempts);
   return { row, log: attempts.map(each => attemptObject(each, row.eventId)) };
 };
@@ -80,13 +81,14 @@ const refusals = {
 
 /** Makes a delivery due now, whatever its status, with a new retry schedule. */
 export const resendDelivery =
-  (id: string): Work<DeliveryRow> =>
+  (context: Context, id: string): Work<DeliveryRow> =>
   async (tx, { scope }) => {
     const refusal = isId('delivery', id) ? await whyNotResend(tx, scope, id) : undefined;
     if (refusal === undefined) throw noSuchDelivery();
     if (refusal !== null) throw new FlorinError('conflict', refusals[refusal]);
     await rescheduleDelivery(tx, scope, id);
     const row = (await readDelivery(tx, scope, id))!;
+    if (forgeryOf(context, row) !== null) throw noSuchDelivery();
     const { eventId, paymentId, url } = row;
     return { value: row, deed: { action: 'delivery.resent', subject: id, detail: { eventId, paymentId, url } } };
   };

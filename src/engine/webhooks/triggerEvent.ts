@@ -3,6 +3,7 @@ import type { EventType } from '../../core/payment/states.ts';
 import { insertAccountEvent } from '../../storage/webhooks/events.ts';
 import type { AdminContext } from '../access/accounts.ts';
 import type { EnvironmentSettings } from '../context.ts';
+import { accountEvent } from './eventSeal.ts';
 import { renderTestEvent } from './testEvent.ts';
 
 /** Creates an event of this kind with a sample payment, for every subscribed endpoint. */
@@ -14,6 +15,7 @@ export const triggerEvent = async (
 ): Promise<{ id: string; endpoints: number }> => {
   const { id, ms: atMs } = context.ids.next('event', context.clock.nowMs());
   const body = renderTestEvent(settings, { id, type, atMs, environment: scope.environment, endpointId: null });
-  const endpoints = await insertAccountEvent(context.db, scope, { id, type, body, createdAt: new Date(atMs) });
+  const event = accountEvent(context.vault, scope, { id, type, body, createdAt: new Date(atMs) });
+  const endpoints = await insertAccountEvent(context.db, scope, event);
   return { id, endpoints };
 };

@@ -10,6 +10,7 @@ import type { Environment } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
 import { createRecentMap } from '../../core/recentMap.ts';
+import { isLogoOf } from '../../engine/access/branding.ts';
 import type { Context } from '../../engine/context.ts';
 import { TamperedPayment } from '../../engine/payments/paymentAddress.ts';
 import { type CheckoutReader, createCheckoutReader } from '../../engine/payments/readCheckout.ts';
@@ -142,11 +143,11 @@ type Served = Asset & { readonly packedBody: Buffer };
 
 const keptBrandBytes = 4 * 1024 * 1024;
 
-/** The logo was checked when it was uploaded. Its name is derived from its bytes and includes the type. */
+/** The logo was checked when it was uploaded. Its name has the hash of its bytes, and includes the type. */
 const findLogo = async (context: Context, environment: Environment, name: string): Promise<Asset | null> => {
   const contentType = logoTypeOf(name);
   const body = contentType === null ? null : await readLogo(context.db, environment, name);
-  return body && { name, contentType: contentType!, body };
+  return body && isLogoOf(name, body) ? { name, contentType: contentType!, body } : null;
 };
 
 /** File names change with their contents, so browsers cache them for a year. */

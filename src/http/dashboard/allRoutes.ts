@@ -7,6 +7,7 @@ import { homeRoutes } from './homeRoutes.ts';
 import { keyRoutes } from './keyRoutes.ts';
 import { ownRoutes } from './ownRoutes.ts';
 import { payableNetworkRoutes } from './payableNetworkRoutes.ts';
+import { reviewRoutes } from './reviewRoutes.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
 import { settingsRoutes } from './settingsRoutes.ts';
 import { settlementRoutes } from './settlementRoutes.ts';
@@ -29,4 +30,5 @@ export const allDashboardRoutes = (
   ...dashboardWebhooks(context),
   ...walletRoutes(context),
   ...settingsRoutes(context),
+  ...reviewRoutes(context),
 ];

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { mayDo } from '../../core/access/rights.ts';
+import { type Action, mayDo } from '../../core/access/rights.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import type { Environment } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
@@ -8,6 +8,7 @@ import { someKnownDevice } from '../../engine/access/knownDevices.ts';
 import { proofNeeded, type StepUp } from '../../engine/access/proofNeeded.ts';
 import type { RateLimiter } from '../../engine/access/rateLimiter.ts';
 import { findSignedIn, type SignedInPerson, whyEnded } from '../../engine/access/sessions.ts';
+import { refuseInReview } from '../../engine/chain/reviewRestore.ts';
 import type { Context } from '../../engine/context.ts';
 import { limitSubject } from '../edge/clientAddress.ts';
 import type { Admission } from '../edge/route.ts';
@@ -64,6 +65,13 @@ const refuseOtherAccount = ({ headers }: FastifyRequest, { name }: { name: strin
   if (shown === undefined || shown === person.accountId || ofTheSession.includes(name)) return;
   throw new FlorinError('conflict', 'This page shows another account than the one that is open. Reload it.', 'account');
 };
+
+/** What stays closed until the review after a restore. Everything by which an owner puts things in order stays open. */
+const closedInReview: readonly string[] = [
+  'payments.create',
+  'payments.cancel',
+  'payments.resolve',
+] satisfies readonly Action[];
 
 /** The query is not validated yet. Whatever is not plainly the sandbox counts as production. */
 const environmentOf = ({ query }: FastifyRequest): Environment => {
@@ -126,6 +134,9 @@ export const createGate = (context: Context, limiter: RateLimiter): Gate => {
         refuseOtherAccount(request, row, person);
         if (row.action !== 'signed-in' && !mayDo(person.role, row.action)) {
           throw new FlorinError('permission_denied', `Your role, ${person.role}, does not allow this.`);
+        }
+        if (request.method !== 'GET' && closedInReview.includes(row.action)) {
+          await refuseInReview(context, { accountId: person.accountId, environment: environmentOf(request) });
         }
         if (row.stepUp) await refuseUnproven(context, person, row.stepUp, environmentOf(request));
       },

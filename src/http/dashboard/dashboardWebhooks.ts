@@ -10,6 +10,7 @@ import { type EventType, eventTypes } from '../../core/payment/states.ts';
 import type { Context } from '../../engine/context.ts';
 import { perform } from '../../engine/perform.ts';
 import { deliveryObject, findDelivery, replayEvents, resendDelivery } from '../../engine/webhooks/deliveries.ts';
+import { forgeryOf } from '../../engine/webhooks/eventSeal.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -22,7 +23,6 @@ import {
 } from '../../engine/webhooks/webhookEndpoints.ts';
 import { type DeliveryRow, listDeliveries } from '../../storage/webhooks/deliveryLog.ts';
 import { type EndpointRow, listEndpoints } from '../../storage/webhooks/endpoints.ts';
-import { readEvent } from '../../storage/webhooks/eventLog.ts';
 import { timeRange } from '../v1/paymentRoutes.ts';
 import { actingOf } from './actingOf.ts';
 import { type DashboardCall, type DashboardRoute, route } from './dashboardRoute.ts';
@@ -119,15 +119,15 @@ const showLog = async (context: Context, call: DashboardCall<'GET /webhooks/:id/
   if (cursor !== null && !isId('delivery', cursor)) throw invalid('cursor', 'cursor must be the nextCursor of a page.');
   const { id } = await findEndpoint(context, call.scope, call.params.id!);
   const rows = await listDeliveries(context.listDb, call.scope, id, { status, before: cursor, limit: limit + 1 });
-  const data = rows.slice(0, limit).map(shownDelivery);
+  const page = rows.slice(0, limit);
+  const data = page.filter(row => forgeryOf(context, row) === null).map(shownDelivery);
   const hasMore = rows.length > limit;
-  return { data, pagination: { limit, hasMore, nextCursor: hasMore ? data.at(-1)!.id : null } };
+  return { data, pagination: { limit, hasMore, nextCursor: hasMore ? page.at(-1)!.id : null } };
 };
 
 const showOne = async (context: Context, { scope, params }: DashboardCall<'GET /deliveries/:id'>) => {
   const { row, log } = await findDelivery(context, scope, params.id!);
-  const event = await readEvent(context.db, scope, row.eventId);
-  return { ...shownDelivery(row), log, body: event?.body ?? '' };
+  return { ...shownDelivery(row), log, body: row.body };
 };
 
 const sending = (context: Context): DashboardRoute[] => [
@@ -160,7 +160,8 @@ const sending = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /deliveries/:id/resend',
     action: 'deliveries.resend',
-    handle: async call => shownDelivery(await perform(context, actingOf(call), null, resendDelivery(call.params.id!))),
+    handle: async call =>
+      shownDelivery(await perform(context, actingOf(call), null, resendDelivery(context, call.params.id!))),
   }),
 ];
 

@@ -13,6 +13,7 @@ import {
   stopChange,
 } from '../../engine/wallets/wallets.ts';
 import { listRecoveries } from '../../storage/access/recoveryLinks.ts';
+import { readOpenReview } from '../../storage/chain/restoreReviews.ts';
 import { actingOf } from './actingOf.ts';
 import { auditObject } from './auditObject.ts';
 import { type DashboardRoute, route } from './dashboardRoute.ts';
@@ -59,7 +60,7 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
     name: 'POST /wallet-changes/:id/stop',
     action: 'wallets.manage',
     async handle(call) {
-      await perform(context, actingOf(call), null, stopChange(context, call.params.id!));
+      await perform(context, actingOf(call), null, stopChange(call.params.id!));
       return { done: true } as const;
     },
   }),
@@ -76,15 +77,17 @@ export const walletRoutes = (context: Context): DashboardRoute[] => [
     name: 'GET /announcements',
     action: 'wallets.read',
     async handle({ person, scope: { accountId } }) {
-      const [walletChanges, recoveries, acts] = await Promise.all([
+      const [walletChanges, recoveries, acts, restoredAt] = await Promise.all([
         announceChanges(context, accountId),
         listRecoveries(context.db, accountId),
         readAnnounced(context, person),
+        readOpenReview(context.db, accountId),
       ]);
       return {
         walletChanges,
         recoveries: recoveries.map(({ email, opensAt }) => ({ email, opensAt: opensAt.toISOString() })),
         acts: acts.map(row => ({ ...auditObject(row), address: null })),
+        restoredAt: restoredAt?.toISOString() ?? null,
       };
     },
   }),

@@ -65,7 +65,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { when: string; remedy: stri
     remedy: 'Try again later, or use another network with the status operational.',
   },
   service_unavailable: {
-    when: 'The service is overloaded, is stopping, or cannot reach its database.',
+    when: 'The service is overloaded, is stopping, or cannot reach its database, or the account waits for a review after a restore.',
     remedy: 'Send the request again after Retry-After; send a POST with the same Idempotency-Key.',
   },
 };

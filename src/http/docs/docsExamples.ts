@@ -71,6 +71,9 @@ const valuesOf = (place: DocsPlace): Values => {
     name,
     nativeCurrency: nativeCurrency.symbol,
     network: 'base',
+    parts: Object.fromEntries(
+      ['database', 'stopping', 'queue', 'chains', 'restore'].map(part => [part, { status: 'ok' }]),
+    ),
     paymentUri: `ethereum:${token.address}@${chainId}/transfer?address=${address}&uint256=25000000`,
     response: 'ok',
     scheduled: 42,

@@ -198,8 +198,8 @@ const webhookEvents = ({ environment }: DocsPlace): Guide => ({
   id: 'webhook-events',
   title: 'Webhook events',
   text: html`<p>Florin sends each event by POST to your endpoints and to the <code>callbackUrl</code> of the payment, at least once.
-<code>webhook-id</code> is the same on every attempt: store it and ignore events you already have. <code>sequence</code> increases with
-each event of a payment. Respond with 2xx within 15 seconds, and process the event afterwards. A redirect counts as a failure.</p>
+Store <code>data.id</code>, <code>type</code> and <code>sequence</code>, and ignore events you already have. The event id is the same on
+every attempt, but after a restore from a backup events may repeat under new ids. <code>sequence</code> increases with each event of a payment. Respond with 2xx within 15 seconds, and process the event afterwards. A redirect counts as a failure.</p>
 <p>Florin retries a failed delivery ${retryCount(environment)} times over ${retrySpan(environment)}. Then it gives up: the status
 becomes <code>parked</code>, and the delivery stays in <a href="#listParkedDeliveries">this list</a> until you resend it. Florin disables an endpoint that responds with 410, or
 that fails for five days without one success. To send all events of a time range again, use

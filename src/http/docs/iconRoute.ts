@@ -7,7 +7,7 @@ export const iconPath = '/favicon.ico';
 export const iconRoute = (): Route => {
   const reply: Reply = {
     body: readFileSync(new URL('../../../web/checkout/icon.svg', import.meta.url)),
-    contentType: 'image/svg+xml',
+    contentType: 'image/svg+xml; charset=utf-8',
     headers: { 'cache-control': 'public, max-age=86400', 'x-content-type-options': 'nosniff' },
   };
   return {

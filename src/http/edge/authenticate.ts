@@ -131,6 +131,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     async require(request, at, permission) {
       const caller = await identify(request, at.environment);
       if (typeof caller === 'string') return refuse(at, new FlorinError('unauthorized', caller));
+      at.caller = caller;
       // Before the account's limit: whoever found a key must not use up the limit of its owner.
       if (!isAllowedFrom(caller, at.address)) return refuse(at, addressRefused());
       await count(caller, at.headers);
@@ -143,6 +144,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
       if (request.headers.authorization === undefined) return admitUnknown(at);
       const caller = await identify(request, at.environment);
       if (typeof caller === 'string' || !isAllowedFrom(caller, at.address)) return admitUnknown(at);
+      at.caller = caller;
       await count(caller, at.headers);
       return caller;
     },

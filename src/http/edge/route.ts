@@ -51,6 +51,8 @@ export type Arrival = {
   readonly environment: Environment;
   readonly address: string;
   readonly headers: AnswerHeaders;
+  /** Set as soon as the key is known, so that the access log also names the key of a request that is refused. */
+  caller: Caller | null;
 };
 
 /** Allows a request, or throws the error to respond with. */

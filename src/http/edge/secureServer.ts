@@ -99,11 +99,25 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
   };
 };
 
+/**
+ * Suites with forward secrecy and authenticated encryption, the strongest first. Node's own list also has CBC with SHA-1,
+ * and, with an RSA certificate, key exchange without forward secrecy.
+ */
+const cipherSuites = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE+AES256+AESGCM',
+  'ECDHE+CHACHA20',
+  'ECDHE+AES128+AESGCM',
+].join(':');
+
 const configureServer = (tls: SecureServerOptions['tls'], limits: ListenerLimits): Server =>
   createServer({
     key: tls.key,
     cert: tls.cert,
     minVersion: 'TLSv1.2',
+    ciphers: cipherSuites,
     handshakeTimeout: limits.handshakeTimeoutMs,
     ...httpOptions(limits),
   });

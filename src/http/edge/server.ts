@@ -5,6 +5,7 @@ import { rights } from '../../core/access/rights.ts';
 import type { Environment } from '../../core/environment.ts';
 import { errorBody, FlorinError, invalid } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { parseTraceparent } from '../../core/traceContext.ts';
 import type { Caller } from '../../storage/access/accounts.ts';
 import { isUnavailable } from '../../storage/database.ts';
 import { type Authentication, type AuthenticationOptions, createAuthentication } from './authenticate.ts';
@@ -42,6 +43,8 @@ export type AccessLine = {
   address: string;
   accountId: string | null;
   keyId: string | null;
+  /** Of the request's `traceparent`; absent if it has none. */
+  traceId?: string;
 };
 
 /** Set by the listener, or by the Host header if two share a port. */
@@ -54,6 +57,7 @@ type State = {
   environment: Environment;
   address: string;
   caller: Caller | null;
+  traceId: string | null;
   /** Headers to add to the response. */
   headers: AnswerHeaders;
   isNoted: boolean;
@@ -200,7 +204,7 @@ const createNote =
     const state = request[stateKey]!;
     if (state.isNoted) return;
     state.isNoted = true;
-    access({
+    const line: AccessLine = {
       requestId: request.id,
       environment: state.environment,
       method: request.method,
@@ -210,7 +214,9 @@ const createNote =
       address: state.address,
       accountId: state.caller?.accountId ?? null,
       keyId: state.caller?.keyId ?? null,
-    });
+    };
+    if (state.traceId !== null) line.traceId = state.traceId;
+    access(line);
   };
 
 /** Records what the headers tell about a request. Returns the protocol that the proxies report. */
@@ -221,8 +227,9 @@ const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOpti
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
     const headers: AnswerHeaders = ['x-request-id', request.id, ...usualHeaders, ...headersFor(request, route)];
     if (strictTransport(environment)) headers.push('strict-transport-security', 'max-age=31536000');
+    const traceId = parseTraceparent(request.headers.traceparent)?.traceId ?? null;
     const startedMs = performance.now();
-    request[stateKey] = { startedMs, route, environment, address, caller: null, headers, isNoted: false };
+    request[stateKey] = { startedMs, route, environment, address, caller: null, traceId, headers, isNoted: false };
     return proto;
   };
 };

@@ -9,6 +9,7 @@ import type { Context } from '../../engine/context.ts';
 import { idempotentlyHeld } from '../../engine/idempotency.ts';
 import { perform } from '../../engine/perform.ts';
 import { deliveryObject, findDelivery, replayEvents, resendDelivery } from '../../engine/webhooks/deliveries.ts';
+import { forgeryOf, isGenuineEvent } from '../../engine/webhooks/eventSeal.ts';
 import { findEndpoint } from '../../engine/webhooks/webhookEndpoints.ts';
 import { type DeliveryRow, deliveriesOfEvent, listDeliveries, listParked } from '../../storage/webhooks/deliveryLog.ts';
 import { type EventRow, listEvents, readEvent } from '../../storage/webhooks/eventLog.ts';
@@ -24,23 +25,27 @@ const cursorOf = (kind: IdKind, cursor: string | undefined): string | null => {
   return cursor;
 };
 
-/** `rows` has one more row than the page if there is a next page. */
+/**
+ * `rows` has one more row than the page if there is a next page. Rows that are not as Florin wrote them are left out,
+ * so that they cannot stop the others.
+ */
 const renderFeed = <R extends { id: string }>(
   rows: readonly R[],
   limit: number,
+  isGenuine: (row: R) => boolean,
   render: (row: R) => string,
 ): string => {
   const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;
   const pagination = { limit, hasMore, nextCursor: hasMore ? shown.at(-1)!.id : null };
-  return `{"data":[${shown.map(render).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
+  return `{"data":[${shown.filter(isGenuine).map(render).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
 };
 
 const lastMs = 2 ** 48 - 1;
 
 const findEvent = async (context: Context, scope: Scope, id: string): Promise<EventRow> => {
   const row = isId('event', id) ? await readEvent(context.db, scope, id) : null;
-  if (!row) throw new FlorinError('not_found', 'No event has this id.');
+  if (!row || !isGenuineEvent(context, row)) throw new FlorinError('not_found', 'No event has this id.');
   return row;
 };
 
@@ -61,7 +66,14 @@ const eventRoutes = (context: Context): ApiRoute[] => [
       const range = { firstId: firstIdAt('event', Math.max(fromMs, 0)), lastId: lastIdAt('event', Math.max(toMs, 0)) };
       const page = { before: cursorOf('event', query.cursor), limit: limit + 1 };
       const rows = await listEvents(context.listDb, scopeOf(call), { type, paymentId, ...range }, page);
-      return { body: renderFeed(rows, limit, row => row.body) };
+      return {
+        body: renderFeed(
+          rows,
+          limit,
+          row => isGenuineEvent(context, row),
+          row => row.body,
+        ),
+      };
     },
   },
   {
@@ -88,7 +100,7 @@ const eventRoutes = (context: Context): ApiRoute[] => [
       const before = cursorOf('delivery', cursor);
       const { id } = await findEvent(context, scopeOf(call), call.params.id!);
       const rows = await deliveriesOfEvent(context.db, scopeOf(call), id, { before, limit: limit + 1 });
-      return { body: renderFeed(rows, limit, printDelivery) };
+      return { body: renderFeed(rows, limit, row => forgeryOf(context, row) === null, printDelivery) };
     },
   },
 ];
@@ -108,7 +120,7 @@ const logRoutes = (context: Context): ApiRoute[] => [
       const before = cursorOf('delivery', cursor);
       const { id } = await findEndpoint(context, scopeOf(call), call.params.id!);
       const rows = await listDeliveries(context.listDb, scopeOf(call), id, { status, before, limit: limit + 1 });
-      return { body: renderFeed(rows, limit, printDelivery) };
+      return { body: renderFeed(rows, limit, row => forgeryOf(context, row) === null, printDelivery) };
     },
   },
   {
@@ -124,7 +136,7 @@ const logRoutes = (context: Context): ApiRoute[] => [
       const { limit = defaultPageLimit, cursor } = call.query as deliveries.ParkedQuery;
       const page = { before: cursorOf('delivery', cursor), limit: limit + 1 };
       const rows = await listParked(context.listDb, scopeOf(call), page);
-      return { body: renderFeed(rows, limit, printDelivery) };
+      return { body: renderFeed(rows, limit, row => forgeryOf(context, row) === null, printDelivery) };
     },
   },
   {
@@ -155,7 +167,7 @@ const logRoutes = (context: Context): ApiRoute[] => [
         context,
         actingOf(call),
         { key: idempotencyOf(call, call.request.url), print: row => ({ body: printDelivery(row) }) },
-        resendDelivery(call.params.id!),
+        resendDelivery(context, call.params.id!),
       ),
   },
   {

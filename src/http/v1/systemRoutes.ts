@@ -1,10 +1,11 @@
-import { health } from '../../core/api/health.ts';
+import { health, readiness } from '../../core/api/health.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import type { Database } from '../../storage/database.ts';
 import { renderDocs } from '../docs/docs.ts';
 import { openApiDocument } from '../docs/openapi.ts';
 import { createReadiness } from '../edge/readiness.ts';
 import type { ApiRoute, Reply } from '../edge/route.ts';
+import { type ReadinessParts, unknownParts } from './readinessParts.ts';
 
 const ping = { name: 'ready-ping', text: 'select 1 as one' };
 
@@ -37,6 +38,7 @@ export const systemRoutes = (
   apiRoutes: () => readonly ApiRoute[],
   isStopping: () => boolean,
   publicUrl: (environment: Environment) => string = environment => usualUrls[environment],
+  partsOf: (environment: Environment) => Promise<ReadinessParts> = async () => unknownParts,
 ): ApiRoute[] => {
   const isDatabaseReady = createReadiness(
     () => db.query(ping),
@@ -71,15 +73,21 @@ export const systemRoutes = (
       summary: 'Check that the service is ready: its database responds and it is not stopping',
       tag: 'System',
       access: 'probe',
-      answer: health,
-      handle: async () => {
-        const database = (await isDatabaseReady()) ? 'ok' : 'unavailable';
-        const isReady = database === 'ok' && !isStopping();
-        const checks = { database, stopping: isStopping() };
-        return {
-          status: isReady ? 200 : 503,
-          body: JSON.stringify({ status: isReady ? 'ok' : 'unavailable', checks }),
+      answer: readiness,
+      handle: async ({ environment }) => {
+        const [answers, parts] = await Promise.all([isDatabaseReady(), partsOf(environment)]);
+        const statusIf = (isOk: boolean) => (isOk ? 'ok' : 'unavailable');
+        const ready = answers && !isStopping();
+        const body = {
+          status: statusIf(ready),
+          ready,
+          parts: {
+            database: { status: statusIf(answers) },
+            stopping: { status: statusIf(!isStopping()) },
+            ...(answers ? parts : unknownParts),
+          },
         };
+        return { status: ready ? 200 : 503, body: JSON.stringify(body) };
       },
     },
     {

@@ -1,5 +1,6 @@
 import type { Role } from '../../core/access/rights.ts';
 import type { Queryable } from '../database.ts';
+import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
 
 export type AccessLink = {
   accountId: string;
@@ -11,12 +12,16 @@ export type AccessLink = {
   expiresAt: Date;
 };
 
-const columns = `account_id as "accountId", id, kind, role, email, created_at as "createdAt", expires_at as "expiresAt"`;
+/** For the alias t. */
+const columns = `t.account_id as "accountId", t.id, t.kind, t.role, t.email, t.created_at as "createdAt",
+  t.expires_at as "expiresAt"`;
+const read = `${columns}, ${sealsOf({ t: 'access_links' })}`;
 
 const insertStatement = {
   name: 'link-insert',
-  text: `insert into access_links (account_id, id, token_hash, kind, role, email, created_by, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + make_interval(secs => $8)) returning ${columns}`,
+  text: `insert into access_links as t (account_id, id, token_hash, kind, role, email, created_by, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + make_interval(secs => $8))
+    returning ${columns}, ${toSeal('access_links', 't')}`,
 };
 export const insertAccessLink = async (
   tx: Queryable,
@@ -31,11 +36,11 @@ export const insertAccessLink = async (
   return (await tx.query<AccessLink>(insertStatement, values))[0]!;
 };
 
-const isOpen = `used_at is null and expires_at > clock_timestamp()`;
+const isOpen = `t.used_at is null and t.expires_at > clock_timestamp()`;
 
 const findStatement = {
   name: 'link-find',
-  text: `select ${columns} from access_links where token_hash = $1 and kind = $2 and ${isOpen}`,
+  text: `select ${read} from access_links t where t.token_hash = $1 and t.kind = $2 and ${isOpen}`,
 };
 /** Null if the link was used, has expired or never existed. */
 export const findAccessLink = async (
@@ -46,8 +51,11 @@ export const findAccessLink = async (
 
 const useStatement = {
   name: 'link-use',
-  text: `update access_links set used_at = clock_timestamp() where token_hash = $1 and kind = $2 and ${isOpen}
-    returning ${columns}`,
+  text: sealedUpdate('access_links', {
+    set: 'used_at = clock_timestamp()',
+    where: `t.token_hash = $1 and t.kind = $2 and ${isOpen}`,
+    returning: columns,
+  }),
 };
 /** Uses the link up. Of two concurrent calls, one gets null. */
 export const spendAccessLink = async (
@@ -58,15 +66,16 @@ export const spendAccessLink = async (
 
 const listStatement = {
   name: 'link-list-invitations',
-  text: `select ${columns} from access_links where account_id = $1 and kind = 'invitation' and ${isOpen} order by id limit 1000`,
+  text: `select ${read} from access_links t where t.account_id = $1 and t.kind = 'invitation' and ${isOpen}
+    order by t.id limit 1000`,
 };
 export const listInvitations = (db: Queryable, accountId: string): Promise<AccessLink[]> =>
   db.query<AccessLink>(listStatement, [accountId]);
 
 const withdrawStatement = {
   name: 'link-withdraw',
-  text: `delete from access_links where account_id = $1 and kind = 'invitation' and ${isOpen}
-    and (id = $2 or email = $3 or created_by = $4) returning ${columns}`,
+  text: `delete from access_links t where t.account_id = $1 and t.kind = 'invitation' and ${isOpen}
+    and (t.id = $2 or t.email = $3 or t.created_by = $4) returning ${read}`,
 };
 /** By id, or all for an e-mail address, or all that a person created. */
 export const withdrawInvitations = (

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
 
 export type PasskeyRow = {
   personId: string;
@@ -12,42 +13,54 @@ export type PasskeyRow = {
   lastUsedAt: Date | null;
 };
 
-const columns = `person_id as "personId", id, credential_id as "credentialId",
-  public_key as "publicKey", counter, transports, name, created_at as "createdAt", last_used_at as "lastUsedAt"`;
+/** For the alias k. */
+const columns = `k.person_id as "personId", k.id, k.credential_id as "credentialId", k.public_key as "publicKey",
+  k.counter, k.transports, k.name, k.created_at as "createdAt", k.last_used_at as "lastUsedAt"`;
+/** A passkey that its person no longer names was removed, whatever rows there are. */
+const own = `${columns}, ${sealsOf({ k: 'passkeys', p: 'people' })}
+  from passkeys k join people p on p.id = k.person_id and k.id = any(p.passkey_ids)`;
 
+const nameStatement = {
+  name: 'passkey-name',
+  text: sealedUpdate('people', { set: 'passkey_ids = array_append(t.passkey_ids, $2)', where: 't.id = $1' }),
+};
 const insertStatement = {
   name: 'passkey-insert',
-  text: `insert into passkeys (person_id, id, credential_id, public_key, counter, transports, backed_up, name)
-    values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+  text: `insert into passkeys as k (person_id, id, credential_id, public_key, counter, transports, backed_up, name)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}, ${toSeal('passkeys', 'k')}`,
 };
 export const insertPasskey = async (
   tx: Queryable,
   passkey: Omit<PasskeyRow, 'createdAt' | 'lastUsedAt' | 'counter'> & { counter: number; backedUp: boolean },
 ): Promise<PasskeyRow> => {
   const { personId, id, credentialId, publicKey, counter, transports, backedUp, name } = passkey;
+  await tx.query(nameStatement, [personId, id]);
   const values = [personId, id, credentialId, publicKey, counter, transports, backedUp, name];
   return (await tx.query<PasskeyRow>(insertStatement, values))[0]!;
 };
 
 const listStatement = {
   name: 'passkey-list',
-  text: `select ${columns} from passkeys where person_id = $1 order by id limit 100`,
+  text: `select ${own} where p.id = $1 order by k.id limit 100`,
 };
 export const listPasskeys = (db: Queryable, personId: string): Promise<PasskeyRow[]> =>
   db.query<PasskeyRow>(listStatement, [personId]);
 
-const readStatement = { name: 'passkey-read', text: `select ${columns} from passkeys where credential_id = $1` };
+const readStatement = { name: 'passkey-read', text: `select ${own} where k.credential_id = $1` };
 export const readPasskey = async (db: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
   (await db.query<PasskeyRow>(readStatement, [credentialId]))[0] ?? null;
 
-const lockStatement = { name: 'passkey-lock', text: `${readStatement.text} for update` };
+const lockStatement = { name: 'passkey-lock', text: `${readStatement.text} for update of k` };
 /** Locks the row, so that one of two answers with the same counter is refused. */
 export const lockPasskey = async (tx: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
   (await tx.query<PasskeyRow>(lockStatement, [credentialId]))[0] ?? null;
 
 const usedStatement = {
   name: 'passkey-used',
-  text: `update passkeys set counter = $2, backed_up = $3, last_used_at = clock_timestamp() where credential_id = $1`,
+  text: sealedUpdate('passkeys', {
+    set: 'counter = $2, backed_up = $3, last_used_at = clock_timestamp()',
+    where: 't.credential_id = $1',
+  }),
 };
 export const markPasskeyUsed = async (
   tx: Queryable,
@@ -57,21 +70,36 @@ export const markPasskeyUsed = async (
   await tx.query(usedStatement, [credentialId, use.counter, use.backedUp]);
 };
 
+const forgetStatement = {
+  name: 'passkey-forget',
+  text: sealedUpdate('people', {
+    set: `passkey_ids = nullif(array_remove(t.passkey_ids, $2), '{}')`,
+    where: 't.id = $1 and $2 = any(t.passkey_ids)',
+  }),
+};
 const deleteStatement = {
   name: 'passkey-delete',
-  text: `delete from passkeys where person_id = $1 and id = $2 returning name`,
+  text: `delete from passkeys k where k.person_id = $1 and k.id = $2 returning k.name, ${sealsOf({ k: 'passkeys' })}`,
 };
 /** Returns the name of the passkey; null if the person has none with this id. */
-export const deletePasskey = async (tx: Queryable, personId: string, id: string): Promise<string | null> =>
-  (await tx.query<{ name: string }>(deleteStatement, [personId, id]))[0]?.name ?? null;
+export const deletePasskey = async (tx: Queryable, personId: string, id: string): Promise<string | null> => {
+  if ((await tx.query(forgetStatement, [personId, id])).length === 0) return null;
+  return (await tx.query<{ name: string }>(deleteStatement, [personId, id]))[0]?.name ?? null;
+};
 
+const forgetAllStatement = {
+  name: 'passkey-forget-all',
+  text: sealedUpdate('people', { set: 'passkey_ids = null', where: 't.id = $1' }),
+};
 const deleteAllStatement = {
   name: 'passkey-delete-all',
   text: `delete from passkeys where person_id = $1 returning id`,
 };
 /** Returns how many there were. */
-export const deletePasskeys = async (tx: Queryable, personId: string): Promise<number> =>
-  (await tx.query(deleteAllStatement, [personId])).length;
+export const deletePasskeys = async (tx: Queryable, personId: string): Promise<number> => {
+  await tx.query(forgetAllStatement, [personId]);
+  return (await tx.query(deleteAllStatement, [personId])).length;
+};
 
 export type ChallengePurpose = 'register' | 'sign-in' | 'prove';
 

@@ -1,8 +1,12 @@
 import type { Queryable, Row } from '../database.ts';
+import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
 
 const endStatement = {
   name: 'recovery-link-end',
-  text: `update recovery_links set used_at = clock_timestamp() where person_id = $1 and used_at is null`,
+  text: sealedUpdate('recovery_links', {
+    set: 'used_at = clock_timestamp()',
+    where: 't.person_id = $1 and t.used_at is null',
+  }),
 };
 /** Ends the open link of a person: they changed their password, or joined another account. */
 export const endRecoveryLinks = async (tx: Queryable, personId: string): Promise<void> => {
@@ -11,9 +15,9 @@ export const endRecoveryLinks = async (tx: Queryable, personId: string): Promise
 
 const insertStatement = {
   name: 'recovery-link-insert',
-  text: `insert into recovery_links (token_hash, person_id, opens_at, expires_at, by_mail)
+  text: `insert into recovery_links as t (token_hash, person_id, opens_at, expires_at, by_mail)
     values ($1, $2, clock_timestamp() + make_interval(secs => $3), clock_timestamp() + make_interval(secs => $3 + $4), $5)
-    returning opens_at as "opensAt", expires_at as "expiresAt"`,
+    returning t.opens_at as "opensAt", t.expires_at as "expiresAt", ${toSeal('recovery_links', 't')}`,
 };
 /** Only the latest link of a person works. */
 export const putRecoveryLink = async (
@@ -34,9 +38,12 @@ export const putRecoveryLink = async (
 
 const spendStatement = {
   name: 'recovery-link-spend',
-  text: `update recovery_links set used_at = clock_timestamp()
-    where token_hash = $1 and used_at is null and opens_at <= clock_timestamp() and expires_at > clock_timestamp()
-    returning person_id as "personId"`,
+  text: sealedUpdate('recovery_links', {
+    set: 'used_at = clock_timestamp()',
+    where: `t.token_hash = $1 and t.used_at is null and t.opens_at <= clock_timestamp()
+      and t.expires_at > clock_timestamp()`,
+    returning: 't.person_id as "personId"',
+  }),
 };
 /** Uses the link up. Null if it is not open yet, was used, replaced, has expired or never existed. */
 export const spendRecoveryLink = async (tx: Queryable, tokenHash: Buffer): Promise<string | null> =>
@@ -59,22 +66,25 @@ const recoveryColumns = `p.id as "personId", p.name, p.email, r.opens_at as "ope
 
 const findStatement = {
   name: 'recovery-link-find',
-  text: `select ${recoveryColumns} from ${openLinks} where r.token_hash = $1 and ${isOpen}`,
+  text: `select ${recoveryColumns}, ${sealsOf({ r: 'recovery_links', p: 'people' })}
+    from ${openLinks} where r.token_hash = $1 and ${isOpen}`,
 };
 /** Also of a link that is not open yet. */
 export const findRecoveryLink = async (db: Queryable, tokenHash: Buffer): Promise<Recovery | null> =>
   (await db.query<Row & Recovery>(findStatement, [tokenHash]))[0] ?? null;
 
-const hasOpenStatement = {
-  name: 'recovery-link-has-open',
-  text: `select 1 as found from recovery_links r where r.person_id = $1 and ${isOpen} limit 1`,
+const openHashStatement = {
+  name: 'recovery-link-open-hash',
+  text: `select r.token_hash as hash from recovery_links r where r.person_id = $1 and ${isOpen} limit 1`,
 };
-export const hasOpenRecoveryLink = async (db: Queryable, personId: string): Promise<boolean> =>
-  (await db.query(hasOpenStatement, [personId])).length > 0;
+/** The hash of the token of a person's open link; also of a forged one, which only refuses another. */
+export const findOpenRecoveryHash = async (db: Queryable, personId: string): Promise<Buffer | null> =>
+  (await db.query<Row & { hash: Buffer }>(openHashStatement, [personId]))[0]?.hash ?? null;
 
 const listStatement = {
   name: 'recovery-link-list',
-  text: `select ${recoveryColumns} from ${openLinks} join memberships m on m.person_id = p.id
+  text: `select ${recoveryColumns}, ${sealsOf({ r: 'recovery_links', p: 'people', m: 'memberships' })}
+    from ${openLinks} join memberships m on m.person_id = p.id
     where m.account_id = $1 and m.removed_at is null and ${isOpen} order by r.opens_at`,
 };
 /** The open recovery links of an account's members. */

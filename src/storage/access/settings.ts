@@ -1,6 +1,7 @@
 import type { Environment, Scope } from '../../core/environment.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { Queryable, Row } from '../database.ts';
+import { sealedUpdate, sealsOf } from '../seals.ts';
 
 /** An account's settings for one environment. */
 export type SettingsRow = Row & {
@@ -23,7 +24,8 @@ export type SettingsRow = Row & {
 const columns = `a.name as "accountName", a.plan, a.rate_limit as "rateLimit", a.burst, s.tolerance_bps as "toleranceBps",
   s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds", s.checkout_origins as "checkoutOrigins",
   s.support_contact as "supportContact", s.brand_name as "brandName", s.brand_accent as "brandAccent",
-  s.brand_logo as "brandLogo", s.brand_logo_name as "brandLogoName"`;
+  s.brand_logo as "brandLogo", s.brand_logo_name as "brandLogoName",
+  ${sealsOf({ s: 'account_settings', a: 'accounts' })}`;
 const ofScope = `from account_settings s join accounts a on a.id = s.account_id
   where s.account_id = $1 and s.environment = $2`;
 
@@ -37,10 +39,11 @@ export const lockSettings = async (tx: Queryable, scope: Scope): Promise<Setting
 
 const updateStatement = {
   name: 'settings-update',
-  text: `update account_settings set tolerance_bps = $3, late_policy = $4, late_window_seconds = $5,
-      checkout_origins = $6, support_contact = $7, brand_name = $8, brand_accent = $9, brand_logo = $10,
-      brand_logo_name = $11
-    where account_id = $1 and environment = $2`,
+  text: sealedUpdate('account_settings', {
+    set: `tolerance_bps = $3, late_policy = $4, late_window_seconds = $5, checkout_origins = $6, support_contact = $7,
+      brand_name = $8, brand_accent = $9, brand_logo = $10, brand_logo_name = $11`,
+    where: 't.account_id = $1 and t.environment = $2',
+  }),
 };
 export const updateSettings = async (tx: Queryable, scope: Scope, row: SettingsRow): Promise<void> => {
   await tx.query(updateStatement, [
@@ -58,7 +61,10 @@ export const updateSettings = async (tx: Queryable, scope: Scope, row: SettingsR
   ]);
 };
 
-const renameStatement = { name: 'account-rename', text: 'update accounts set name = $2 where id = $1' };
+const renameStatement = {
+  name: 'account-rename',
+  text: sealedUpdate('accounts', { set: 'name = $2', where: 't.id = $1' }),
+};
 export const renameAccount = async (tx: Queryable, accountId: string, name: string): Promise<void> => {
   await tx.query(renameStatement, [accountId, name]);
 };
@@ -67,6 +73,6 @@ const logoStatement = {
   name: 'settings-logo',
   text: `select brand_logo as bytes from account_settings where brand_logo_name = $1 and environment = $2 limit 1`,
 };
-/** A logo by its file name, which is derived from its bytes, so the logo of any account with that name will do. */
+/** A logo by its file name, which is the hash of its bytes: any account's will do. The caller checks the hash. */
 export const readLogo = async (db: Queryable, environment: Environment, name: string): Promise<Buffer | null> =>
   (await db.query<{ bytes: Buffer }>(logoStatement, [name, environment]))[0]?.bytes ?? null;

@@ -1,4 +1,6 @@
 import type { Queryable, Row } from '../database.ts';
+import { sealsOf } from '../seals.ts';
+import { hasSecondFactor } from './people.ts';
 
 export type Standing = {
   /** Whether the person has an authenticator app or a passkey. */
@@ -9,14 +11,15 @@ export type Standing = {
 
 const standingStatement = {
   name: 'person-standing',
-  text: `select
-      exists (select from people p where p.id = $2 and (p.totp_secret is not null
-        or exists (select from passkeys k where k.person_id = p.id))) as "hasSecondFactor",
+  text: `select ${hasSecondFactor} as "hasSecondFactor",
       exists (select from api_keys where account_id = $1 and environment = 'production' and revoked_at is null
           and (expires_at is null or expires_at > clock_timestamp()))
-        or exists (select from wallets where account_id = $1 and environment = 'production') as "isLive"`,
+        or exists (select from wallets where account_id = $1 and environment = 'production') as "isLive",
+      ${sealsOf({ p: 'people' })}
+    from people p where p.id = $2`,
 };
+/** Of a person whose row is forged, null. A key or wallet that is forged only asks for more. */
 export const readStanding = async (
   db: Queryable,
   { accountId, personId }: { readonly accountId: string; readonly personId: string },
-): Promise<Standing> => (await db.query<Row & Standing>(standingStatement, [accountId, personId]))[0]!;
+): Promise<Standing | null> => (await db.query<Row & Standing>(standingStatement, [accountId, personId]))[0] ?? null;

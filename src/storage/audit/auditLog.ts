@@ -16,28 +16,45 @@ export type AuditLogRow = {
   address: string | null;
   previousHash: Buffer;
   hash: Buffer;
+  /** The hash of the account's register; null in rows from before there was one. */
+  register: Buffer | null;
 };
 
-export type AuditHead = { sequence: string; hash: Buffer; now: Date };
+export type AuditHead = {
+  sequence: string;
+  hash: Buffer;
+  register: string | null;
+  rowSeal: Buffer | null;
+  now: Date;
+};
+
+/** The hash before the first row of a log. */
+export const chainStart = Buffer.alloc(32);
 
 const lockHeadStatement = {
   name: 'audit-head-lock',
   text: `insert into audit_heads (account_id, sequence, hash) values ($1, 0, $2)
     on conflict (account_id) do update set account_id = excluded.account_id
-    returning sequence, hash, date_trunc('milliseconds', clock_timestamp()) as now`,
+    returning sequence, hash, register, row_seal as "rowSeal", date_trunc('milliseconds', clock_timestamp()) as now`,
 };
-/** Locks the end of the account's chain until the transaction ends. `start` is the hash before the first row. */
-export const lockAuditHead = async (tx: Queryable, accountId: string, start: Buffer): Promise<AuditHead> =>
-  (await tx.query<AuditHead>(lockHeadStatement, [accountId, start]))[0]!;
+/** Locks the end of the account's chain until the transaction ends. */
+export const lockAuditHead = async (tx: Queryable, accountId: string): Promise<AuditHead> =>
+  (await tx.query<AuditHead>(lockHeadStatement, [accountId, chainStart]))[0]!;
 
 const insertStatement = {
   name: 'audit-insert',
-  text: `with head as (update audit_heads set sequence = $2, hash = $13 where account_id = $1)
+  text: `with head as (
+      update audit_heads set sequence = $2, hash = $13, register = $15, row_seal = $16 where account_id = $1
+    )
     insert into audit_log (account_id, sequence, at, environment, actor_kind, actor_id, actor_name, action, subject, detail,
-      address, previous_hash, hash)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      address, previous_hash, hash, register)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 };
-export const insertAuditRow = async (tx: Queryable, row: AuditLogRow): Promise<void> => {
+export const insertAuditRow = async (
+  tx: Queryable,
+  row: AuditLogRow,
+  head: { register: string; rowSeal: Buffer },
+): Promise<void> => {
   await tx.query(insertStatement, [
     row.accountId,
     row.sequence,
@@ -52,11 +69,26 @@ export const insertAuditRow = async (tx: Queryable, row: AuditLogRow): Promise<v
     row.address,
     row.previousHash,
     row.hash,
+    row.register,
+    head.register,
+    head.rowSeal,
   ]);
 };
 
+const sealHeadStatement = {
+  name: 'audit-head-seal',
+  text: `update audit_heads set register = $2, row_seal = $3 where account_id = $1`,
+};
+export const sealAuditHead = async (
+  tx: Queryable,
+  accountId: string,
+  head: { register: string; rowSeal: Buffer },
+): Promise<void> => {
+  await tx.query(sealHeadStatement, [accountId, head.register, head.rowSeal]);
+};
+
 const columns = `account_id as "accountId", sequence, at, environment, actor_kind as "actorKind", actor_id as "actorId",
-  actor_name as "actorName", action, subject, detail::text as detail, address, previous_hash as "previousHash", hash`;
+  actor_name as "actorName", action, subject, detail::text as detail, address, previous_hash as "previousHash", hash, register`;
 
 const listStatement = {
   name: 'audit-list',
@@ -127,28 +159,32 @@ export const readAuditChain = (
   limit: number,
 ): Promise<AuditLogRow[]> => db.query<AuditLogRow>(chainStatement, [accountId, after, limit]);
 
-const hashesStatement = {
-  name: 'audit-hashes',
-  text: `select l.account_id as "accountId", l.hash from audit_log l
-    join unnest($1::text[], $2::bigint[]) as asked(account_id, sequence)
-      on asked.account_id = l.account_id and asked.sequence = l.sequence`,
+const rowsStatement = {
+  name: 'audit-rows',
+  text: `select ${columns} from audit_log where (account_id, sequence) in (
+    select * from unnest($1::text[], $2::bigint[]))`,
 };
-/** The hash of one row per account. */
-export const readAuditHashes = (
+/** Rows by account and sequence. */
+export const readAuditRows = (
   db: Queryable,
   asked: readonly { accountId: string; sequence: string }[],
-): Promise<{ accountId: string; hash: Buffer }[]> =>
-  db.query<{ accountId: string; hash: Buffer }>(hashesStatement, [
-    asked.map(each => each.accountId),
-    asked.map(each => each.sequence),
-  ]);
+): Promise<AuditLogRow[]> =>
+  db.query<AuditLogRow>(rowsStatement, [asked.map(each => each.accountId), asked.map(each => each.sequence)]);
 
 const headsStatement = {
   name: 'audit-heads',
-  text: `select a.id as "accountId", coalesce(h.sequence, 0) as sequence, h.hash
+  text: `select a.id as "accountId", coalesce(h.sequence, 0) as sequence, h.hash, h.row_seal as seal,
+      pg_catalog.sha256(convert_to(h.register, 'UTF8')) as "registerDigest"
     from accounts a left join audit_heads h on h.account_id = a.id where a.id > $1 order by a.id limit $2`,
 };
-export type AuditEnd = { accountId: string; sequence: string; hash: Buffer | null };
+export type AuditEnd = {
+  accountId: string;
+  sequence: string;
+  hash: Buffer | null;
+  /** Null where there is no row yet. */
+  seal: Buffer | null;
+  registerDigest: Buffer | null;
+};
 /** The end of every account's chain, with sequence 0 for an account without rows, page by page. */
 export const readAuditHeads = (db: Queryable, after: string, limit: number): Promise<AuditEnd[]> =>
   db.query<AuditEnd>(headsStatement, [after, limit]);

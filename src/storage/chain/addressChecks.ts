@@ -1,7 +1,8 @@
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable } from '../database.ts';
+import type { RowSealer } from '../largeSeals.ts';
 import { paymentKeys } from '../payments/paymentKeys.ts';
-import { baselineJoin, type CoinPayment, coinColumns } from './coins.ts';
+import { baselineJoin, type CoinPayment, checkCoins, coinColumns } from './coins.ts';
 
 /** A payment whose address must be read, with what its records say that it holds in its own token. */
 export type UnreadPayment = CoinPayment & {
@@ -25,29 +26,36 @@ const expiringStatement = {
     ) p ${baselineJoin}`,
 };
 /** Pending payments whose time is over and whose address has not been read since, up to `share` of tokens and of coin. */
-export const expiringPayments = (
+export const expiringPayments = async (
   db: Queryable,
+  sealer: RowSealer,
   caip2: string,
-  upTo: Date,
-  except: readonly string[],
-  share: number,
-): Promise<UnreadPayment[]> => db.query<UnreadPayment>(expiringStatement, [caip2, upTo, except, share]);
+  { upTo, except, share }: { readonly upTo: Date; readonly except: readonly string[]; readonly share: number },
+): Promise<UnreadPayment[]> => checkCoins(sealer, await db.query(expiringStatement, [caip2, upTo, except, share]));
 
 const expiredStatement = {
   name: 'addresses-expired-unread',
   text: `select ${columns} from payments p ${baselineJoin} where p.caip2 = $1 and p.expired_unread and p.id > $2 order by p.id limit $3`,
 };
 /** Payments that expired although their address was not read, or did not agree, ordered by id. */
-export const expiredUnread = (db: Queryable, caip2: string, after: string, limit: number): Promise<UnreadPayment[]> =>
-  db.query<UnreadPayment>(expiredStatement, [caip2, after, limit]);
+export const expiredUnread = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<UnreadPayment[]> => checkCoins(sealer, await db.query(expiredStatement, [caip2, after, limit]));
 
 const againStatement = {
   name: 'addresses-again',
   text: `select ${columns} from payments p ${baselineJoin} where p.id = any($2::text[])`,
 };
 /** The same payments, after something was written. */
-export const readAgain = (db: Queryable, caip2: string, ids: readonly string[]): Promise<UnreadPayment[]> =>
-  db.query<UnreadPayment>(againStatement, [caip2, ids]);
+export const readAgain = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  ids: readonly string[],
+): Promise<UnreadPayment[]> => checkCoins(sealer, await db.query(againStatement, [caip2, ids]));
 
 const markStatement = {
   name: 'addresses-mark',

@@ -1,5 +1,7 @@
 import type { Environment } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
+import type { RowSealer } from '../largeSeals.ts';
+import { sealBaseline } from './baselineSeals.ts';
 
 const keysStatement = {
   name: 'baselines-keys',
@@ -45,37 +47,53 @@ export type Baselines = {
   /** Not later than the block was read. */
   readonly readAt: Date;
 };
-const valuesOf = (caip2: string, { balances, blockNumber, readAt }: Baselines): unknown[] => [
+const valuesOf = (sealer: RowSealer, caip2: string, { balances, blockNumber, readAt }: Baselines): unknown[] => [
   caip2,
   balances.map(({ address }) => address),
   balances.map(({ amount }) => amount.toString()),
   blockNumber,
   readAt,
+  balances.map(({ address, amount }) =>
+    sealBaseline(sealer, { caip2, address, amount: amount.toString(), blockNumber, readAtMs: readAt.getTime() }),
+  ),
 ];
 
 const insertStatement = {
   name: 'baselines-insert',
-  text: `insert into address_baselines (caip2, address, amount, block_number, read_at)
-    select $1, b.address, b.amount, $4, $5 from unnest($2::text[], $3::numeric[]) as b(address, amount)
+  text: `insert into address_baselines (caip2, address, amount, block_number, read_at, row_seal)
+    select $1, b.address, b.amount, $4, $5, b.seal
+    from unnest($2::text[], $3::numeric[], $6::bytea[]) as b(address, amount, seal)
     on conflict (caip2, address) do nothing`,
 };
 /** Writes the first baselines of addresses. Those that have one keep it. */
-export const insertBaselines = async (db: Queryable, caip2: string, baselines: Baselines): Promise<void> => {
-  if (baselines.balances.length > 0) await db.query(insertStatement, valuesOf(caip2, baselines));
+export const insertBaselines = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  baselines: Baselines,
+): Promise<void> => {
+  if (baselines.balances.length > 0) await db.query(insertStatement, valuesOf(sealer, caip2, baselines));
 };
 
 const refreshStatement = {
   name: 'baselines-refresh',
-  text: `insert into address_baselines as old (caip2, address, amount, block_number, read_at)
-    select $1, b.address, b.amount, $4, $5 from unnest($2::text[], $3::numeric[]) as b(address, amount)
+  text: `insert into address_baselines as old (caip2, address, amount, block_number, read_at, row_seal)
+    select $1, b.address, b.amount, $4, $5, b.seal
+    from unnest($2::text[], $3::numeric[], $6::bytea[]) as b(address, amount, seal)
     where not exists (select from payments p where p.address = b.address)
     on conflict (caip2, address) do update
-      set amount = excluded.amount, block_number = excluded.block_number, read_at = excluded.read_at`,
+      set amount = excluded.amount, block_number = excluded.block_number, read_at = excluded.read_at,
+        row_seal = excluded.row_seal`,
 };
 /**
- * Writes the baselines of addresses that no payment has. If a payment is being created meanwhile, its baseline is later
+ * Writes the baselines of addresses that no payment has. Nothing of an earlier one is kept. If a payment is being created meanwhile, its baseline is later
  * than it and gives no credit.
  */
-export const refreshBaselines = async (db: Queryable, caip2: string, baselines: Baselines): Promise<void> => {
-  if (baselines.balances.length > 0) await db.query(refreshStatement, valuesOf(caip2, baselines));
+export const refreshBaselines = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  baselines: Baselines,
+): Promise<void> => {
+  if (baselines.balances.length > 0) await db.query(refreshStatement, valuesOf(sealer, caip2, baselines));
 };

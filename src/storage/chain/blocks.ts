@@ -2,29 +2,51 @@ import type { Block, WatchedBlock } from '../../core/chain.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import type { RowSealer } from '../largeSeals.ts';
+import { assertBlockSealed, sealBlock } from './blockSeals.ts';
+import { supersedeCoins } from './transferSeals.ts';
+
+type SealedBlock = Row & Block & { seal: string | null };
+
+const blockColumns = `b.number::float8 as number, b.hash, b.parent_hash as "parentHash",
+      extract(epoch from b.timestamp)::float8 as timestamp, encode(b.row_seal, 'hex') as seal`;
+
+const checked = (sealer: RowSealer, caip2: string, { seal, ...block }: SealedBlock): Block => {
+  assertBlockSealed(sealer, caip2, block, seal);
+  return block;
+};
 
 const storedBlockStatement = {
   name: 'block-at',
-  text: `select number::float8 as number, hash, parent_hash as "parentHash",
-      extract(epoch from timestamp)::float8 as timestamp
-    from blocks where caip2 = $1 and number = $2 and canonical`,
+  text: `select ${blockColumns} from blocks b where b.caip2 = $1 and b.number = $2 and b.canonical`,
 };
-/** The canonical block at a height; null when it is not stored. */
-export const storedBlock = async (db: Queryable, caip2: string, number: number): Promise<Block | null> =>
-  (await db.query<Row & Block>(storedBlockStatement, [caip2, number]))[0] ?? null;
+/** The canonical block at a height; null when it is not stored. Throws if it was changed in the database. */
+export const storedBlock = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  number: number,
+): Promise<Block | null> => {
+  const [row] = await db.query<SealedBlock>(storedBlockStatement, [caip2, number]);
+  return row ? checked(sealer, caip2, row) : null;
+};
 
 const storedHashesStatement = {
   name: 'block-hashes-at',
-  text: 'select number::float8 as number, hash from blocks where caip2 = $1 and number = any($2::bigint[]) and canonical',
+  text: `select ${blockColumns} from blocks b where b.caip2 = $1 and b.number = any($2::bigint[]) and b.canonical`,
 };
-/** The hashes of the canonical blocks at these heights, by height, as far as they are stored. */
+/**
+ * The hashes of the canonical blocks at these heights, by height, as far as they are stored. Throws if one was changed in
+ * the database.
+ */
 export const storedHashes = async (
   db: Queryable,
+  sealer: RowSealer,
   caip2: string,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, string>> => {
-  const rows = await db.query<Row & { number: number; hash: string }>(storedHashesStatement, [caip2, numbers]);
-  return new Map(rows.map(({ number, hash }) => [number, hash]));
+  const rows = await db.query<SealedBlock>(storedHashesStatement, [caip2, numbers]);
+  return new Map(rows.map(row => [row.number, checked(sealer, caip2, row).hash]));
 };
 
 const keptNearStatement = {
@@ -35,31 +57,42 @@ const keptNearStatement = {
       (select number from blocks where caip2 = $1 and canonical and number > $2 order by number limit 1)
     ) near order by number`,
 };
-/** Heights of stored canonical blocks around a height: up to two at or below it, and one above. */
+/**
+ * Heights of stored canonical blocks around a height: up to two at or below it, and one above. Only suggestions: a rollback
+ * checks its block.
+ */
 export const keptBlocksNear = async (db: Queryable, caip2: string, number: number): Promise<number[]> =>
   (await db.query<Row & { number: number }>(keptNearStatement, [caip2, number])).map(row => row.number);
 
 /** The first parameter is the chain. */
-const watched = columns<WatchedBlock>(
+const watched = columns<{ readonly block: WatchedBlock; readonly seal: Buffer }>(
   {
-    hash: ['text', b => b.hash],
-    number: ['bigint', b => b.number],
-    parent_hash: ['text', b => b.parentHash],
-    timestamp: ['float8', b => b.timestamp],
-    empty: ['boolean', b => b.movements.length + b.forwards.length === 0],
+    hash: ['text', ({ block }) => block.hash],
+    number: ['bigint', ({ block }) => block.number],
+    parent_hash: ['text', ({ block }) => block.parentHash],
+    timestamp: ['float8', ({ block }) => block.timestamp],
+    empty: ['boolean', ({ block }) => block.movements.length + block.forwards.length === 0],
+    row_seal: ['bytea', ({ seal }) => seal],
   },
   { first: 2 },
 );
+// A row that is there keeps its seal with its content: one that was changed must not become right.
 const insertBlocksStatement = {
   name: 'blocks-insert',
-  text: `insert into blocks as old (caip2, hash, number, parent_hash, timestamp, canonical, empty)
-    select $1, b.hash, b.number, b.parent_hash, to_timestamp(b.timestamp), true, b.empty
+  text: `insert into blocks as old (caip2, hash, number, parent_hash, timestamp, canonical, empty, row_seal)
+    select $1, b.hash, b.number, b.parent_hash, to_timestamp(b.timestamp), true, b.empty, b.row_seal
     from ${watched.rows('b')}
     on conflict (caip2, hash) do update set canonical = true, empty = old.empty and excluded.empty`,
 };
 /** Makes these blocks canonical. A block that a reorg orphaned before becomes canonical again, with its transfers. */
-export const insertBlocks = async (tx: Queryable, caip2: string, blocks: readonly WatchedBlock[]): Promise<void> => {
-  await tx.query(insertBlocksStatement, [caip2, ...watched.values(blocks)]);
+export const insertBlocks = async (
+  tx: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  blocks: readonly WatchedBlock[],
+): Promise<void> => {
+  const rows = blocks.map(block => ({ block, seal: sealBlock(sealer, caip2, block) }));
+  await tx.query(insertBlocksStatement, [caip2, ...watched.values(rows)]);
 };
 
 const orphanBlocksStatement = {
@@ -70,15 +103,15 @@ const orphanBlocksStatement = {
     select distinct t.account_id as "accountId", t.environment, t.payment_id as id
     from gone g join transfers t on t.caip2 = $1 and t.block_number > $2 and t.block_hash = g.hash`,
 };
-const supersedeStatement = {
-  name: 'transfers-supersede',
-  text: `update transfers set superseded = true
-    where caip2 = $1 and block_number > $2 and tx_hash is null and not canonical and not superseded`,
-};
 /** Orphans the blocks above a height with everything in them. Returns the payments that had transfers there. */
-export const orphanBlocks = async (tx: Queryable, caip2: string, above: number): Promise<PaymentKey[]> => {
+export const orphanBlocks = async (
+  tx: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  above: number,
+): Promise<PaymentKey[]> => {
   const touched = await tx.query<PaymentKey>(orphanBlocksStatement, [caip2, above]);
-  await tx.query(supersedeStatement, [caip2, above]);
+  await supersedeCoins(tx, sealer, caip2, above);
   return touched;
 };
 

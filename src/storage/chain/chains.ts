@@ -1,6 +1,7 @@
 import type { Block, Tags } from '../../core/chain.ts';
 import type { Heights } from '../../core/payment/facts.ts';
-import type { Queryable, Row } from '../database.ts';
+import type { Database, Queryable, Row } from '../database.ts';
+import { requiredSealsOf, sealedUpdate, sealsOf, toSeal } from '../seals.ts';
 
 /** The right to write to a chain. Each new lease has a higher `fence`, and writes with an old one change nothing. */
 export type Lease = { readonly caip2: string; readonly fence: string };
@@ -30,9 +31,12 @@ const chainColumns = `c.caip2, c.start_number::float8 as "startNumber", c.latest
   c.lease_holder as "leaseHolder", c.lease_until as "leaseUntil", c.fence, c.halted_at as "haltedAt",
   c.halt_reason as "haltReason", c.rollback_to::float8 as "rollbackTo"`;
 
+/** A chain whose row was changed by somebody else stands still: everything that reads it throws. */
+const seals = requiredSealsOf({ c: 'chains' });
+
 const readChainsStatement = {
   name: 'chains-read',
-  text: `select ${chainColumns} from chains c where c.caip2 = any($1::text[])`,
+  text: `select ${chainColumns}, ${seals} from chains c where c.caip2 = any($1::text[])`,
 };
 export const readChains = (db: Queryable, caip2s: readonly string[]): Promise<ChainRow[]> =>
   db.query<ChainRow>(readChainsStatement, [caip2s]);
@@ -42,23 +46,33 @@ export type ChainMoment = Heights & { readonly caughtUpAt: Date | null; readonly
 export type Moment = {
   /** The database's clock. */
   readonly now: Date;
+  /** A chain whose row does not match its seal is left out. */
   readonly chains: ReadonlyMap<string, ChainMoment>;
 };
 
+// The row of the clock names no chain, so that it is there whatever happened to the others.
 const momentStatement = {
   name: 'chains-moment',
   text: `select clock.now, c.caip2, c.latest_number::float8 as latest, c.safe_number::float8 as safe,
       c.finalized_number::float8 as finalized, c.agreed_number::float8 as agreed, c.caught_up_at as "caughtUpAt",
-      c.coins_caught_up_at as "coinsCaughtUpAt"
-    from (select clock_timestamp()::timestamptz(3) as now) clock left join chains c on true`,
+      c.coins_caught_up_at as "coinsCaughtUpAt", ${sealsOf({ c: 'chains' })}
+    from (select clock_timestamp()::timestamptz(3) as now) clock
+      cross join (select null as caip2 union all select unnest($1::text[])) asked
+      left join chains c on c.caip2 = asked.caip2`,
 };
-/** The database's time, and how far every chain is read. */
-export const readMoment = async (db: Queryable): Promise<Moment> => {
-  const rows = await db.query<Row & ChainMoment & { now: Date; caip2: string }>(momentStatement);
-  return { now: rows[0]!.now, chains: new Map(rows.map(row => [row.caip2, row])) };
+/** The database's time, and how far these chains are read. */
+export const readMoment = async (db: Queryable, caip2s: readonly string[]): Promise<Moment> => {
+  const rows = await db.query<Row & ChainMoment & { now: Date; caip2: string | null }>(momentStatement, [caip2s]);
+  return {
+    now: rows[0]!.now,
+    chains: new Map(rows.flatMap(row => (row.caip2 === null ? [] : [[row.caip2, row]]))),
+  };
 };
 
-const allChainsStatement = { name: 'chains-all', text: `select ${chainColumns} from chains c order by c.caip2` };
+const allChainsStatement = {
+  name: 'chains-all',
+  text: `select ${chainColumns}, ${sealsOf({ c: 'chains' })} from chains c order by c.caip2`,
+};
 export const allChains = (db: Queryable): Promise<ChainRow[]> => db.query<ChainRow>(allChainsStatement);
 
 /** How long a lease lasts without renewal. */
@@ -70,7 +84,7 @@ const takeLeaseStatement = {
   text: `with first as (
       insert into chains as c (caip2, lease_holder, lease_until, fence)
       values ($1, $2, clock_timestamp() + $3 * interval '1 second', 1)
-      on conflict (caip2) do nothing returning ${chainColumns}
+      on conflict (caip2) do nothing returning ${chainColumns}, ${toSeal('chains', 'c')}, '[]'::json as required
     ), free as (
       select caip2 from chains
       where caip2 = $1 and (lease_until is null or lease_until < clock_timestamp() or lease_holder = $2)
@@ -78,7 +92,7 @@ const takeLeaseStatement = {
     ), taken as (
       update chains c set lease_holder = $2, lease_until = clock_timestamp() + $3 * interval '1 second',
         fence = c.fence + 1
-      from free where c.caip2 = free.caip2 returning ${chainColumns}
+      from free where c.caip2 = free.caip2 returning ${chainColumns}, null::json as unsealed, ${seals}
     )
     select * from first union all select * from taken`,
 };
@@ -87,11 +101,13 @@ const takeLeaseStatement = {
  * was killed and restarts under the same name need not wait for its own lease to end: the new fence shuts out the old
  * run.
  */
-export const takeLease = async (
-  db: Queryable,
+export const takeLease = (
+  db: Database,
   lease: { caip2: string; holder: string; seconds: number },
 ): Promise<ChainRow | null> =>
-  (await db.query<ChainRow>(takeLeaseStatement, [lease.caip2, lease.holder, lease.seconds]))[0] ?? null;
+  db.transaction(
+    async tx => (await tx.query<ChainRow>(takeLeaseStatement, [lease.caip2, lease.holder, lease.seconds]))[0] ?? null,
+  );
 
 // While a step of ours holds the row, nobody can take the lease, and the step ends by extending it. Waiting for the
 // step would hold a connection and delay the reading of the row.
@@ -103,7 +119,7 @@ const renewLeaseStatement = {
       update chains c set lease_until = clock_timestamp() + $3 * interval '1 second'
       from free where c.caip2 = free.caip2
     )
-    select ${chainColumns} from chains c where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null`,
+    select ${chainColumns}, ${seals} from chains c where c.caip2 = $1 and c.fence = $2 and c.lease_holder is not null`,
 };
 /** Renews the lease and returns the chain; null when the lease is lost. */
 export const renewLease = async (db: Queryable, { caip2, fence }: Lease, seconds: number): Promise<ChainRow | null> =>
@@ -119,7 +135,7 @@ export const releaseLease = async (db: Queryable, { caip2, fence }: Lease): Prom
 
 const lockChainStatement = {
   name: 'chain-lock',
-  text: `select ${chainColumns} from chains c where c.caip2 = $1 and c.fence = $2 for update`,
+  text: `select ${chainColumns}, ${seals} from chains c where c.caip2 = $1 and c.fence = $2 for update`,
 };
 /** Locks the chain until the transaction ends; null when the lease is lost. */
 export const lockChain = async (tx: Queryable, { caip2, fence }: Lease): Promise<ChainRow | null> =>
@@ -138,13 +154,17 @@ export const holdChain = async (tx: Queryable, caip2: string): Promise<void> => 
 const upTo = (tag: string, height: string): string =>
   `case when ${tag}::bigint is not null then least(${tag}, ${height}) end`;
 
+const ofLease = 't.caip2 = $1 and t.fence = $2';
+
 const moveChainStatement = {
   name: 'chain-move',
-  text: `update chains set start_number = coalesce(start_number, $3), latest_number = $3, latest_hash = $4,
+  text: sealedUpdate('chains', {
+    set: `start_number = coalesce(t.start_number, $3), latest_number = $3, latest_hash = $4,
       safe_number = ${upTo('$5', '$3')}, finalized_number = ${upTo('$6', '$3')}, agreed_number = ${upTo('$7', '$3')},
-      lease_until = case when lease_holder is not null
-        then greatest(lease_until, clock_timestamp() + ${leaseSeconds} * interval '1 second') end
-    where caip2 = $1 and fence = $2`,
+      lease_until = case when t.lease_holder is not null
+        then greatest(t.lease_until, clock_timestamp() + ${leaseSeconds} * interval '1 second') end`,
+    where: ofLease,
+  }),
 };
 /**
  * Sets the cursor, and the tags as far as it reaches. It also extends the lease, because renewals skip the row while
@@ -161,51 +181,58 @@ export const moveChain = async (
 
 const idleStatement = {
   name: 'chain-idle',
-  text: `update chains set safe_number = ${upTo('$3', 'latest_number')},
-      finalized_number = ${upTo('$4', 'latest_number')}, agreed_number = ${upTo('$5', 'latest_number')},
-      caught_up_at = greatest(caught_up_at, $6)
-    where caip2 = $1 and fence = $2`,
+  text: sealedUpdate('chains', {
+    set: `safe_number = ${upTo('$3', 't.latest_number')}, finalized_number = ${upTo('$4', 't.latest_number')},
+      agreed_number = ${upTo('$5', 't.latest_number')}, caught_up_at = greatest(t.caught_up_at, $6)`,
+    where: ofLease,
+  }),
 };
 /** Records a poll without a new block: the tags and, if every block is processed, when that poll began. */
 export const writeIdle = async (
-  db: Queryable,
+  db: Database,
   { caip2, fence }: Lease,
   tags: Tags,
   caughtUpSince: Date | null,
 ): Promise<void> => {
-  await db.query(idleStatement, [caip2, fence, tags.safe, tags.finalized, tags.agreed, caughtUpSince]);
+  const values = [caip2, fence, tags.safe, tags.finalized, tags.agreed, caughtUpSince];
+  await db.transaction(tx => tx.query(idleStatement, values));
 };
 
 const coinsCaughtUpStatement = {
   name: 'chain-coins-caught-up',
-  text: `update chains set coins_caught_up_at = greatest(coins_caught_up_at, $3) where caip2 = $1 and fence = $2`,
+  text: sealedUpdate('chains', { set: 'coins_caught_up_at = greatest(t.coins_caught_up_at, $3)', where: ofLease }),
 };
 /** Records that the balances of all open native-coin payments were read after this time. */
-export const writeCoinsCaughtUp = async (db: Queryable, { caip2, fence }: Lease, since: Date): Promise<void> => {
-  await db.query(coinsCaughtUpStatement, [caip2, fence, since]);
+export const writeCoinsCaughtUp = async (db: Database, { caip2, fence }: Lease, since: Date): Promise<void> => {
+  await db.transaction(tx => tx.query(coinsCaughtUpStatement, [caip2, fence, since]));
 };
 
 const haltStatement = {
   name: 'chain-halt',
-  text: `update chains set halted_at = coalesce(halted_at, clock_timestamp()), halt_reason = $3
-    where caip2 = $1 and fence = $2`,
+  text: sealedUpdate('chains', {
+    set: 'halted_at = coalesce(t.halted_at, clock_timestamp()), halt_reason = $3',
+    where: ofLease,
+  }),
 };
-export const haltChain = async (db: Queryable, { caip2, fence }: Lease, reason: string): Promise<void> => {
-  await db.query(haltStatement, [caip2, fence, reason.slice(0, 1000)]);
+export const haltChain = async (db: Database, { caip2, fence }: Lease, reason: string): Promise<void> => {
+  await db.transaction(tx => tx.query(haltStatement, [caip2, fence, reason.slice(0, 1000)]));
 };
 
 const resumeStatement = {
   name: 'chain-resume',
-  text: `update chains set halted_at = null, halt_reason = null, rollback_to = $2
-    where caip2 = $1 and halted_at is not null returning caip2`,
+  text: sealedUpdate('chains', {
+    set: 'halted_at = null, halt_reason = null, rollback_to = $2',
+    where: 't.caip2 = $1 and t.halted_at is not null',
+    returning: 't.caip2',
+  }),
 };
 /** Resumes the chain as the operator decided. False when it was not halted. */
-export const resumeChain = async (db: Queryable, caip2: string, rollbackTo: number | null): Promise<boolean> =>
-  (await db.query(resumeStatement, [caip2, rollbackTo])).length === 1;
+export const resumeChain = async (db: Database, caip2: string, rollbackTo: number | null): Promise<boolean> =>
+  (await db.transaction(tx => tx.query(resumeStatement, [caip2, rollbackTo]))).length === 1;
 
 const clearRollbackStatement = {
   name: 'chain-rolled-back',
-  text: `update chains set rollback_to = null where caip2 = $1`,
+  text: sealedUpdate('chains', { set: 'rollback_to = null', where: 't.caip2 = $1' }),
 };
 /** Clears the rollback that the operator asked for, once it is done. */
 export const clearRollback = async (tx: Queryable, caip2: string): Promise<void> => {

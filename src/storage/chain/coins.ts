@@ -1,5 +1,9 @@
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable, Row } from '../database.ts';
+import type { RowSealer } from '../largeSeals.ts';
+import { forwardJson, isForwardGenuine, type StoredForward } from '../settlement/forwardSeals.ts';
+import { baselineJson, isBaselineGenuine, type StoredBaseline } from './baselineSeals.ts';
+import { isTransferGenuine, type StoredTransfer, transferJson } from './transferSeals.ts';
 
 /** A recorded change of an address's native coin: transfers are positive, forwards negative, corrections either. */
 export type CoinChange = { readonly blockNumber: number; readonly amount: string };
@@ -19,7 +23,50 @@ export type CoinPayment = Row &
     /** The newest block that was known at the creation; null for forwarders, and for payments of earlier versions. */
     headNumber: number | null;
     changes: readonly CoinChange[];
+    /** A record of the address was changed in the database: what is missing according to it must not be credited. */
+    isForged: boolean;
   };
+
+type CoinRecord =
+  | { readonly transfer: StoredTransfer; readonly forward?: never; readonly correction?: never }
+  | { readonly transfer?: never; readonly forward: StoredForward; readonly correction?: never }
+  | { readonly transfer?: never; readonly forward?: never; readonly correction: CoinChange };
+
+/** As it is read, with the records that its changes follow from. */
+type UncheckedPayment = Pick<CoinPayment, 'address' | 'baseline'> & {
+  readonly records: readonly CoinRecord[];
+  readonly baselineRow: StoredBaseline | null;
+};
+
+const changeOf = ({ transfer, forward, correction }: CoinRecord): CoinChange => {
+  if (correction) return correction;
+  const { blockNumber, amount } = transfer ?? forward;
+  return { blockNumber, amount: transfer ? amount : `-${amount}` };
+};
+
+/** What the address held before its payment. */
+const baselineChange = ({ baseline, baselineRow }: UncheckedPayment): CoinChange[] =>
+  baseline === 'known' && baselineRow !== null && baselineRow.amount !== '0'
+    ? [{ blockNumber: 0, amount: baselineRow.amount }]
+    : [];
+
+/** A baseline is found by its chain and address, which its seal covers. */
+const isForged = (sealer: RowSealer, { address, records, baselineRow }: UncheckedPayment): boolean =>
+  (baselineRow !== null && !isBaselineGenuine(sealer, baselineRow)) ||
+  records.some(
+    ({ transfer, forward }) =>
+      (transfer && !isTransferGenuine(sealer, transfer, address)) ||
+      (forward && !isForwardGenuine(sealer, forward, address)),
+  );
+
+/** Rows with `coinColumns`: what their addresses held follows from records, which are held against their seals. */
+export const checkCoins = <P extends CoinPayment>(sealer: RowSealer, rows: readonly Row[]): P[] =>
+  rows.map(row => {
+    const unchecked = row as unknown as UncheckedPayment;
+    const { records, baselineRow: _, ...rest } = unchecked;
+    const changes = [...baselineChange(unchecked), ...records.map(changeOf)];
+    return { ...rest, changes, isForged: isForged(sealer, unchecked) } as unknown as P;
+  });
 
 /** How many blocks back a reorg may reach. */
 const recentBlocks = 256;
@@ -30,22 +77,24 @@ export const coinColumns = `p.account_id as "accountId", p.environment, p.id, p.
   case when p.wallet_kind = 'forwarder' then 'empty' when a.read_at is null then 'none'
     when a.read_at <= p.created_at then 'known' else 'later' end as baseline,
   case when a.read_at > p.created_at then a.amount::text end as "laterBaseline",
-  p.head_number::float8 as "headNumber", coalesce((
-    select json_agg(json_build_object('blockNumber', r.block_number, 'amount', r.amount::text)) from (
-      select t.block_number, t.amount from transfers t
+  p.head_number::float8 as "headNumber", case when a.read_at is not null then ${baselineJson} end as "baselineRow",
+  coalesce((
+    select json_agg(r.record) from (
+      select json_build_object('transfer', ${transferJson}) as record from transfers t
+        join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
       where t.account_id = p.account_id and t.environment = p.environment and t.payment_id = p.id
         and t.caip2 = $1 and t.contract is null and t.canonical and not t.superseded
       union all
-      select f.block_number, -f.amount from forwards f
+      select json_build_object('forward', ${forwardJson}) from forwards f
+        join blocks b on b.caip2 = f.caip2 and b.hash = f.block_hash
       where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
         and f.caip2 = $1 and f.contract is null and f.canonical and f.verified
       union all
-      select c.block_number, c.amount from ledger_corrections c
+      select json_build_object('correction', json_build_object('blockNumber', c.block_number, 'amount', c.amount::text))
+      from ledger_corrections c
       where c.account_id = p.account_id and c.environment = p.environment and c.payment_id = p.id
         and c.caip2 = $1 and c.contract is null
-      union all
-      select 0, a.amount where a.read_at <= p.created_at and a.amount > 0
-    ) r), '[]') as changes`;
+    ) r), '[]') as records`;
 /** Joins what `coinColumns` needs. */
 export const baselineJoin = `left join address_baselines a
   on p.wallet_kind = 'xpub' and a.caip2 = $1 and a.address = p.address`;
@@ -72,8 +121,12 @@ const openCoinsStatement = {
  * Native-coin payments that wait for funds, ordered by id, with all recorded changes of their addresses. Expired ones
  * are among them if a reorg took their coin, which may arrive again in another block.
  */
-export const openCoinPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<CoinPayment[]> =>
-  db.query<CoinPayment>(openCoinsStatement, [caip2, after, limit]);
+export const openCoinPayments = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<CoinPayment[]> => checkCoins(sealer, await db.query(openCoinsStatement, [caip2, after, limit]));
 
 export type ClosedPayment = CoinPayment & { isOver: boolean };
 
@@ -87,8 +140,12 @@ const closedStatement = {
     ) p ${baselineJoin} order by p.id`,
 };
 /** Closed payments whose balance is still read, in any currency, ordered by id; `isOver` once their late window is. */
-export const closedPayments = (db: Queryable, caip2: string, after: string, limit: number): Promise<ClosedPayment[]> =>
-  db.query<ClosedPayment>(closedStatement, [caip2, after, limit]);
+export const closedPayments = async (
+  db: Queryable,
+  sealer: RowSealer,
+  caip2: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<ClosedPayment[]> => checkCoins(sealer, await db.query(closedStatement, [caip2, after, limit]));
 
 const unwatchStatement = {
   name: 'coins-unwatch',
@@ -100,6 +157,7 @@ export const unwatchPayments = async (db: Queryable, ids: readonly string[]): Pr
   if (ids.length > 0) await db.query(unwatchStatement, [ids]);
 };
 
+// Not held against seals: the answer only leaves coin out.
 const foundSinceStatement = {
   name: 'coins-found-since',
   text: `select distinct p.address from payments p

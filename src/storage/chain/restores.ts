@@ -2,6 +2,9 @@ import type { Epoch } from '../../core/epoch.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import type { RowSealer } from '../largeSeals.ts';
+import { sealsOf, toSeal } from '../seals.ts';
+import { type LostAddress, sealLostAddress } from './lostAddressSeals.ts';
 
 // The timeline is that of the WAL: the one of the last checkpoint lags behind the promotion of a replica. It can be asked
 // only outside of recovery, where nothing can be written either.
@@ -30,24 +33,25 @@ const epochsBesideClock = `(
 /** The holder of epochs that a restore lost. An operator may have mistyped one, so it moves no epoch ahead of the clock. */
 const lostHolder = 'lost';
 
+// The epochs that are there are not held against their seals: a forged one moves the next one ahead, never back.
 const takeEpochStatement = {
   name: 'epoch-take',
-  text: `insert into derivation_epochs (number, mark, holder)
+  text: `insert into derivation_epochs as t (number, mark, holder)
     select greatest(
         coalesce(max(e.number) filter (where e.holder <> '${lostHolder}' or e.number <= clock.number), 0) + 1,
         $1::bigint + 1, clock.number) + $4::bigint, $2, $3
     from ${epochsBesideClock} group by clock.number
-    on conflict (number) do nothing returning number`,
+    on conflict (number) do nothing returning number, ${toSeal('derivation_epochs', 't')}`,
 };
 /** Numbers in a row that may be taken already: by processes that start at this moment, and by lost epochs. */
 const mostTaken = 10_000;
 /** Takes an epoch that this database has not given out and that is above `above`. */
 export const takeEpoch = async (
-  db: Queryable,
+  tx: Queryable,
   { above, mark, holder }: { readonly above: number; readonly mark: number; readonly holder: string },
 ): Promise<Epoch> => {
   for (let passed = 0; passed < mostTaken; passed++) {
-    const [row] = await db.query<Row & { number: string }>(takeEpochStatement, [above, mark, holder, passed]);
+    const [row] = await tx.query<Row & { number: string }>(takeEpochStatement, [above, mark, holder, passed]);
     if (row) return { number: Number(row.number), mark };
   }
   throw new Error('no derivation epoch is free');
@@ -71,10 +75,10 @@ export const judgeEpoch = async (
 
 const knownEpochsStatement = {
   name: 'epochs-known',
-  text: `select e.number::float8 as number, e.mark from derivation_epochs e
+  text: `select e.number::float8 as number, e.mark, ${sealsOf({ e: 'derivation_epochs' })} from derivation_epochs e
       join unnest($1::bigint[], $2::smallint[]) as asked(number, mark) on asked.number = e.number and asked.mark = e.mark`,
 };
-/** Those epochs that the database does not know. */
+/** Those epochs that the database does not know. One that somebody else wrote into it could hide a restore. */
 export const unknownEpochs = async (db: Queryable, epochs: readonly Epoch[]): Promise<Epoch[]> => {
   if (epochs.length === 0) return [];
   const rows = await db.query<Row & Epoch>(knownEpochsStatement, [
@@ -87,9 +91,9 @@ export const unknownEpochs = async (db: Queryable, epochs: readonly Epoch[]): Pr
 
 const insertEpochsStatement = {
   name: 'epochs-insert',
-  text: `insert into derivation_epochs (number, mark, holder)
+  text: `insert into derivation_epochs as t (number, mark, holder)
     select number, mark, '${lostHolder}' from unnest($1::bigint[], $2::smallint[]) as e(number, mark)
-    on conflict do nothing`,
+    on conflict do nothing returning ${toSeal('derivation_epochs', 't')}`,
 };
 /** Records epochs that were taken before a restore, so that they are noticed once. */
 export const insertLostEpochs = async (tx: Queryable, epochs: readonly Epoch[]): Promise<void> => {
@@ -201,21 +205,14 @@ const usedWalletsStatement = {
 /** All destinations that payments may have been created for. */
 export const usedWallets = (db: Queryable): Promise<UsedWallet[]> => db.query<UsedWallet>(usedWalletsStatement);
 
-export type LostAddress = {
-  readonly address: string;
-  readonly accountId: string;
-  readonly environment: 'production' | 'sandbox';
-  readonly walletKind: 'forwarder' | 'xpub';
-  readonly treasury: string;
-  readonly index: bigint;
-};
-const lostAddresses = columns<LostAddress>({
+const lostAddresses = columns<LostAddress & { readonly seal: Buffer }>({
   address: ['text', l => l.address],
   account_id: ['text', l => l.accountId],
   environment: ['environment', l => l.environment],
   wallet_kind: ['text', l => l.walletKind],
   treasury: ['text', l => l.treasury],
   derivation_index: ['bigint', l => l.index.toString()],
+  row_seal: ['bytea', l => l.seal],
 });
 const insertLostStatement = {
   name: 'lost-addresses-insert',
@@ -225,8 +222,14 @@ const insertLostStatement = {
     on conflict do nothing returning 1 as added`,
 };
 /** Watches these addresses from now on, but for those that belong to payments. Returns how many are new. */
-export const insertLostAddresses = async (tx: Queryable, lost: readonly LostAddress[]): Promise<number> =>
-  (await tx.query(insertLostStatement, lostAddresses.values(lost))).length;
+export const insertLostAddresses = async (
+  tx: Queryable,
+  sealer: RowSealer,
+  lost: readonly LostAddress[],
+): Promise<number> => {
+  const sealed = lost.map(each => ({ ...each, seal: sealLostAddress(sealer, each) }));
+  return (await tx.query(insertLostStatement, lostAddresses.values(sealed))).length;
+};
 
 const lostSeriesStatement = {
   name: 'lost-series',

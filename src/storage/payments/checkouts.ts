@@ -1,5 +1,6 @@
 import type { Environment } from '../../core/environment.ts';
 import type { Queryable } from '../database.ts';
+import { sealsOf } from '../seals.ts';
 import { rowVersion, type ShownPayment, shownPaymentColumns } from './payments.ts';
 
 /** Names a checkout page. Anybody who has the id may see it, in its own environment. */
@@ -42,7 +43,8 @@ const readCheckoutsStatement = {
   text: `select wanted.position::int, found.* from ${wantedRows} cross join lateral (
       select ${merchantVersion} || ${rowVersion}, coalesce(s.brand_name, a.name) as "merchantName",
         s.brand_accent as "brandAccent", s.brand_logo_name as "brandLogoName", s.checkout_origins as origins,
-        s.support_contact as "supportContact", ${shownPaymentColumns}
+        s.support_contact as "supportContact", ${shownPaymentColumns},
+        ${sealsOf({ a: 'accounts', s: 'account_settings' })}
       from payments p
         join accounts a on a.id = p.account_id
         join account_settings s on s.account_id = p.account_id and s.environment = p.environment

@@ -1,13 +1,12 @@
 import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
-import type { PaymentTerms } from './payments.ts';
+import type { PaymentTerms, StoredTier } from './payments.ts';
 
-export type NewPayment = PaymentTerms & {
+export type UnsealedPayment = PaymentTerms & {
   amount: bigint;
   derivationIndex: bigint;
-  /** JSON. */
-  tiers: string;
+  tiers: readonly StoredTier[];
   dustFloor: bigint;
   /** The newest block that was known, for an address of an extended public key. */
   headNumber: string | null;
@@ -18,8 +17,18 @@ export type NewPayment = PaymentTerms & {
   idempotency: { key: string; bodyHash: Buffer; response: string } | null;
 };
 
+/** With the seal of each row that is written. */
+export type NewPayment = UnsealedPayment & {
+  readonly seals: {
+    readonly payment: Buffer;
+    readonly event: Buffer;
+    readonly callback: Buffer | null;
+    readonly answer: Buffer | null;
+  };
+};
+
 /** The route of idempotency keys for creating payments. */
-const createPaymentRoute = 'POST /v1/payments';
+export const createPaymentRoute = 'POST /v1/payments';
 
 /** The columns of a payment that are written as they are. */
 const terms: Fields<NewPayment> = {
@@ -37,7 +46,7 @@ const terms: Fields<NewPayment> = {
   treasury: ['text', p => p.treasury],
   derivation_index: ['bigint', p => p.derivationIndex.toString()],
   mac: ['bytea', p => p.mac],
-  tiers: ['jsonb', p => p.tiers],
+  tiers: ['jsonb', p => JSON.stringify(p.tiers)],
   tolerance_bps: ['smallint', p => p.toleranceBps],
   dust_floor: ['numeric', p => p.dustFloor.toString()],
   late_policy: ['text', p => p.latePolicy],
@@ -48,6 +57,7 @@ const terms: Fields<NewPayment> = {
   redirect_url: ['text', p => p.redirectUrl],
   external_id: ['text', p => p.externalId],
   head_number: ['bigint', p => p.headNumber],
+  row_seal: ['bytea', p => p.seals.payment],
 };
 const input = columns<NewPayment>({
   ...terms,
@@ -55,9 +65,12 @@ const input = columns<NewPayment>({
   expires_ms: ['bigint', p => p.expiresAtMs],
   event_id: ['text', p => p.eventId],
   event_body: ['text', p => p.eventBody],
+  event_seal: ['bytea', p => p.seals.event],
+  callback_seal: ['bytea', p => p.seals.callback],
   key: ['text', p => p.idempotency?.key ?? null],
   body_hash: ['bytea', p => p.idempotency?.bodyHash ?? null],
   response: ['text', p => p.idempotency?.response ?? null],
+  answer_seal: ['bytea', p => p.seals.answer],
 });
 
 /**
@@ -78,12 +91,13 @@ const insertPaymentsStatement = {
         and external_id = s.external_id limit 1) p
     where s.external_id is not null
   ), kept as (
-    insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, status, response, created_at)
-    select account_id, environment, '${createPaymentRoute}', key, body_hash, id, 200, response, created_at
+    insert into idempotency_keys as k (account_id, environment, route, key, body_hash, resource_id, status, response, row_seal,
+      created_at)
+    select account_id, environment, '${createPaymentRoute}', key, body_hash, id, 200, response, answer_seal, created_at
     from stamped where key is not null and id not in (select id from taken)
     on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash,
       resource_id = excluded.resource_id, status = excluded.status, response = excluded.response,
-      sealed_response = null, held_until = null, created_at = excluded.created_at
+      sealed_response = null, held_until = null, row_seal = excluded.row_seal, created_at = excluded.created_at
     where k.created_at <= excluded.created_at - interval '24 hours'
     returning resource_id
   ), fresh as (
@@ -92,8 +106,9 @@ const insertPaymentsStatement = {
     from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
     returning account_id, environment, id, currency, network, created_at
   ), announced as (
-    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, created_at)
-    select s.account_id, s.environment, s.event_id, s.id, 1, 'payment.created', 'pending', s.event_body, s.created_at
+    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, row_seal, created_at)
+    select s.account_id, s.environment, s.event_id, s.id, 1, 'payment.created', 'pending', s.event_body, s.event_seal,
+      s.created_at
     from fresh f join stamped s using (id)
     returning account_id, environment, id, payment_id, created_at
   ), to_endpoints as (
@@ -102,8 +117,8 @@ const insertPaymentsStatement = {
       e.created_at
     from announced e join webhook_endpoints w on ${takesEvent('e', `'payment.created'`)}
   ), to_callbacks as (
-    insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
-    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url,
+    insert into deliveries (account_id, environment, id, event_id, callback_url, row_seal, next_attempt_at, created_at)
+    select e.account_id, e.environment, delivery_id(e.id, 'callback'), e.id, s.callback_url, s.callback_seal,
       ${dueAtOnce('e.created_at')}, e.created_at
     from announced e join stamped s on s.id = e.payment_id
     where s.callback_url is not null and not exists (

@@ -35,8 +35,8 @@ export type PaymentTerms = {
   externalId: string | null;
 };
 
-/** What decisions change, except for sums. */
-type PaymentProgress = {
+/** What decisions change, except for sums and for when the payment is looked at next. */
+type PaymentState = {
   status: PaymentStatus;
   exception: PaymentException | null;
   completedAt: Date | null;
@@ -45,37 +45,48 @@ type PaymentProgress = {
   /** Whether an event has reported the first funds, and whether one has reported a stray. */
   detected: boolean;
   strayed: boolean;
-  /** Whether strays wait for their event. */
-  untold: boolean;
   timeEndedAt: Date | null;
   /** The block in which the funds reached the required amount; null while they do not. */
   coveredNumber: number | null;
+};
+
+type PaymentProgress = PaymentState & {
+  /** Whether strays wait for their event. */
+  untold: boolean;
   wakeAt: Date | null;
   awaitsRead: boolean;
   expiredUnread: boolean;
 };
 
-export type PaymentRow = Row &
-  PaymentTerms &
-  PaymentProgress & {
+/** A payment as far as its seal covers it. */
+export type SealedPayment = PaymentTerms &
+  PaymentState & {
     /** Base units, as text. */
     amount: string;
     amountReceived: string;
     amountConfirmed: string;
-    /** What canonical, verified forwards sent from the address to the treasury. */
-    amountForwarded: string;
     amountAccepted: string | null;
     acceptedAt: Date | null;
     derivationIndex: string;
-    tiers: StoredTier[];
+    tiers: readonly StoredTier[];
     /** Base units, as text. */
     dustFloor: string;
+    /** The newest block that was known, for an address of an extended public key. */
+    headNumber: string | null;
     createdAt: Date;
     expiresAt: Date;
+  };
+
+export type PaymentRow = Row &
+  SealedPayment &
+  PaymentProgress & {
+    /** What canonical, verified forwards sent from the address to the treasury. */
+    amountForwarded: string;
     wakeFrontier: Frontier | null;
     wakeNumber: number | null;
     /** Up to this time, the balances of the address agree with the transfers. */
     balanceCheckedAt: Date | null;
+    seal: Buffer | null;
   };
 
 /** A payment with its transfers, read at one moment. */
@@ -91,7 +102,8 @@ export const paymentColumns = `p.account_id as "accountId", p.environment, p.id,
   p.created_at as "createdAt", p.expires_at as "expiresAt", p.completed_at as "completedAt",
   p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.untold, p.time_ended_at as "timeEndedAt",
   p.covered_number::float8 as "coveredNumber", p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber",
-  p.balance_checked_at as "balanceCheckedAt", p.awaits_read as "awaitsRead", p.expired_unread as "expiredUnread"`;
+  p.balance_checked_at as "balanceCheckedAt", p.awaits_read as "awaitsRead", p.expired_unread as "expiredUnread",
+  p.head_number as "headNumber", p.row_seal as seal`;
 
 export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
 
@@ -185,7 +197,8 @@ export type PaymentChange = PaymentProgress & {
   wakeBlock: { frontier: Frontier; number: number } | null;
 };
 
-type Changed = { readonly key: PaymentKey; readonly change: PaymentChange };
+/** `seal`: of the row after all changes of the transaction. */
+type Changed = { readonly key: PaymentKey; readonly change: PaymentChange; readonly seal: Buffer };
 
 const state: Fields<Changed> = {
   status: ['payment_status', c => c.change.status],
@@ -207,6 +220,7 @@ const state: Fields<Changed> = {
   wake_number: ['bigint', c => c.change.wakeBlock?.number ?? null],
   awaits_read: ['boolean', c => c.change.awaitsRead],
   expired_unread: ['boolean', c => c.change.expiredUnread],
+  row_seal: ['bytea', c => c.seal],
 };
 const changed = columns<Changed>({
   account_id: ['text', c => c.key.accountId],

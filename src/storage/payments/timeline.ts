@@ -1,7 +1,9 @@
 import type { Scope } from '../../core/environment.ts';
 import { type AuditLogRow, listAuditOfSubject } from '../audit/auditLog.ts';
-import type { StoredTransfer } from '../chain/transfers.ts';
+import { type StoredTransfer, transferJson } from '../chain/transferSeals.ts';
 import type { Queryable, Row } from '../database.ts';
+import type { EventRow } from '../webhooks/eventLog.ts';
+import { eventColumns } from '../webhooks/sealedEvents.ts';
 
 /** Limits for each kind, so that nobody can fill the page: anybody can send dust, and each stray is an event. */
 const shownEvents = 300;
@@ -11,37 +13,27 @@ const shownMoves = 100;
 
 const owned = 'account_id = $1 and environment = $2';
 
-export type TimelineEvent = {
-  readonly id: string;
-  readonly type: string;
-  readonly sequence: number;
-  readonly status: string;
-  readonly exception: string | null;
-  readonly createdAt: Date;
-};
+/** To be held against its seal before it is used. */
+export type TimelineEvent = EventRow & { readonly sequence: number };
 /** Strays have their own limit, so that they cannot hide other events of the payment. */
 const newestEvents = (columns: string, more: number): string => {
-  const newest = (kind: string, limit: number): string => `(select ${columns} from events
+  const newest = (kind: string, limit: number): string => `(select ${columns} from events e
       where ${owned} and payment_id = $3 and ${kind} order by sequence desc limit ${limit + more})`;
   const others = newest(`type <> 'payment.stray'`, shownEvents);
   return `${others} union all ${newest(`type = 'payment.stray'`, shownStrays)}`;
 };
 const eventsStatement = {
   name: 'timeline-events',
-  text: `${newestEvents('id, type, sequence, status, exception, created_at as "createdAt"', 1)} order by sequence`,
+  text: `${newestEvents(eventColumns, 1)} order by sequence`,
 };
 
-export type TimelineTransfer = Pick<
-  StoredTransfer,
-  'caip2' | 'stray' | 'contract' | 'txHash' | 'sender' | 'amount' | 'blockNumber' | 'canonical'
-> & { readonly firstSeenAt: Date };
 const largest = (stray: boolean): string =>
   `(select * from transfers where ${owned} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves + 1})`;
 const transfersStatement = {
   name: 'timeline-transfers',
-  text: `select caip2, stray, contract, tx_hash as "txHash", sender, amount, block_number::float8 as "blockNumber",
-      canonical and not superseded as canonical, first_seen_at as "firstSeenAt"
-    from (${largest(false)} union all ${largest(true)}) t`,
+  text: `select ${transferJson} as transfer from (${largest(false)} union all ${largest(true)}) t
+      join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
+    order by t.amount desc, t.key`,
 };
 
 export type TimelineAttempt = {
@@ -98,7 +90,7 @@ const sweepsStatement = {
 
 export type TimelineFacts = {
   readonly events: readonly TimelineEvent[];
-  readonly transfers: readonly TimelineTransfer[];
+  readonly transfers: readonly StoredTransfer[];
   readonly attempts: readonly TimelineAttempt[];
   readonly forwards: readonly TimelineForward[];
   readonly sweeps: readonly TimelineSweep[];
@@ -120,7 +112,9 @@ export const readTimeline = async (db: Queryable, scope: Scope, id: string): Pro
     return rows.slice(0, limit);
   };
   const events = (await db.query<Row & TimelineEvent>(eventsStatement, values)).toReversed();
-  const transfers = await db.query<Row & TimelineTransfer>(transfersStatement, values);
+  const transfers = (await db.query<Row & { transfer: StoredTransfer }>(transfersStatement, values)).map(
+    ({ transfer }) => transfer,
+  );
   const isStray = ({ type }: TimelineEvent): boolean => type === 'payment.stray';
   const facts = {
     events: [

@@ -1,5 +1,6 @@
 import type { Environment, Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
+import { sealsOf, toSeal } from '../seals.ts';
 import { approvalsOf, needsSecondOwner, type WalletApproval } from './walletApprovals.ts';
 
 /** Where a network's funds go, with the fields that its seal covers. */
@@ -70,9 +71,9 @@ export type NewWallet = {
 
 const insertStatement = {
   name: 'wallet-insert',
-  text: `insert into wallets (account_id, environment, network, version, kind, destination, mac, created_at,
+  text: `insert into wallets as w (account_id, environment, network, version, kind, destination, mac, created_at,
       takes_effect_at, requested_by, seal)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 2)`,
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 2) returning ${toSeal('wallets', 'w')}`,
 };
 export const insertWallet = async (tx: Queryable, scope: Scope, wallet: NewWallet): Promise<void> => {
   const { network, version, kind, destination, mac, createdAt, takesEffectAt, requestedBy } = wallet;
@@ -135,11 +136,11 @@ export const pendingWallets = (db: Queryable, accountId: string): Promise<ShownW
 
 const stopStatement = {
   name: 'wallet-stop',
-  text: `insert into wallet_stops (account_id, environment, network, version, stopped_by, stopped_at)
+  text: `insert into wallet_stops as x (account_id, environment, network, version, stopped_by, stopped_at)
     select w.account_id, w.environment, w.network, w.version, $5, statement_timestamp() from wallets w
     where w.account_id = $1 and w.environment = $2 and w.network = $3 and w.version = $4
       and w.takes_effect_at > statement_timestamp()
-    on conflict do nothing returning version`,
+    on conflict do nothing returning x.version, ${toSeal('wallet_stops', 'x')}`,
 };
 /** False if the wallet is in force, was stopped before, or does not exist. */
 export const stopWallet = async (
@@ -186,8 +187,8 @@ export type ConfirmedCode = { readonly network: string; readonly treasury: strin
 
 const confirmStatement = {
   name: 'treasury-confirm',
-  text: `insert into treasury_confirmations (account_id, environment, network, treasury, code_hash, confirmed_by)
-    values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1 as added`,
+  text: `insert into treasury_confirmations as t (account_id, environment, network, treasury, code_hash, confirmed_by)
+    values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1 as added, ${toSeal('treasury_confirmations', 't')}`,
 };
 /** False if it was confirmed before. */
 export const insertConfirmation = async (
@@ -199,8 +200,8 @@ export const insertConfirmation = async (
 
 const isConfirmedStatement = {
   name: 'treasury-is-confirmed',
-  text: `select 1 as found from treasury_confirmations
-    where account_id = $1 and environment = $2 and network = $3 and treasury = $4 and code_hash = $5`,
+  text: `select 1 as found, ${sealsOf({ t: 'treasury_confirmations' })} from treasury_confirmations t
+    where t.account_id = $1 and t.environment = $2 and t.network = $3 and t.treasury = $4 and t.code_hash = $5`,
 };
 export const isConfirmed = async (
   db: Queryable,

@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/environment.ts';
 import { columns, type Fields } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import { sealedText } from '../seals.ts';
 
 /** Deliveries that are slow or fail together: those of an endpoint, or an account's callbacks to one server. */
 export type Target = Scope & { readonly target: string };
@@ -75,20 +76,47 @@ export const lookAtTargets = async (db: Queryable, after: Target | null, limit: 
   };
 };
 
+/** The event and the target of a delivery, to be held against their seals. */
+export type EventOfDelivery = Scope & {
+  readonly id: string;
+  readonly eventId: string;
+  readonly paymentId: string | null;
+  readonly eventSequence: number | null;
+  readonly type: string;
+  readonly eventStatus: string | null;
+  readonly eventException: string | null;
+  readonly previousStatus: string | null;
+  readonly previousException: string | null;
+  readonly body: string;
+  readonly eventCreatedAt: Date;
+  readonly eventSeal: Buffer | null;
+  readonly endpointId: string | null;
+  readonly url: string;
+  readonly callbackSeal: Buffer | null;
+};
+
+/** For the aliases e and d, without the id of the delivery and its url. */
+export const eventOfDelivery = (
+  d: string,
+): string => `${d}.account_id as "accountId", ${d}.environment, ${d}.event_id as "eventId",
+      e.payment_id as "paymentId", e.sequence as "eventSequence", e.type, e.status as "eventStatus", e.exception as "eventException",
+      e.previous_status as "previousStatus", e.previous_exception as "previousException", e.body,
+      e.created_at as "eventCreatedAt", e.row_seal as "eventSeal", ${d}.endpoint_id as "endpointId",
+      ${d}.row_seal as "callbackSeal"`;
+
 export type ClaimedDelivery = Row &
-  Target & {
-    id: string;
+  Target &
+  EventOfDelivery & {
     claim: string;
     failures: number;
-    eventId: string;
-    body: string;
-    endpointId: string | null;
-    url: string;
     /**
      * The endpoint's secrets, newest first, or the account's callback secret: encrypted, in base64, separated by
      * spaces.
      */
     secrets: string;
+    /** What the endpoint's seal covers, and the seal; null for a callback. */
+    endpointText: string | null;
+    endpointSeal: Buffer | null;
     /** Why it must not be sent; null if it may. */
     refusal: string | null;
   };
@@ -112,7 +140,8 @@ const wantedTargets = columns<Wanted>(
 const claimStatement = {
   name: 'delivery-claim',
   text: `with wanted as materialized (
-      select i.*, w.url, concat_ws(' ', encode(w.secret, 'base64'), (
+      select i.*, w.url, ${sealedText('webhook_endpoints', 'w')} as endpoint_text, w.row_seal as endpoint_seal,
+        concat_ws(' ', encode(w.secret, 'base64'), (
           select string_agg(encode(old.secret, 'base64'), ' ' order by old.until desc) from
           unnest(w.previous_secrets, w.previous_secrets_until) as old(secret, until) where old.until > clock_timestamp()
         )) as secrets,
@@ -134,10 +163,10 @@ const claimStatement = {
         claimed_until = clock_timestamp() + $7 * interval '1 second'
       where d.ctid = any (array(select place from picked))
       returning d.account_id, d.environment, d.id, d.claim, d.failures, d.event_id, d.endpoint_id,
-        d.callback_url, ${targetOfRow} as target
+        d.callback_url, d.row_seal, ${targetOfRow} as target
     )
-    select c.account_id as "accountId", c.environment, w.target, c.id, c.claim, c.failures, c.event_id as "eventId",
-      e.body, c.endpoint_id as "endpointId", coalesce(w.url, c.callback_url) as url,
+    select w.target, c.id, c.claim, c.failures, coalesce(w.url, c.callback_url) as url, ${eventOfDelivery('c')},
+      w.endpoint_text as "endpointText", w.endpoint_seal as "endpointSeal",
       case when c.endpoint_id is not null then w.secrets else (
         select encode(s.callback_secret, 'base64') from account_settings s
         where s.account_id = c.account_id and s.environment = c.environment) end as secrets,
@@ -145,7 +174,7 @@ const claimStatement = {
         select '${refusals.stopped}' from stopped_callbacks x where x.account_id = c.account_id
           and x.environment = c.environment and x.payment_id = e.payment_id limit 1) end as refusal
     from claimed c join wanted w using (account_id, environment, target) cross join lateral (
-      select payment_id, body from events where account_id = c.account_id and environment = c.environment
+      select * from events where account_id = c.account_id and environment = c.environment
         and id = c.event_id limit 1) e`,
 };
 /**

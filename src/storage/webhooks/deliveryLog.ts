@@ -1,25 +1,20 @@
 import { type DeliveryStatus, deliveryStatuses } from '../../core/delivery.ts';
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
-import { targetOfRow } from './deliveries.ts';
+import { type EventOfDelivery, eventOfDelivery, targetOfRow } from './deliveries.ts';
 import { askForDeliveries } from './deliveryNews.ts';
 
-export type DeliveryRow = Row & {
-  id: string;
-  eventId: string;
-  type: string;
-  paymentId: string | null;
-  endpointId: string | null;
-  url: string;
-  status: DeliveryStatus;
-  attempts: number;
-  nextAttemptAt: Date | null;
-  parkedReason: string | null;
-  createdAt: Date;
-  finishedAt: Date | null;
-};
+export type DeliveryRow = Row &
+  EventOfDelivery & {
+    status: DeliveryStatus;
+    attempts: number;
+    nextAttemptAt: Date | null;
+    parkedReason: string | null;
+    createdAt: Date;
+    finishedAt: Date | null;
+  };
 
-const columns = `d.id, d.event_id as "eventId", e.type, e.payment_id as "paymentId", d.endpoint_id as "endpointId", coalesce(d.callback_url, w.url) as url,
+const columns = `d.id, ${eventOfDelivery('d')}, coalesce(d.callback_url, w.url) as url,
   d.status, d.attempts, d.next_attempt_at as "nextAttemptAt", d.parked_reason as "parkedReason",
   d.created_at as "createdAt", d.finished_at as "finishedAt"`;
 const withEventAndEndpoint = `join events e on e.account_id = d.account_id and e.environment = d.environment and e.id = d.event_id

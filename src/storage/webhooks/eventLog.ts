@@ -1,7 +1,9 @@
 import type { Scope } from '../../core/environment.ts';
 import type { Queryable, Row } from '../database.ts';
+import { eventColumns, type SealedEvent } from './sealedEvents.ts';
 
-export type EventRow = Row & { id: string; body: string };
+/** To be held against its seal before it is used. */
+export type EventRow = Row & SealedEvent & { readonly seal: Buffer | null };
 
 export type EventFilter = {
   readonly type: string | null;
@@ -13,10 +15,10 @@ export type EventFilter = {
 
 const inRange = 'account_id = $1 and environment = $2 and id between $3 and $4 and id < $5';
 const newest = 'order by id desc limit $6';
-const listStatement = { name: 'event-list', text: `select id, body from events where ${inRange} ${newest}` };
+const listStatement = { name: 'event-list', text: `select ${eventColumns} from events e where ${inRange} ${newest}` };
 const ofTypeStatement = {
   name: 'event-list-type',
-  text: `select id, body from events where ${inRange} and type = $7 ${newest}`,
+  text: `select ${eventColumns} from events e where ${inRange} and type = $7 ${newest}`,
 };
 // Reads the payment's history by its own index, and filters only its rows. As one flat query, the planner may search
 // all events of the account. The cursor stands for its place in the history, or for its time if it is not in it.
@@ -25,11 +27,11 @@ const ofPaymentStatement = {
   text: `with place as materialized (
       select sequence from events where account_id = $1 and environment = $2 and id = $5 and payment_id = $7
     ), history as not materialized (
-      select id, sequence, type, body from events where account_id = $1 and environment = $2 and payment_id = $7
+      select * from events where account_id = $1 and environment = $2 and payment_id = $7
         and sequence < coalesce((select sequence from place), 2147483647)
       order by sequence desc offset 0
     )
-    select id, body from history where id between $3 and $4 and ((select sequence from place) > 0 or id < $5)
+    select ${eventColumns} from history e where id between $3 and $4 and ((select sequence from place) > 0 or id < $5)
       and ($8::text is null or type = $8)
     order by sequence desc limit $6`,
 };
@@ -57,14 +59,14 @@ export const listEvents = (
 
 const readStatement = {
   name: 'event-read',
-  text: 'select id, body from events where account_id = $1 and environment = $2 and id = $3',
+  text: `select ${eventColumns} from events e where account_id = $1 and environment = $2 and id = $3`,
 };
 export const readEvent = async (db: Queryable, scope: Scope, id: string): Promise<EventRow | null> =>
   (await db.query<EventRow>(readStatement, [scope.accountId, scope.environment, id]))[0] ?? null;
 
 const sinceStatement = {
   name: 'event-since',
-  text: `select id, body from events where account_id = $1 and environment = $2 and id >= $3 order by id limit $4`,
+  text: `select ${eventColumns} from events e where account_id = $1 and environment = $2 and id >= $3 order by id limit $4`,
 };
 /** Oldest first. Ids are made before the commit, so an event may appear below ids that were already read. */
 export const eventsSince = (db: Queryable, scope: Scope, firstId: string, limit: number): Promise<EventRow[]> =>

@@ -15,7 +15,9 @@ export type NewEvent = {
   previousException: PaymentException | null;
   body: string;
   createdAt: Date;
-  callbackUrl: string | null;
+  seal: Buffer;
+  /** Where the event is sent besides the endpoints, with the seal of that delivery. */
+  callback: { readonly url: string; readonly seal: Buffer } | null;
 };
 
 /**
@@ -57,10 +59,12 @@ const facts: Fields<PlacedEvent> = {
   previous_status: ['payment_status', e => e.event.previousStatus],
   previous_exception: ['payment_exception', e => e.event.previousException],
   created_at: ['timestamptz', e => e.event.createdAt],
+  row_seal: ['bytea', e => e.event.seal],
 };
 const input = columns<PlacedEvent>({
   ...facts,
-  callback_url: ['text', e => e.event.callbackUrl],
+  callback_url: ['text', e => e.event.callback?.url ?? null],
+  callback_seal: ['bytea', e => e.event.callback?.seal ?? null],
   body_start: ['integer', e => e.start],
   body_length: ['integer', e => e.length],
 });
@@ -83,8 +87,9 @@ const insertEventsStatement = {
         created_at
       from matching
     )
-    insert into deliveries (account_id, environment, id, event_id, callback_url, next_attempt_at, created_at)
-    select account_id, environment, delivery_id(id, 'callback'), id, callback_url, ${dueAtOnce('created_at')}, created_at
+    insert into deliveries (account_id, environment, id, event_id, callback_url, row_seal, next_attempt_at, created_at)
+    select account_id, environment, delivery_id(id, 'callback'), id, callback_url, callback_seal,
+      ${dueAtOnce('created_at')}, created_at
     from input i where callback_url is not null
       and not exists (select from matching m where m.event_id = i.id and m.url = i.callback_url)`,
 };
@@ -98,7 +103,8 @@ export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): 
 const insertAccountEventStatement = {
   name: 'event-insert-account',
   text: `with written as (
-      insert into events (account_id, environment, id, type, body, created_at) values ($1, $2, $3, $4, $5, $6)
+      insert into events (account_id, environment, id, type, body, created_at, row_seal)
+      values ($1, $2, $3, $4, $5, $6, $7)
       returning account_id, environment, id, type, created_at
     ), sent as (
       insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
@@ -114,8 +120,8 @@ const insertAccountEventStatement = {
 export const insertAccountEvent = async (
   db: Queryable,
   scope: Scope,
-  event: { id: string; type: string; body: string; createdAt: Date },
+  event: { id: string; type: string; body: string; createdAt: Date; seal: Buffer },
 ): Promise<number> => {
-  const values = [scope.accountId, scope.environment, event.id, event.type, event.body, event.createdAt];
+  const values = [scope.accountId, scope.environment, event.id, event.type, event.body, event.createdAt, event.seal];
   return (await db.query<{ total: number }>(insertAccountEventStatement, values))[0]!.total;
 };

@@ -1,5 +1,6 @@
 import { chainFaults } from './chainFaults.ts';
 import type { Fault } from './fault.ts';
+import { forgeryFaults } from './forgeryFaults.ts';
 import { moneyFaults } from './moneyFaults.ts';
 import { secretFaults } from './secretFaults.ts';
 import { sweepFaults } from './sweepFaults.ts';
@@ -11,4 +12,5 @@ export const allFaults: readonly Fault[] = [
   ...secretFaults,
   ...sweepFaults,
   ...tenantFaults,
+  ...forgeryFaults,
 ];

@@ -95,7 +95,7 @@ const crediting: readonly Fault[] = [
   },
   {
     harm: 'The right token on a wrong chain would be credited.',
-    file: 'src/storage/chain/transfers.ts',
+    file: 'src/storage/chain/movements.ts',
     find: 'p.caip2 <> $1 or p.contract',
     replace: "$1 = '' or p.contract",
     tests: ['watch/strays'],
@@ -103,8 +103,8 @@ const crediting: readonly Fault[] = [
   {
     harm: 'Coin that was forwarded would be credited a second time.',
     file: 'src/storage/chain/coins.ts',
-    find: '-f.amount',
-    replace: 'f.amount',
+    find: 'amount: transfer ? amount : `-${amount}`',
+    replace: 'amount',
     tests: ['watch/forwarding'],
   },
   {

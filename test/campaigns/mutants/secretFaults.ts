@@ -107,7 +107,7 @@ const webhooks: readonly Fault[] = [
   },
   {
     harm: 'A webhook could reach services on the machine of a live Florin.',
-    file: 'src/cli/florin.ts',
+    file: 'src/cli/createContext.ts',
     find: "environment === 'sandbox' && config.allowLoopbackWebhooks",
     replace: 'config.allowLoopbackWebhooks',
     tests: ['api/webhooksUrl'],
@@ -132,15 +132,15 @@ const people: readonly Fault[] = [
   {
     harm: 'A session that nobody uses would stay open.',
     file: 'src/storage/access/sessions.ts',
-    find: 'and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)',
+    find: 'and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)`',
     replace: 'and $2 > 0',
     tests: ['dashboard/sessions'],
   },
   {
     harm: 'A recovery link would work before another owner could object.',
     file: 'src/storage/access/recoveryLinks.ts',
-    find: 'and opens_at <= clock_timestamp() and',
-    replace: 'and',
+    find: ' and t.opens_at <= clock_timestamp()',
+    replace: '',
     tests: ['dashboard/memberships'],
   },
   {

@@ -83,15 +83,15 @@ export const sweepFaults: readonly Fault[] = [
   {
     harm: 'One owner would count as two, who stand behind a payout address and a new sign-in.',
     file: 'src/storage/wallets/walletApprovals.ts',
-    find: "${backers('$2')} < 2",
-    replace: "${backers('$2')} < 1",
+    find: "${backers(givenOwners('$4', '$5'), '$2')} < 2",
+    replace: "${backers(givenOwners('$4', '$5'), '$2')} < 1",
     tests: ['dashboard/twoOwners'],
   },
   {
     harm: 'An owner whom the thief invited would approve the payout address of the thief.',
     file: 'src/storage/wallets/walletApprovals.ts',
-    find: "and m.owner_since <= ${at} - interval '${establishedDays} days'",
-    replace: '',
+    find: "m.owner_since <= ${at} - interval '${establishedDays} days'",
+    replace: 'true',
     tests: ['dashboard/secondOwner'],
   },
   {

@@ -34,8 +34,8 @@ export const tenantFaults: readonly Fault[] = [
   {
     harm: 'An account could read the events of payments of others.',
     file: 'src/storage/webhooks/eventLog.ts',
-    find: 'body from events where account_id = $1 and environment = $2 and payment_id',
-    replace: 'body from events where payment_id',
+    find: 'select * from events where account_id = $1 and environment = $2 and payment_id',
+    replace: 'select * from events where payment_id',
     tests: ['api/events'],
   },
   {
@@ -62,8 +62,8 @@ export const tenantFaults: readonly Fault[] = [
   {
     harm: 'An account could read and change webhook endpoints of others.',
     file: 'src/storage/webhooks/endpoints.ts',
-    find: "const live = 'account_id = $1 and",
-    replace: "const live = 'account_id >= $1 and",
+    find: "const live = 't.account_id = $1 and",
+    replace: "const live = 't.account_id >= $1 and",
     tests: ['api/isolation'],
   },
   {

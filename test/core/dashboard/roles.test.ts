@@ -4,23 +4,23 @@ import { type Action, actions, actionsOf, mayDo, type Role, rights, roles } from
 /** The table of roles the other way round: what each of them may not do. */
 const forbidden: Readonly<Record<Role, readonly Action[]>> = {
   owner: [],
-  admin: ['wallets.approve', 'mail.test', 'team.owners'],
+  admin: ['wallets.approve', 'mail.test', 'team.owners', 'restore.review'],
   developer: [
     'payments.resolve', 'wallets.manage', 'wallets.approve', 'settlement.read', 'settlement.sweep', 'settings.manage', 'mail.test', 'team.manage',
-    'team.owners', 'audit.read',
+    'team.owners', 'restore.review', 'audit.read',
   ],
   finance: [
     'payments.create', 'payments.cancel', 'deliveries.resend', 'webhooks.manage', 'secrets.reveal', 'keys.read', 'keys.manage',
-    'wallets.manage', 'wallets.approve', 'settings.manage', 'mail.test', 'team.manage', 'team.owners',
+    'wallets.manage', 'wallets.approve', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'restore.review',
   ],
   support: [
     'payments.create', 'webhooks.manage', 'secrets.reveal', 'keys.read', 'keys.manage', 'wallets.manage', 'wallets.approve',
-    'settlement.read', 'settlement.sweep', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'audit.read',
+    'settlement.read', 'settlement.sweep', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'restore.review', 'audit.read',
   ],
   viewer: [
     'payments.export', 'payments.create', 'payments.cancel', 'payments.resolve', 'deliveries.resend', 'webhooks.manage',
     'secrets.reveal', 'keys.read', 'keys.manage', 'wallets.manage', 'wallets.approve', 'settlement.sweep', 'settings.manage', 'mail.test',
-    'team.manage', 'team.owners', 'audit.read',
+    'team.manage', 'team.owners', 'restore.review', 'audit.read',
   ],
 }; // biome-ignore format: lists
 

@@ -17,7 +17,7 @@ const calls: readonly string[] = [
   'POST /webhooks/x/replay', 'GET /webhooks/x/deliveries', 'GET /deliveries/x', 'POST /deliveries/x/resend',
   'GET /wallets', 'POST /wallets/preview', 'POST /wallets', 'POST /wallets/x/verify', 'POST /wallet-changes/x/stop',
   'POST /wallet-changes/x/approve', 'GET /announcements', 'GET /settings', 'PATCH /settings', 'POST /settings/callback-secret/reveal',
-  'POST /mail/test', 'POST /recovery/request', 'POST /sign-out',
+  'POST /restore-review', 'POST /mail/test', 'POST /recovery/request', 'POST /sign-out',
 ]; // biome-ignore format: one list
 
 /** What every call of the dashboard refuses: no session, another site, a role that may not, no proof, a wrong body. */

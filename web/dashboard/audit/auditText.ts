@@ -52,6 +52,7 @@ const words: Readonly<Record<AuditAction, Words>> = {
     label: 'Ledger corrected',
     text: (detail, subject) => `corrected the ledger of the payment ${subject} by ${word(detail, 'amount')} base units`,
   },
+  'master_key.rotated': { label: 'Master key replaced', text: () => 'replaced the master key of this installation' },
   'payment.canceled': { label: 'Payment canceled', text: (_, subject) => `canceled the payment ${subject}` },
   'payment.created': { label: 'Payment created', text: (_, subject) => `created the payment ${subject}` },
   'payment.resolved': {
@@ -107,9 +108,21 @@ const words: Readonly<Record<AuditAction, Words>> = {
   'person.signed_in': { label: 'Signed in', text: () => 'signed in' },
   'person.totp_added': { label: 'Authenticator app turned on', text: () => 'turned on the authenticator app' },
   'person.totp_removed': { label: 'Authenticator app turned off', text: () => 'turned off the authenticator app' },
+  'records.confirmed': {
+    label: 'Records confirmed',
+    text: () => 'confirmed keys, wallets, members and webhook endpoints as they are in the database',
+  },
   'recovery.exported': {
     label: 'Recovery file exported',
     text: detail => `exported a recovery file with ${word(detail, 'payments')} payments`,
+  },
+  'restore.declared': {
+    label: 'Restore declared',
+    text: () => 'declared that the account was restored from a backup',
+  },
+  'restore.reviewed': {
+    label: 'Restore reviewed',
+    text: () => 'reviewed the account after a restore and opened production',
   },
   'secret.revealed': {
     label: 'Signing secret revealed',

@@ -49,7 +49,12 @@ const Recovery = (): ReactElement => {
           )
         }
       </Answer>
-      {check.isError && <p>A recovery link works once, for one day. Ask whoever runs this Florin for a new one.</p>}
+      {check.isError && (
+        <p>
+          A recovery link works once, for one day. Get a new one where you got this one: from the sign-in page, or from
+          whoever runs this Florin.
+        </p>
+      )}
     </OutsidePage>
   );
 };

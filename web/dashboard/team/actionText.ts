@@ -25,5 +25,6 @@ export const actionText: Readonly<Record<Action, string>> = {
   'team.read': 'View the team',
   'team.manage': 'Invite, change and remove members',
   'team.owners': 'Add, change and remove owners',
+  'restore.review': 'Open production after a restore',
   'audit.read': 'View the audit log',
 };

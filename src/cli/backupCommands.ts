@@ -1,0 +1,222 @@
+import { open, readFile, stat } from 'node:fs/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { FlorinError, invalid } from '../core/errors.ts';
+import type { BackupFacts } from '../local/backup/backupItems.ts';
+import { extractBackup } from '../local/backup/extractBackup.ts';
+import { readBackup, verifyingSink } from '../local/backup/readBackup.ts';
+import { type AgeLock, isRecipient, makeIdentity } from '../vault/ageFile.ts';
+import { parseMasterKey } from '../vault/masterKey.ts';
+import { createProgress, sizeText } from './backupProgress.ts';
+import { type Common, common, print } from './commands.ts';
+import { type Config, loadConfig } from './config.ts';
+import { type KeyOptions, openBackup } from './readableBackup.ts';
+import { readBackupPassphrase } from './readPassphrase.ts';
+import { takeBackup } from './takeBackup.ts';
+
+type TakeOptions = Common & {
+  to: string;
+  recipient?: string[];
+  passphraseFile?: string;
+  plain?: boolean;
+  withMasterKey?: boolean;
+  scheduled?: boolean;
+};
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/** Ends the work cleanly, so that it can remove what it has begun. */
+const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new FlorinError('conflict', 'Interrupted. Nothing was kept.'));
+  for (const signal of signals) process.once(signal, stop);
+  try {
+    return await work(stopping.signal);
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+  }
+};
+
+const lockOf = async (options: TakeOptions, { backupRecipients }: Config): Promise<AgeLock | null> => {
+  if (options.plain) return null;
+  const recipients = options.recipient ?? (options.passphraseFile === undefined ? backupRecipients : []);
+  if (recipients.length > 0) return { kind: 'recipients', recipients };
+  const passphrase = await readBackupPassphrase(options.passphraseFile ?? null);
+  if (passphrase !== null) return { kind: 'passphrase', passphrase };
+  throw invalid(
+    undefined,
+    'Say how to encrypt the backup: --recipient age1…, --passphrase-file FILE, or not at all: --plain.',
+  );
+};
+
+const take = async (options: TakeOptions, version: string): Promise<void> => {
+  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
+  const directory = options.to === '-' ? null : options.to;
+  const onBytes = createProgress('read');
+  const taken = await interruptible(async signal => {
+    const lock = await lockOf(options, config);
+    const isScheduled = options.scheduled ?? false;
+    const withMasterKey = options.withMasterKey ?? false;
+    return takeBackup({ config, version, directory, lock, withMasterKey, isScheduled, signal, onBytes });
+  });
+  const { file, bytes, backupAt } = taken;
+  const key = options.withMasterKey
+    ? 'The master key is in it.'
+    : 'The master key is not in it: keep a copy of the key elsewhere.';
+  const text = `Backed up what was there at ${backupAt}: ${sizeText(bytes)} in ${file ?? 'the output'}. ${key}`;
+  // The standard output is the backup itself.
+  if (file === null) console.error(text);
+  else print(options, taken, text);
+};
+
+const recipientOf = (text: string, before: string[] = []): string[] => {
+  if (!isRecipient(text)) throw new InvalidArgumentError('It must be a public key of age, which begins with age1.');
+  return [...before, text];
+};
+
+const addTake = (backup: Command, version: string): void => {
+  const command = common(
+    backup
+      .command('take', { isDefault: true })
+      .description('Back up the embedded database and the data directory of a running Florin, without stopping it.'),
+  )
+    .requiredOption('--to <dir>', 'A directory for the file; - is the standard output.')
+    .addOption(
+      new Option(
+        '--recipient <key>',
+        'Encrypt for this public key of age (age1…). May be repeated. Default: FLORIN_BACKUP_RECIPIENT.',
+      )
+        .argParser(recipientOf)
+        .conflicts(['passphraseFile', 'plain']),
+    )
+    .addOption(
+      new Option('--passphrase-file <file>', 'Encrypt with the passphrase in the first line of this file.').conflicts(
+        'plain',
+      ),
+    )
+    .addOption(
+      new Option('--plain', 'Do not encrypt. Whoever reads the file reads your database.').conflicts('withMasterKey'),
+    )
+    .option('--with-master-key', 'Put the master key into the backup.')
+    .addOption(new Option('--scheduled').hideHelp());
+  command.action((options: TakeOptions) => take(options, version));
+};
+
+const readingOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--identity <file>', 'File with the secret key of age (AGE-SECRET-KEY-1…).').conflicts(
+        'passphraseFile',
+      ),
+    )
+    .option('--passphrase-file <file>', 'The passphrase is the first line of this file.');
+
+const addVerify = (backup: Command): void => {
+  const command = backup
+    .command('verify <path>')
+    .description('Decrypt a backup and check every byte of it. A path of - is the standard input.')
+    .option('--json', 'Print JSON.');
+  readingOptions(command).action(async (path: string, options: KeyOptions & { json?: boolean }) => {
+    const read = await readBackup(openBackup(path, options), verifyingSink, createProgress('verified'));
+    const { facts, files, bytes } = read;
+    const { backupAt, florin, postgres, hasMasterKey } = facts;
+    const key = hasMasterKey ? 'with the master key' : 'without the master key';
+    const text = `The backup of ${backupAt} is whole: ${files} files, ${sizeText(bytes)}, of Florin ${florin} and PostgreSQL ${postgres}, ${key}.`;
+    print(options, { ok: true, backupAt, florin, postgres, hasMasterKey, files, bytes }, text);
+  });
+};
+
+const addIdentity = (backup: Command): void => {
+  backup
+    .command('identity')
+    .description(
+      'Make a key pair of age: a new file with the secret key, which opens backups, and the public key for --recipient.',
+    )
+    .requiredOption('--output <file>', 'A new file. Keep it where the backups are not.')
+    .option('--json', 'Print JSON.')
+    .action(async (options: { output: string; json?: boolean }) => {
+      const { identity, recipient } = await makeIdentity();
+      const file = await open(options.output, 'wx', 0o600);
+      try {
+        await file.writeFile(`# public key: ${recipient}\n${identity}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      print(options, { file: options.output, recipient }, recipient);
+    });
+};
+
+type RestoreOptions = Common & KeyOptions & { from: string; masterKeyFile?: string };
+
+/** The key that a backup lacks, once it is known to be the right one. Null if the start reads it from the environment. */
+const neededKey = async (
+  { hasMasterKey, masterKeyFingerprint }: BackupFacts,
+  given: string | null,
+  { masterKey }: Config,
+): Promise<void> => {
+  if (hasMasterKey) return;
+  const text = given ?? masterKey;
+  if (text === null) {
+    throw invalid(
+      undefined,
+      'The backup does not contain the master key. Give it with --master-key-file FILE, or in FLORIN_MASTER_KEY.',
+    );
+  }
+  const { fingerprint } = parseMasterKey(text);
+  if (masterKeyFingerprint === null || fingerprint === masterKeyFingerprint) return;
+  throw new FlorinError(
+    'conflict',
+    'The master key is not the one of this backup. No address or secret could be verified with it.',
+  );
+};
+
+const restore = async (options: RestoreOptions): Promise<void> => {
+  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
+  const { dataDir, database } = config;
+  if (database !== null) {
+    throw new FlorinError(
+      'conflict',
+      'A backup contains the embedded database, and DATABASE_URL names another one. Unset it.',
+    );
+  }
+  if (options.from !== '-' && (await stat(options.from)).isDirectory()) {
+    throw invalid('from', `${options.from} is a directory. Name one of its files.`);
+  }
+  const given =
+    options.masterKeyFile === undefined ? null : `${(await readFile(options.masterKeyFile, 'utf8')).trim()}\n`;
+  const { facts, files, bytes } = await extractBackup(openBackup(options.from, options), {
+    dataDir,
+    masterKey: given,
+    begin: each => neededKey(each, given, config),
+    onBytes: createProgress('restored'),
+  });
+  const { backupAt, hasMasterKey } = facts;
+  const key = hasMasterKey || given !== null ? '' : ' Start it with the same FLORIN_MASTER_KEY.';
+  const text = [
+    `The backup of ${backupAt} is in ${dataDir}: ${files} files, ${sizeText(bytes)}.`,
+    `Next: florin start --data-dir ${dataDir}${key}`,
+    'This start declares the restore by itself. Addresses that may have been given out since the backup are skipped and watched, and production stays closed until an owner of each account has reviewed it. Then run florin doctor.',
+    'Stop the Florin that the backup is of, unless this is a drill: both would send its webhooks.',
+  ].join('\n');
+  print(options, { dataDir, backupAt, files, bytes }, text);
+};
+
+/** `florin backup` with its parts, and `florin restore`. */
+export const addBackupCommands = (program: Command, version: string): void => {
+  const backup = program
+    .command('backup')
+    .description('Back up a running Florin: florin backup --to DIR. See florin backup take --help.');
+  addTake(backup, version);
+  addVerify(backup);
+  addIdentity(backup);
+  const command = common(
+    program
+      .command('restore')
+      .description(
+        'Restore a backup of florin backup into an empty data directory. The next start there declares the restore.',
+      ),
+  )
+    .requiredOption('--from <path>', 'The backup; - is the standard input.')
+    .addOption(new Option('--master-key-file <file>', 'File with the master key, if the backup does not contain it.'));
+  readingOptions(command).action((options: RestoreOptions) => restore(options));
+};

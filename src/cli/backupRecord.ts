@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../core/errorCode.ts';
+import { writeFileAtomically } from '../local/writeFileAtomically.ts';
+import type { Config } from './config.ts';
+
+/** What the schedule of this data directory has done. A file, because `florin doctor` may lack the server's settings. */
+export type BackupRecord = {
+  /** Null: backups are not scheduled. */
+  readonly schedule: { readonly hours: number; readonly since: string } | null;
+  readonly last: { readonly backupAt: string; readonly file: string; readonly bytes: number } | null;
+  /** Since when no attempt has succeeded. */
+  readonly failing: { readonly since: string; readonly reason: string } | null;
+};
+
+type Directory = Pick<Config, 'dataDir'>;
+
+const pathOf = ({ dataDir }: Directory): string => join(dataDir, 'backups.json');
+
+const nothing: BackupRecord = { schedule: null, last: null, failing: null };
+
+/** A damaged file is only a memory of what was done, and the next success replaces it. */
+export const readBackupRecord = async (config: Directory): Promise<BackupRecord> => {
+  try {
+    return { ...nothing, ...(JSON.parse(await readFile(pathOf(config), 'utf8')) as Partial<BackupRecord>) };
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return nothing;
+    throw error;
+  }
+};
+
+export const writeBackupRecord = (config: Directory, record: BackupRecord): Promise<void> =>
+  writeFileAtomically(pathOf(config), `${JSON.stringify(record)}\n`, 0o600);
+
+const hourMs = 3_600_000;
+
+/** For `florin doctor`. */
+export const judgeBackups = (
+  { schedule, last, failing }: BackupRecord,
+  nowMs: number,
+): { readonly ok: boolean; readonly detail: string } => {
+  if (schedule === null)
+    return { ok: true, detail: 'not scheduled: set FLORIN_BACKUP_DIR, or run florin backup yourself' };
+  const { hours, since } = schedule;
+  // Before the first success, the schedule itself counts.
+  const newest = Math.max(Date.parse(last?.backupAt ?? since), last === null ? 0 : Date.parse(last.backupAt));
+  const latest = last === null ? `none since ${since}` : `the last one is from ${last.backupAt} (${last.file})`;
+  const why = failing === null ? '' : `, and attempts fail since ${failing.since}: ${failing.reason}`;
+  return { ok: nowMs - newest <= 2 * hours * hourMs, detail: `every ${hours} hours; ${latest}${why}` };
+};

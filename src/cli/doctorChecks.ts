@@ -1,0 +1,150 @@
+import { access } from 'node:fs/promises';
+import type { AdminContext } from '../engine/access/accounts.ts';
+import { dashboardUrlFaults } from '../engine/access/dashboardUrl.ts';
+import { type Verified, verifyAuditLogs, verifyWalletHistory, verifyWallets } from '../engine/chain/verifyRecords.ts';
+import { areRowsSealed } from '../engine/seals/sealRows.ts';
+import { verifySeals } from '../engine/seals/verifySeals.ts';
+import { indexFaults } from '../engine/settlement/indexFaults.ts';
+import { allChains, type ChainRow } from '../storage/chain/chains.ts';
+import { listOpenReviews } from '../storage/chain/restoreReviews.ts';
+import { readRestoreGate } from '../storage/chain/restores.ts';
+import type { Database } from '../storage/database.ts';
+import { countFaults, deliveryFaults, historyFaults, orphanFaults, passkeyFaults } from '../storage/integrity.ts';
+import { countPendingMigrations } from '../storage/migrate.ts';
+import { countParkedOutgoing } from '../storage/outbox.ts';
+import { listDifferences } from '../storage/settlement/differences.ts';
+import { ledgerFaults } from '../storage/settlement/ledger.ts';
+import { allReconciliations, countSuspected } from '../storage/settlement/reconciliation.ts';
+import { keepAuditHeads } from './auditHeadsFile.ts';
+import { type Comparison, compareReadChains } from './compareWithChains.ts';
+import type { Config } from './config.ts';
+import { keepPersonRevisions } from './personRevisionsFile.ts';
+
+/** What a check found, for people. */
+export type Told = { readonly ok: boolean; readonly detail: string };
+
+const shownDifferences = 1_000;
+
+export const verified = ({ checked, problems }: Verified, what: string): Told => ({
+  ok: problems.length === 0,
+  detail: problems.length === 0 ? `${checked} ${what} verified` : problems.join('; '),
+});
+
+const hasDirectory = ({ dataDir }: Config): Promise<boolean> =>
+  access(dataDir).then(
+    () => true,
+    () => false,
+  );
+
+/** Compares the logs with the ends stored in the data directory, if there is one. */
+export const examineAuditLogs = async (config: Config, admin: AdminContext): Promise<Verified> => {
+  const { checked, problems } = await verifyAuditLogs(admin);
+  // The end of a log with problems must not be stored.
+  if (problems.length > 0 || !(await hasDirectory(config))) return { checked, problems };
+  return { checked, problems: await keepAuditHeads(config, admin) };
+};
+
+/** The seal of every row, and what a seal cannot show about people. */
+export const examineSeals = async (config: Config, admin: AdminContext): Promise<Verified> => {
+  if (!(await areRowsSealed(admin))) {
+    return { checked: 0, problems: ['the rows of this database are not sealed yet: start Florin'] };
+  }
+  const { checked, problems } = await verifySeals(admin);
+  const earlier = (await hasDirectory(config)) ? await keepPersonRevisions(config, admin) : [];
+  const missing = await passkeyFaults(admin.db);
+  return { checked, problems: [...problems, ...(await dashboardUrlFaults(admin)), ...missing, ...earlier] };
+};
+
+export const examineWallets = async (admin: AdminContext): Promise<Verified> => {
+  const { checked, problems } = await verifyWallets(admin);
+  return { checked, problems: [...problems, ...(await verifyWalletHistory(admin))] };
+};
+
+/** A round takes hours with millions of addresses, and a new one starts every hour. */
+const longestRoundHours = 48;
+
+/** What is wrong with the comparison of forwarders on chains that are read now. */
+const roundProblems = async (db: Database): Promise<string[]> => {
+  const rounds = new Map((await allReconciliations(db)).map(round => [round.caip2, round]));
+  const isRead = ({ leaseUntil }: ChainRow): boolean => leaseUntil !== null && leaseUntil.getTime() > Date.now();
+  return (await allChains(db)).filter(isRead).flatMap(({ caip2 }) => {
+    const round = rounds.get(caip2);
+    const isLate = (round?.ageSeconds ?? 0) > longestRoundHours * 3_600;
+    return isLate ? [`the comparison of addresses on ${caip2} takes more than ${longestRoundHours} hours`] : [];
+  });
+};
+
+const chainsText = ({ chains, skipped }: Comparison): string => {
+  const sum = chains.reduce((total, { compared }) => total + compared, 0);
+  const text = `${sum} addresses on ${chains.length} chains were compared with the chain`;
+  return skipped.length === 0 ? text : `${text}, and ${skipped.join(', ')} not, because nothing reads it now`;
+};
+
+/** Compares the whole ledger with the transfers that it is derived from. */
+export const examineFacts = async (db: Database): Promise<Told> => {
+  const problems = (await ledgerFaults(db)).map(
+    ({ accountId, environment, caip2, contract, source, destination, posted, facts }) =>
+      `${accountId} ${environment} ${caip2} ${contract ?? 'native coin'}: ${source} to ${destination} is ${posted}, and its facts add up to ${facts}`,
+  );
+  return problems.length === 0 ? { ok: true, detail: 'equals its facts' } : { ok: false, detail: problems.join('; ') };
+};
+
+/** Open differences between addresses and the records. With `deep`, every forwarder is compared with its chain first. */
+export const examineLedger = async (db: Database, isDeep: boolean): Promise<Told> => {
+  const comparison = isDeep ? await compareReadChains(db) : null;
+  const open = (await listDifferences(db, shownDifferences)).length;
+  const count = open === shownDifferences ? `${open} or more` : `${open}`;
+  const waiting = isDeep ? await countSuspected(db) : 0;
+  const problems = [
+    ...(open === 0 ? [] : [`open differences: ${count}. Run florin ledger differences`]),
+    ...(waiting === 0 ? [] : [`differences that wait until their block is final: ${waiting}`]),
+    ...(isDeep ? await roundProblems(db) : []),
+  ];
+  if (problems.length > 0) return { ok: false, detail: problems.join('; ') };
+  if (comparison === null) return { ok: true, detail: 'no difference is open' };
+  return { ok: true, detail: `no difference is open; ${chainsText(comparison)}` };
+};
+
+/** What only reading every row shows: rows that were removed, and counts that were changed. */
+export const examineRecords = async (db: Database): Promise<Told> => {
+  const problems = [
+    ...(await orphanFaults(db)),
+    ...(await countFaults(db)),
+    ...(await historyFaults(db)),
+    ...(await deliveryFaults(db)),
+    ...(await indexFaults(db)),
+  ];
+  return problems.length === 0
+    ? { ok: true, detail: 'nothing is missing' }
+    : { ok: false, detail: problems.join('; ') };
+};
+
+export const checkMigrations = async (db: Database): Promise<Told> => {
+  const pending = await countPendingMigrations(db);
+  return pending === 0
+    ? { ok: true, detail: 'up to date' }
+    : { ok: false, detail: `${pending} are missing: run florin migrate, or start Florin` };
+};
+
+const shownReviews = 100;
+
+/** What waits for the operator or for owners after a restore. */
+export const examineRestores = async (db: Database): Promise<Told> => {
+  const gate =
+    (await readRestoreGate(db)) === 'open' ? [] : ['the database was restored or moved: run florin restored'];
+  const open = (await listOpenReviews(db, shownReviews)).map(({ accountId, accountName, restoredAt, hasOwner }) => {
+    const what = `production of ${accountId} (${accountName}) is closed since the restore at ${restoredAt.toISOString()}`;
+    const next = hasOwner ? 'an owner reviews it in the dashboard' : `run florin restored --review ${accountId}`;
+    return `${what}: ${next}`;
+  });
+  const problems = [...gate, ...open];
+  return problems.length === 0 ? { ok: true, detail: 'nothing waits' } : { ok: false, detail: problems.join('; ') };
+};
+
+/** What was given up. Its content is encrypted and stays so. */
+export const examineOutbox = async (db: Database): Promise<Told> => {
+  const parked = await countParkedOutgoing(db);
+  if (parked.length === 0) return { ok: true, detail: 'nothing was given up' };
+  const counts = parked.map(({ kind, total, latest }) => `${total} × ${kind}, the latest at ${latest.toISOString()}`);
+  return { ok: false, detail: `given up in the last 30 days: ${counts.join('; ')}. The log has the reasons` };
+};

@@ -1,0 +1,36 @@
+import { callContract, readCode } from '../chains/evm/callContract.ts';
+import { estimateGas } from '../chains/evm/estimateGas.ts';
+import type { Environment } from '../core/environment.ts';
+import type { Network } from '../core/registry/networks.ts';
+import type { Context, EnvironmentSettings } from '../engine/context.ts';
+import { createMailer } from '../mail/mailer.ts';
+import type { Sender } from '../webhooks/send.ts';
+import { sendSigned } from '../webhooks/sendSigned.ts';
+import type { Config } from './config.ts';
+
+/** What use cases send at once, while somebody waits for the result. */
+export const sending = (
+  { mail }: Config,
+  sender: Sender,
+  settings: Readonly<Record<Environment, EnvironmentSettings>>,
+): Pick<Context, 'deliver' | 'sendMail'> => ({
+  async deliver({ environment, ...webhook }) {
+    const { allowLoopback } = settings[environment];
+    const { outcome } = await sendSigned(sender, { ...webhook, allowLoopback });
+    const { delivered, statusCode, durationMs, error } = outcome;
+    return { delivered, statusCode, durationMs, error };
+  },
+  sendMail: mail && createMailer(mail),
+});
+
+const rpcUrlsOf = (networks: readonly Network[], caip2: string): string[] => [
+  ...new Set(networks.filter(network => network.caip2 === caip2).flatMap(network => network.rpcUrls)),
+];
+
+export const nodeCalls = (
+  networks: readonly Network[],
+): Pick<Context, 'estimateGas' | 'callContract' | 'readCode'> => ({
+  estimateGas: (caip2, transaction) => estimateGas(rpcUrlsOf(networks, caip2), transaction),
+  callContract: (caip2, transaction) => callContract(rpcUrlsOf(networks, caip2), transaction),
+  readCode: (caip2, address) => readCode(rpcUrlsOf(networks, caip2), address),
+});

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../core/errorCode.ts';
+import { FlorinError } from '../core/errors.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
+import { comparePeople, type PersonRevisions } from '../engine/access/personRevisions.ts';
+import { writeFileAtomically } from '../local/writeFileAtomically.ts';
+import type { Config } from './config.ts';
+
+const isRevisions = (value: unknown): value is PersonRevisions =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every(each => typeof each === 'string' && /^\d{1,18}$/.test(each));
+
+const readRemembered = async (path: string): Promise<PersonRevisions> => {
+  const text = await readFile(path, 'utf8').catch(error => {
+    if (hasCode(error, 'ENOENT')) return '{}';
+    throw error;
+  });
+  const unreadable = new FlorinError(
+    'conflict',
+    `${path} was changed or damaged. Find the cause, then delete the file.`,
+  );
+  try {
+    const revisions: unknown = JSON.parse(text);
+    if (isRevisions(revisions)) return revisions;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw unreadable;
+};
+
+/** Stores how often the row of each person was changed, and returns who is as they were before. */
+export const keepPersonRevisions = async (
+  config: Pick<Config, 'dataDir'>,
+  admin: Pick<AdminContext, 'db' | 'vault'>,
+): Promise<string[]> => {
+  const path = join(config.dataDir, 'person-revisions.json');
+  const { problems, revisions } = await comparePeople(admin, await readRemembered(path));
+  await writeFileAtomically(path, `${JSON.stringify(revisions)}\n`, 0o600);
+  return problems;
+};

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasCode } from '../core/errorCode.ts';
+import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
+import type { Context } from '../engine/context.ts';
+import { type Loop, startLoop } from '../workers/loop.ts';
+import { type BackupRecord, readBackupRecord, writeBackupRecord } from './backupRecord.ts';
+import type { Config } from './config.ts';
+import { type BackupTaken, scheduledPrefix } from './takeBackup.ts';
+
+type Schedule = NonNullable<Config['backups']>;
+
+const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
+const [hourMs, lookEveryMs] = [3_600_000, 60_000];
+const keptOutput = 20_000;
+/** Below the server and its database. */
+const niceness = 10;
+
+const lower = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness);
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH', 'EACCES', 'EPERM', 'ERR_SYSTEM_ERROR')) throw error;
+  }
+};
+
+/**
+ * Runs `florin backup` in a process of its own: reading, hashing and encrypting gigabytes would delay every request of this
+ * one. Settings come from the environment, as for the command that a person runs.
+ */
+const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal: AbortSignal): Promise<BackupTaken> =>
+  new Promise((resolve, reject) => {
+    const to = recipients.flatMap(recipient => ['--recipient', recipient]);
+    const args = [florin, 'backup', '--scheduled', '--to', directory, ...to, '--data-dir', dataDir, '--json'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
+    lower(child);
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout = (stdout + text).slice(-keptOutput);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-keptOutput);
+    });
+    let failure: unknown = null;
+    child.once('error', error => {
+      failure = error;
+      // It was not started, or is about to end.
+      if (child.pid === undefined) reject(error);
+    });
+    child.once('close', code => {
+      if (code === 0) return resolve(JSON.parse(stdout) as BackupTaken);
+      const said = stderr.split('\n').filter(line => line.startsWith('florin: '));
+      reject(failure ?? new Error(said.at(-1)?.slice('florin: '.length) ?? `florin backup ended with ${code}`));
+    });
+  });
+
+/** Removes all but the newest of this directory's schedule, and what a killed process left unfinished. */
+const removeOlder = async ({ directory, keep }: Schedule, instance: string): Promise<void> => {
+  const prefix = scheduledPrefix(instance);
+  const names = await readdir(directory);
+  const whole = names.filter(name => name.startsWith(prefix) && name.endsWith('.tar.zst.age')).sort();
+  const unfinished = names.filter(name => name.startsWith(`.${prefix}`) && name.endsWith('.partial'));
+  for (const name of [...whole.slice(0, -keep), ...unfinished]) await rm(join(directory, name), { force: true });
+};
+
+/** When the next attempt is due. After a failure, an hour later at most. */
+const dueMs = ({ last }: BackupRecord, hours: number, failedMs: number | null): number => {
+  const regular = last === null ? 0 : Date.parse(last.backupAt) + hours * hourMs;
+  return failedMs === null ? regular : failedMs + Math.min(hours, 1) * hourMs;
+};
+
+/** `lookMs` is for tests. */
+const startBackups = async (
+  config: Config,
+  schedule: Schedule,
+  context: Context,
+  { instance, lookMs = lookEveryMs }: { readonly instance: string; readonly lookMs?: number | undefined },
+): Promise<Loop> => {
+  const { hours, directory } = schedule;
+  const { log, clock } = context;
+  const before = await readBackupRecord(config);
+  const since = before.schedule?.since ?? new Date(clock.nowMs()).toISOString();
+  await writeBackupRecord(config, { ...before, schedule: { hours, since } });
+  let failedMs: number | null = null;
+  const attempt = async (record: BackupRecord, signal: AbortSignal): Promise<void> => {
+    try {
+      const { backupAt, file, bytes } = await runBackup(config.dataDir, schedule, signal);
+      await writeBackupRecord(config, { ...record, last: { backupAt, file: file!, bytes }, failing: null });
+      failedMs = null;
+      log.info({ file, bytes, backupAt }, 'a backup was taken');
+      await removeOlder(schedule, instance);
+    } catch (error) {
+      if (signal.aborted) return;
+      failedMs = clock.nowMs();
+      log.error({ directory, err: error }, 'the scheduled backup failed');
+      const failing = record.failing ?? {
+        since: new Date(failedMs).toISOString(),
+        reason: error instanceof Error ? error.message : String(error),
+      };
+      await writeBackupRecord(config, { ...record, failing });
+      // Once until the next success: an alert every hour would be ignored.
+      if (record.failing === null) await alertOfBackup(context, new Date(failedMs));
+    }
+  };
+  return startLoop({
+    name: 'backups',
+    intervalMs: lookMs,
+    log,
+    async work(signal) {
+      const record = await readBackupRecord(config);
+      if (clock.nowMs() >= dueMs(record, hours, failedMs)) await attempt(record, signal);
+      return false;
+    },
+  });
+};
+
+/** `florin doctor` must not wait for backups that nobody schedules any more. */
+const forgetSchedule = async (config: Config): Promise<void> => {
+  const record = await readBackupRecord(config);
+  if (record.schedule !== null) await writeBackupRecord(config, { ...record, schedule: null, failing: null });
+};
+
+/** The embedded database has this one process, so it takes the backups whatever its roles. */
+export const scheduleBackups = async (
+  config: Config,
+  context: Context,
+  options: { readonly instance: string; readonly lookMs?: number | undefined },
+): Promise<Loop[]> => {
+  if (config.backups) return [await startBackups(config, config.backups, context, options)];
+  await forgetSchedule(config);
+  return [];
+};

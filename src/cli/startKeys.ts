@@ -1,0 +1,24 @@
+import type { Log } from '../core/log.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
+import { ensureInstanceId } from '../local/instanceId.ts';
+import { monotonicMs, type OpenStorage, openAdmin } from './compose.ts';
+import type { Config } from './config.ts';
+import { openKeys, startKeyWatch } from './masterKeys.ts';
+import { sealOnce } from './sealsFile.ts';
+import type { Stack } from './stack.ts';
+
+/** Opens the vault, follows rotations of its key, and seals the rows of an older database. */
+export const startKeys = async (
+  config: Config,
+  parts: { readonly storage: OpenStorage; readonly log: Log; readonly stack: Stack },
+): Promise<{ readonly admin: AdminContext; readonly holder: string }> => {
+  const { storage, log, stack } = parts;
+  const holder = await ensureInstanceId(config.dataDir);
+  const ring = await openKeys(config, storage.db, log);
+  // The last loop to stop: the others make values until they have stopped.
+  const keyWatch = startKeyWatch(config, { db: storage.db, ring, holder, log, monotonicMs });
+  stack.push('key watch', () => keyWatch.stop());
+  const admin = await openAdmin(config, storage, log, ring);
+  await sealOnce(config, admin, log);
+  return { admin, holder };
+};

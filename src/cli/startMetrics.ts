@@ -1,0 +1,80 @@
+import type { Context } from '../engine/context.ts';
+import { startMetricsListener } from '../http/edge/metricsListener.ts';
+import { expositionType, writeExposition } from '../metrics/exposition.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createProcessMetrics } from '../metrics/processMetrics.ts';
+import { type ConnectionSettings, openDatabase } from '../storage/database.ts';
+import { isLoopbackHost } from '../webhooks/guard.ts';
+import { readBackupRecord } from './backupRecord.ts';
+import { monotonicMs } from './compose.ts';
+import { type Config, ConfigError } from './config.ts';
+import { createReadings } from './metricsReadings.ts';
+import { portProblem } from './refuseTakenPorts.ts';
+import type { Stack } from './stack.ts';
+import { meteredChains } from './watchedChains.ts';
+
+/** For each statement. What takes longer is left out of this answer. */
+const queryTimeoutMs = 1_000;
+
+/** The name in a Host header, without the port. Null if it is none. */
+const hostnameOf = (host: string | undefined): string | null => URL.parse(`http://${host}`)?.hostname ?? null;
+
+/**
+ * On loopback, a page in the operator's browser could reach the listener by a name that leads there. So the Host header
+ * must be a loopback name. Elsewhere, any name may be right.
+ */
+const admitting = (hosts: readonly string[]): ((host: string | undefined) => boolean) =>
+  hosts.every(isLoopbackHost)
+    ? host => {
+        const name = hostnameOf(host);
+        return name !== null && isLoopbackHost(name);
+      }
+    : () => true;
+
+/** Serves the metrics of this process on a listener of its own. Returns its port. */
+export const startMetrics = async (parts: {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly context: Context;
+  readonly service: ConnectionSettings;
+  readonly bound: { address: string; port: number }[];
+  readonly stack: Stack;
+}): Promise<number> => {
+  const { config, metrics, context, service, bound, stack } = parts;
+  const { log } = context;
+  const { port, hosts } = config.metrics!;
+  const chains = meteredChains(context.networks.all());
+  metrics.startSeries(chains);
+  const db = openDatabase(service, { log, maxConnections: 1, applicationName: 'florin metrics', queryTimeoutMs });
+  stack.push('metrics connection', () => db.close());
+  const own = createProcessMetrics(monotonicMs);
+  stack.push('process metrics', own.stop);
+  const read = createReadings({
+    db,
+    pools: { main: context.db, lists: context.listDb },
+    chains,
+    dataDir: config.dataDir,
+    async lastBackup() {
+      const { last } = await readBackupRecord(config);
+      return last && new Date(last.backupAt);
+    },
+  });
+  const write = async (): Promise<string> =>
+    writeExposition([...own.families(), ...metrics.families(), ...(await read())]);
+  try {
+    const listener = await startMetricsListener({
+      port,
+      hosts,
+      admits: admitting(hosts),
+      contentType: expositionType,
+      write,
+      log,
+    });
+    stack.push('metrics listener', listener.close);
+    bound.push(...hosts.map(address => ({ address, port: listener.port })));
+    return listener.port;
+  } catch (error) {
+    const problem = portProblem(error, port);
+    throw problem === null ? error : new ConfigError([problem]);
+  }
+};

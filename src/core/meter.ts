@@ -1,0 +1,13 @@
+import type { AttemptVerdict } from './delivery.ts';
+
+/** What the rooms count for the operator. Only numbers and fixed names: nothing that a client chooses. */
+export type Meter = {
+  /** One statement wrote this many payments. */
+  createBatch(payments: number): void;
+  deliveryAttempt(result: AttemptVerdict['kind']): void;
+  /** A node gave no usable answer. `node` is its place in the configuration, from 0: its URL may contain a key. */
+  rpcFault(caip2: string, node: number): void;
+};
+
+/** For a process whose metrics nobody asked for. */
+export const silentMeter: Meter = { createBatch() {}, deliveryAttempt() {}, rpcFault() {} };

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Queryable, Row } from '../database.ts';
+import { forgetChanges, type SealedChange, type SealedTableName, sealedChanges, sealedText } from '../seals.ts';
+
+/** The tables whose rows an account's register lists. A seal cannot show that an earlier row was put back; this does. */
+const registeredTables = [
+  'api_keys',
+  'memberships',
+  'restore_reviews',
+  'wallet_approvals',
+  'wallet_stops',
+  'wallets',
+  'webhook_endpoints',
+] as const satisfies readonly SealedTableName[];
+type RegisteredTable = (typeof registeredTables)[number];
+
+export const isRegistered = (table: string): table is RegisteredTable =>
+  (registeredTables as readonly string[]).includes(table);
+
+const digits = 32;
+
+/** A row in the register: its table, and a hash of what its seal covers. */
+const lineOf = (table: SealedTableName, text: string): string =>
+  `${table} ${createHash('sha256').update(text).digest('hex').slice(0, digits)}`;
+
+const registerText = (accountId: string): string => `(select coalesce(string_agg(line, E'\\n' order by line), '') from (
+    ${registeredTables
+      .map(
+        table => `select ('${table} ' || left(encode(pg_catalog.sha256(convert_to(${sealedText(table, 'r')}, 'UTF8')), 'hex'), ${digits}))
+        collate "C" as line from ${table} r where r.account_id = ${accountId}`,
+      )
+      .join(' union all ')}
+  ) lines)`;
+
+/** The end of an account's audit log with the register that it vouches for, as JSON. */
+export type RegisterState = {
+  readonly accountId: string;
+  readonly sequence: string;
+  /** Hexadecimal, as the next two. */
+  readonly hash: string;
+  readonly seal: string | null;
+  /** Of the register as the tables are now. */
+  readonly digest: string;
+};
+
+/** For a `select`: the state of an account's register, read at the same moment as the rows that are used. */
+export const registerState = (accountId: string): string => `(
+    select json_build_object('accountId', h.account_id, 'sequence', h.sequence::text, 'hash', encode(h.hash, 'hex'),
+      'seal', encode(h.row_seal, 'hex'),
+      'digest', encode(pg_catalog.sha256(convert_to(${registerText('h.account_id')}, 'UTF8')), 'hex'))
+    from audit_heads h where h.account_id = ${accountId})`;
+
+/** `keptDigest` is of the register as the end of the log has it, to compare with the next one. */
+export type AccountRegister = Row & {
+  readonly accountId: string;
+  readonly state: RegisterState | null;
+  readonly keptDigest: string | null;
+};
+
+const stateStatement = {
+  name: 'register-states',
+  text: `select a.id as "accountId", ${registerState('a.id')} as state,
+      (select encode(pg_catalog.sha256(convert_to(h.register, 'UTF8')), 'hex') from audit_heads h
+        where h.account_id = a.id) as "keptDigest"
+    from accounts a
+    where ($1::text[] is null or a.id = any($1)) and ($2::text is null or a.id > $2) order by a.id limit $3`,
+};
+export const readRegisterStates = (
+  db: Queryable,
+  which: { accountIds: readonly string[] | null; after: string | null; limit: number },
+): Promise<AccountRegister[]> => db.query(stateStatement, [which.accountIds, which.after, which.limit]);
+
+const readStatement = { name: 'register-read', text: `select ${registerText('$1')} as register` };
+/** The register as the tables are now: sorted lines. */
+export const readRegister = async (tx: Queryable, accountId: string): Promise<string> =>
+  (await tx.query<Row & { register: string }>(readStatement, [accountId]))[0]!.register;
+
+export const registerDigest = (register: string): Buffer => createHash('sha256').update(register).digest();
+
+type RegisteredChange = SealedChange & { readonly accountId: string };
+
+const accountOf = ({ after }: SealedChange): string => (JSON.parse(after) as { account_id: string }).account_id;
+const isOfRegister = ({ table, before, after }: SealedChange): boolean => isRegistered(table) && before !== after;
+
+/** What a transaction changed in registers and no audit row vouches for yet. */
+export const registeredChanges = (tx: Queryable): RegisteredChange[] =>
+  sealedChanges(tx)
+    .filter(isOfRegister)
+    .map(change => ({ ...change, accountId: accountOf(change) }));
+
+/** An audit row vouches for the register as it is now. */
+export const settleRegister = (tx: Queryable, accountId: string): void =>
+  forgetChanges(tx, change => isOfRegister(change) && accountOf(change) === accountId);
+
+/** The register that follows from the one before and what a transaction changed. */
+export const expectedRegister = (tx: Queryable, before: string, accountId: string): string => {
+  const lines = before === '' ? [] : before.split('\n');
+  for (const change of registeredChanges(tx)) {
+    if (change.accountId !== accountId) continue;
+    const old = change.before === null ? -1 : lines.indexOf(lineOf(change.table, change.before));
+    if (old >= 0) lines.splice(old, 1);
+    lines.push(lineOf(change.table, change.after));
+  }
+  return lines.sort().join('\n');
+};

@@ -1,0 +1,79 @@
+import type { Queryable, Row } from './database.ts';
+
+/**
+ * A large table, whose seals are computed where its rows are written. `values` has what a seal covers, in order, as SQL
+ * for the alias t that gives text or null. `open` has the columns that it does not cover, each with the reason.
+ */
+export type LargeTable = {
+  readonly table: string;
+  readonly key: readonly string[];
+  readonly values: readonly string[];
+  /** The columns that `values` covers. */
+  readonly covered: readonly string[];
+  readonly open: Readonly<Record<string, string>>;
+  /** SQL for the alias t: rows that have no seal and need none. */
+  readonly unsealed?: string;
+};
+
+/** Makes and checks seals with a key that is not in the database. */
+export type RowSealer = {
+  rowSeal(table: string, values: readonly (string | null)[]): Buffer;
+  isRowSeal(table: string, values: readonly (string | null)[], seal: Uint8Array): boolean;
+};
+
+/** Whether the seal, in hexadecimal digits, is the one of these values. */
+export const isSealedAs = (
+  sealer: RowSealer,
+  table: string,
+  values: readonly (string | null)[],
+  seal: string | null,
+): boolean => seal !== null && sealer.isRowSeal(table, values, Buffer.from(seal, 'hex'));
+
+/** SQL for the milliseconds of a time, as text. */
+export const msText = (time: string): string => `(extract(epoch from ${time}) * 1000)::bigint::text`;
+
+/** A row's key as JSON, what its seal covers, and its seal in hexadecimal digits. */
+export type LargeRow = Row & {
+  readonly key: string;
+  readonly values: readonly (string | null)[];
+  readonly seal: string | null;
+};
+
+const keyed = (key: readonly string[], alias: string): string => key.map(name => `${alias}.${name}`).join(', ');
+
+/** Rows in the order of their keys, after the key `after`: all, or only those without a seal. */
+export const readLargeRows = (
+  db: Queryable,
+  { table, key, values, unsealed = 'false' }: LargeTable,
+  page: { after: string | null; limit: number; all: boolean },
+): Promise<LargeRow[]> => {
+  const keyJson = `json_build_object(${key.map(name => `'${name}', t.${name}`).join(', ')})::text`;
+  const after = `(select ${keyed(key, 'o')} from jsonb_populate_record(null::${table}, $1::text::jsonb) as o)`;
+  return db.query<LargeRow>(
+    {
+      name: `large-rows-${table}`,
+      text: `select ${keyJson} as key, json_build_array(${values.join(', ')}) as values, encode(t.row_seal, 'hex') as seal
+        from ${table} t where ($1::text is null or (${keyed(key, 't')}) > ${after}) and not (${unsealed})
+          and ($3 or t.row_seal is null)
+        order by ${keyed(key, 't')} limit $2`,
+    },
+    [page.after, page.limit, page.all],
+  );
+};
+
+export const writeLargeSeals = async (
+  tx: Queryable,
+  { table, key }: LargeTable,
+  rows: readonly { readonly key: string; readonly seal: Buffer }[],
+): Promise<void> => {
+  await tx.query(
+    {
+      name: `large-seals-${table}`,
+      text: `update ${table} t set row_seal = s.seal
+        from unnest($1::text[], $2::bytea[]) as s(key, seal)
+          cross join lateral jsonb_populate_record(null::${table}, s.key::jsonb) as o
+        where ${key.map(name => `t.${name} = o.${name}`).join(' and ')} and t.row_seal is distinct from s.seal`,
+    },
+    [rows.map(row => row.key), rows.map(row => row.seal)],
+  );
+};

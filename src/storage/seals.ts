@@ -1,0 +1,243 @@
+import { FlorinError } from '../core/errors.ts';
+import type { KeepSeals, Queryable, Row } from './database.ts';
+
+/** A table whose rows are sealed as a whole, and the columns that are not, each with the reason. */
+type SealedTable = {
+  readonly key: readonly string[];
+  readonly open?: Readonly<Record<string, string>>;
+  /** A column that goes up with each update. */
+  readonly revision?: string;
+};
+
+/**
+ * Every column is covered unless it is listed as open, so a column that is added later is covered by itself. Such a column
+ * must be nullable: a null is left out of the text, so older seals stay right.
+ */
+export const sealedTables = {
+  accounts: { key: ['id'] },
+  account_settings: {
+    key: ['account_id', 'environment'],
+    open: { brand_logo: 'its name, which is sealed, has the hash of its bytes' },
+  },
+  api_keys: { key: ['account_id', 'environment', 'id'] },
+  people: { key: ['id'], revision: 'revision' },
+  passkeys: {
+    key: ['person_id', 'id'],
+    open: { last_used_at: 'shown only' },
+  },
+  memberships: {
+    key: ['account_id', 'person_id'],
+    open: { last_seen_at: 'shown only' },
+  },
+  sessions: {
+    key: ['person_id', 'id'],
+    open: { last_seen_at: 'moved with each request; a later one keeps an idle session until its sealed end' },
+  },
+  access_links: { key: ['account_id', 'id'] },
+  recovery_links: { key: ['token_hash'] },
+  webhook_endpoints: {
+    key: ['account_id', 'environment', 'id'],
+    open: {
+      status: 'says only whether a sealed endpoint gets events',
+      disabled_reason: 'shown only',
+      failing_since: 'says only when Florin disables the endpoint',
+      failed_at: 'says only when the endpoint is tried again',
+      tested_at: 'shown only',
+    },
+  },
+  wallets: { key: ['account_id', 'environment', 'network', 'version'] },
+  wallet_stops: { key: ['account_id', 'environment', 'network', 'version'] },
+  wallet_approvals: { key: ['account_id', 'environment', 'network', 'version', 'person_id'] },
+  treasury_confirmations: { key: ['account_id', 'environment', 'network', 'treasury', 'code_hash'] },
+  restore_reviews: { key: ['account_id', 'requested_at'] },
+  derivation_epochs: { key: ['number'] },
+  chains: {
+    key: ['caip2'],
+    open: {
+      lease_holder: 'says only which process reads the chain',
+      lease_until: 'says only which process reads the chain',
+      fence: 'goes up only; a trigger refuses less',
+    },
+  },
+} as const satisfies Readonly<Record<string, SealedTable>>;
+
+export type SealedTableName = keyof typeof sealedTables;
+export const sealedTableNames = Object.keys(sealedTables) as SealedTableName[];
+
+/** Makes and checks the seals of rows, with a key that is not in the database. */
+export type SealKeeper = {
+  seal(table: SealedTableName, text: string): Buffer;
+  isSealed(table: SealedTableName, text: string, seal: Buffer): boolean;
+  /** Called for a row that does not match its seal. */
+  noticeForged(table: SealedTableName, text: string): void;
+};
+
+/** A row that Florin did not write: somebody changed the database. */
+export class ForgedRow extends FlorinError {
+  constructor(table: SealedTableName) {
+    super('service_unavailable', 'A record of this installation was changed in the database. Ask its operator.');
+    this.cause = `a row of ${table} does not match its seal`;
+  }
+}
+
+const openColumnsOf = (table: SealedTableName): string[] => [
+  'row_seal',
+  ...Object.keys((sealedTables[table] as SealedTable).open ?? {}),
+];
+
+/** What the seal of a row covers, as text. The functions are named with their schema, because an owner could add others. */
+export const sealedText = (table: SealedTableName, alias: string): string =>
+  `pg_catalog.jsonb_strip_nulls(pg_catalog.to_jsonb(${alias}) - '{${openColumnsOf(table).join(',')}}'::text[])::text`;
+
+/** What a row says with its seal, as JSON: for rows that are read inside of others and checked by who uses them. */
+export const sealedJson = (table: SealedTableName, alias: string): string =>
+  `json_build_array('${table}', ${sealedText(table, alias)}, encode(${alias}.row_seal, 'hex'))`;
+
+const allSealed = (tables: Readonly<Record<string, SealedTableName>>): string =>
+  `json_build_array(${Object.entries(tables)
+    .map(([alias, table]) => sealedJson(table, alias))
+    .join(', ')})`;
+
+/** For a `select`: the seals of rows that it uses, by alias. The database layer checks them and leaves out forged rows. */
+export const sealsOf = (tables: Readonly<Record<string, SealedTableName>>): string => `${allSealed(tables)} as seals`;
+
+/** The same, but a forged row throws: to go on as if it were not there would be wrong. */
+export const requiredSealsOf = (tables: Readonly<Record<string, SealedTableName>>): string =>
+  `${allSealed(tables)} as required`;
+
+/** For a `returning` or the `select` after it: the database layer seals the row, in the same transaction. */
+export const toSeal = (table: SealedTableName, alias: string): string =>
+  `json_build_array('${table}', ${sealedText(table, alias)}) as unsealed`;
+
+/**
+ * An update of sealed rows. They are locked and checked first: without that, sealing the new row would make a forged one
+ * right. `set`, `where` and `returning` name the row as `t`; `where` may not name another table.
+ */
+export const sealedUpdate = (
+  table: SealedTableName,
+  { set, where, returning = '1 as changed' }: { set: string; where: string; returning?: string },
+): string => {
+  const { key, revision } = sealedTables[table] as SealedTable;
+  const raised = revision === undefined ? '' : `, ${revision} = coalesce(t.${revision}, 0) + 1`;
+  return `with old as materialized (
+      select ${key.map(name => `t.${name}`).join(', ')}, ${sealsOf({ t: table })} from ${table} t where ${where} for no key update
+    )
+    update ${table} t set ${set}${raised} from old
+    where ${key.map(name => `t.${name} = old.${name}`).join(' and ')}
+    returning ${returning}, old.seals, ${toSeal(table, 't')}`;
+};
+
+type Triple = readonly [table: SealedTableName, text: string | null, seal: string | null];
+/** A null is of a row that the statement did not write or read. */
+type Marked = Row & {
+  seals?: readonly Triple[] | null;
+  required?: readonly Triple[];
+  unsealed?: readonly [table: SealedTableName, text: string] | null;
+};
+
+const isGenuine = (keeper: SealKeeper, [table, text, seal]: Triple): boolean => {
+  // An outer join found no row.
+  if (text === null) return true;
+  if (seal !== null && keeper.isSealed(table, text, Buffer.from(seal, 'hex'))) return true;
+  keeper.noticeForged(table, text);
+  return false;
+};
+
+const sealStatement = (table: SealedTableName) => {
+  const key = sealedTables[table].key.join(', ');
+  return {
+    name: `seal-${table}`,
+    text: `update ${table} t set row_seal = $1
+      from jsonb_populate_record(null::${table}, $2::text::jsonb) as o
+      where ${sealedTables[table].key.map(name => `t.${name} = o.${name}`).join(' and ')}
+        and ${sealedText(table, 't')} = $2::text
+      returning ${key
+        .split(', ')
+        .map(name => `t.${name}`)
+        .join(', ')}`,
+  };
+};
+const sealStatements = new Map(sealedTableNames.map(table => [table, sealStatement(table)]));
+
+/** Seals a row that says `text`. */
+export const writeSeal = async (
+  tx: Queryable,
+  keeper: SealKeeper,
+  table: SealedTableName,
+  text: string,
+): Promise<void> => {
+  const rows = await tx.query(sealStatements.get(table)!, [keeper.seal(table, text), text]);
+  if (rows.length !== 1) throw new Error(`a row of ${table} changed while it was being sealed`);
+};
+
+/** What a transaction wrote to sealed tables: the rows as they were, and as they are. */
+export type SealedChange = {
+  readonly table: SealedTableName;
+  readonly before: string | null;
+  readonly after: string;
+};
+
+const changes = new WeakMap<Queryable, SealedChange[]>();
+
+/** The changes of sealed rows in this transaction so far. */
+export const sealedChanges = (tx: Queryable): readonly SealedChange[] => changes.get(tx) ?? [];
+
+/** Forgets changes that were dealt with. */
+export const forgetChanges = (tx: Queryable, isDone: (change: SealedChange) => boolean): void => {
+  changes.set(
+    tx,
+    sealedChanges(tx).filter(change => !isDone(change)),
+  );
+};
+
+const noteChange = (tx: Queryable, change: SealedChange): void => {
+  changes.set(tx, [...sealedChanges(tx), change]);
+};
+
+/**
+ * Checks the seals that an answer carries. A forged row is left out of what is read, as if it were not there, so that it
+ * cannot stop other rows; an update of one is refused. What was written is sealed.
+ */
+export const keepSealsWith =
+  (keeper: SealKeeper): KeepSeals =>
+  async <R extends Row>(tx: Queryable, rows: R[], isTransaction: boolean): Promise<R[]> => {
+    const first = rows[0] as Marked | undefined;
+    if (first === undefined) return rows;
+    if (first.seals === undefined && first.required === undefined && first.unsealed === undefined) return rows;
+    const kept: R[] = [];
+    for (const row of rows as (R & Marked)[]) {
+      const { seals: given, required = [], unsealed = null, ...rest } = row;
+      const seals = given ?? [];
+      const forged = [...required, ...seals].find(triple => !isGenuine(keeper, triple));
+      if (forged && (unsealed !== null || required.includes(forged))) throw new ForgedRow(forged[0]);
+      if (unsealed !== null) {
+        if (!isTransaction) throw new Error(`${unsealed[0]} was written outside of a transaction`);
+        const [table, after] = unsealed;
+        await writeSeal(tx, keeper, table, after);
+        noteChange(tx, { table, before: seals.find(([of]) => of === table)?.[1] ?? null, after });
+      }
+      if (!forged) kept.push(rest as unknown as R);
+    }
+    return kept;
+  };
+
+const unsealedStatement = (table: SealedTableName) => ({
+  name: `unsealed-${table}`,
+  text: `select ${sealedText(table, 't')} as text, encode(t.row_seal, 'hex') as seal from ${table} t
+    where ($1::text is null or (${sealedTables[table].key.map(name => `t.${name}`).join(', ')}) > (
+      select ${sealedTables[table].key.map(name => `o.${name}`).join(', ')}
+      from jsonb_populate_record(null::${table}, $1::text::jsonb) as o))
+      and ($3 or t.row_seal is null)
+    order by ${sealedTables[table].key.map(name => `t.${name}`).join(', ')} limit $2`,
+});
+const pageStatements = new Map(sealedTableNames.map(table => [table, unsealedStatement(table)]));
+
+/** What a row says, with its seal: what upgrades seal and `florin doctor` checks. */
+export type SealedRow = { readonly text: string; readonly seal: string | null };
+
+/** Rows of a table by its key, after the row with the text `after`: all, or only those without a seal. */
+export const readSealedRows = (
+  db: Queryable,
+  table: SealedTableName,
+  page: { after: string | null; limit: number; all: boolean },
+): Promise<SealedRow[]> => db.query<Row & SealedRow>(pageStatements.get(table)!, [page.after, page.limit, page.all]);

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { within } from '../chaos/florinProcess.ts';
+
+const rulesPath = new URL('../../../deploy/prometheus/alerts.yaml', import.meta.url);
+
+/** How far back the rules look here, so that nobody waits for hours. Thresholds stay as they are. */
+const shorter: Readonly<Record<string, string>> = { '5m': '20s', '15m': '60s', '1h': '60s' };
+
+/** The rules with short times. Each range must have a shorter one. */
+export const hurried = (rules: string): string =>
+  rules.replaceAll(/^( +for:) \w+$/gm, '$1 1s').replaceAll(/\[(\w+)\]/g, (_, range: string) => {
+    const short = shorter[range];
+    if (short === undefined) throw new Error(`no shorter time is known for ${range}`);
+    return `[${short}]`;
+  });
+
+/** A port that is free now. Prometheus and the scrape configuration need it before anything listens. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+export type PrometheusProcess = {
+  /** Names of the alerts that fire now. */
+  firing(): Promise<readonly string[]>;
+  stop(): Promise<void>;
+};
+
+type Alerts = {
+  readonly data: {
+    readonly alerts: readonly { readonly state: string; readonly labels: { readonly alertname: string } }[];
+  };
+};
+
+/** A Prometheus that scrapes one Florin every second, with the rules of the tree. */
+export const startPrometheus = async (
+  program: string,
+  room: string,
+  florinPort: number,
+): Promise<PrometheusProcess> => {
+  const folder = join(room, 'prometheus');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'alerts.yaml'), hurried(await readFile(rulesPath, 'utf8')));
+  const settings = {
+    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+    rule_files: ['alerts.yaml'],
+    scrape_configs: [{ job_name: 'florin', static_configs: [{ targets: [`127.0.0.1:${florinPort}`] }] }],
+  };
+  // JSON is YAML, too.
+  const config = join(folder, 'prometheus.json');
+  await writeFile(config, JSON.stringify(settings));
+  const port = await freePort();
+  const flags = [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--log.level=warn',
+  ];
+  const child = spawn(program, flags, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const exited = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => resolve());
+  });
+  return {
+    async firing() {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null);
+      if (!answer?.ok) return [];
+      const { alerts } = ((await answer.json()) as Alerts).data;
+      return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      if (
+        (await within(
+          exited.then(() => true),
+          20_000,
+        )) === null
+      )
+        child.kill('SIGKILL');
+    },
+  };
+};

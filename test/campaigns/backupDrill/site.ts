@@ -1,0 +1,119 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Api, createApi } from '../chaos/api.ts';
+import { type FlorinProcess, launchFlorin, type Ready, stopFlorin, within } from '../chaos/florinProcess.ts';
+import { answer } from './commands.ts';
+
+const readyTimeoutMs = 600_000;
+const clients = 16;
+const order = { amount: '5', currency: 'USDC', network: 'base' };
+
+export type Running = { readonly florin: FlorinProcess; readonly ready: Ready; stop(): Promise<void> };
+
+export const startOn = async (dataDir: string, env: Record<string, string> = {}): Promise<Running> => {
+  const florin = launchFlorin(dataDir, [], { env });
+  const stop = async (): Promise<void> => void (await stopFlorin(florin, dataDir));
+  try {
+    const ready = await within(florin.ready, readyTimeoutMs);
+    if (ready === null) throw new Error(`Florin was not ready:\n${florin.output()}`);
+    return { florin, ready, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+/** A Florin with an account whose production has something to review, and keys of both environments. */
+export type Site = {
+  readonly room: string;
+  readonly dataDir: string;
+  readonly running: Running;
+  readonly accountId: string;
+  readonly keys: { readonly sandbox: string; readonly production: string };
+  end(): Promise<void>;
+};
+
+export const makeSite = async (): Promise<Site> => {
+  // Not below a directory that another account cannot enter: the server of root runs as nobody.
+  const room = await mkdtemp(join(tmpdir(), 'florin-drill-'));
+  const dataDir = join(room, 'data');
+  await mkdir(dataDir, { mode: 0o711 });
+  await chmod(room, 0o755);
+  const running = await startOn(dataDir);
+  const wide = ['--plan', 'enterprise', '--rate-limit', '10000000', '--burst', '10000000', '--data-dir', dataDir];
+  const { id } = (await answer(['accounts', 'create', '--name', 'Drill', ...wide])).json;
+  const key = async (environment: string): Promise<string> => {
+    const of = ['--account', id, '--environment', environment, '--data-dir', dataDir];
+    return (await answer(['keys', 'create', ...of])).json.key;
+  };
+  const keys = { sandbox: await key('sandbox'), production: await key('production') };
+  return {
+    room,
+    dataDir,
+    running,
+    accountId: id,
+    keys,
+    async end() {
+      await running.stop();
+      await rm(room, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+};
+
+export type Made = { readonly id: string; readonly address: string };
+
+/** Creates payments until `isEnough`, from several clients. Returns what was acknowledged. */
+export const createUntil = async (
+  { ready }: Pick<Running, 'ready'>,
+  key: string,
+  isEnough: (made: number) => boolean,
+): Promise<Made[]> => {
+  const api: Api = createApi({ url: ready.sandboxUrl, ca: ready.ca, key });
+  const made: Made[] = [];
+  let begun = 0;
+  const work = async (): Promise<void> => {
+    while (!isEnough(begun)) {
+      begun += 1;
+      const { status, body } = await api.call('POST', '/v1/payments', { body: order });
+      if (status !== 200) throw new Error(`A payment was answered with ${status}: ${JSON.stringify(body)}`);
+      made.push(body as unknown as Made);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: clients }, work));
+  } finally {
+    api.close();
+  }
+  return made;
+};
+
+/** What production answers to a create. */
+export const askProduction = async ({ ready }: Pick<Running, 'ready'>, key: string): Promise<string> => {
+  const api = createApi({ url: ready.productionUrl, ca: ready.ca, key });
+  try {
+    const { status, body } = await api.call('POST', '/v1/payments', { body: order });
+    return `${status} ${JSON.stringify(body)}`;
+  } finally {
+    api.close();
+  }
+};
+
+/** Whether the API still knows each of them. */
+export const missingIn = async (
+  { ready }: Pick<Running, 'ready'>,
+  key: string,
+  payments: readonly Made[],
+): Promise<string[]> => {
+  const api = createApi({ url: ready.sandboxUrl, ca: ready.ca, key });
+  const missing: string[] = [];
+  try {
+    for (const { id, address } of payments) {
+      const { status, body } = await api.call('GET', `/v1/payments/${id}`);
+      if (status !== 200 || body.address !== address) missing.push(id);
+    }
+  } finally {
+    api.close();
+  }
+  return missing;
+};

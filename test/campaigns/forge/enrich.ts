@@ -1,0 +1,93 @@
+import { openAdmin, openStorage } from '../../../src/cli/compose.ts';
+import { loadConfig } from '../../../src/cli/config.ts';
+import type { Scope } from '../../../src/core/environment.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import type { AdminContext } from '../../../src/engine/access/accounts.ts';
+import { createRecoveryLink, findPerson } from '../../../src/engine/access/recovery.ts';
+import { operatorActing } from '../../../src/engine/audit/acting.ts';
+import { personActor } from '../../../src/engine/audit/audit.ts';
+import { reviewRestore } from '../../../src/engine/chain/reviewRestore.ts';
+import { perform } from '../../../src/engine/perform.ts';
+import { setWallet } from '../../../src/engine/wallets/setWallet.ts';
+import { putWallet } from '../../../src/engine/wallets/walletSeal.ts';
+import { stopChange } from '../../../src/engine/wallets/wallets.ts';
+import { openReviews, readOpenReview } from '../../../src/storage/chain/restoreReviews.ts';
+import { insertLostAddresses } from '../../../src/storage/chain/restores.ts';
+import { insertApproval } from '../../../src/storage/wallets/walletApprovals.ts';
+import { createAuthenticator } from '../../support/authenticator.ts';
+import type { Site } from './site.ts';
+
+const network = 'base';
+const [before, after] = ['0x00000000000000000000000000000000DeaDBeef', '0x00000000000000000000000000000000000A11cE'];
+const daySeconds = 86_400;
+
+const production = (accountId: string): Scope => ({ accountId, environment: 'production' });
+
+/** A change of a live wallet that waits, as an owner asks for it. */
+const askForWallet = async (admin: AdminContext, accountId: string, email: string): Promise<string> => {
+  const person = await findPerson(admin, email);
+  const scope = production(accountId);
+  const actor = personActor({ personId: person.id, name: person.name, email });
+  return perform(admin, { scope, actor, address: null }, null, async tx => {
+    const wallet = { kind: 'forwarder', destination: after } as const;
+    const put = { network, ...wallet, waitSeconds: daySeconds, requestedBy: actor.name };
+    const { version, takesEffectAt } = await putWallet(admin, tx, scope, put);
+    await insertApproval(tx, scope, { network, version, personId: person.id, name: actor.name });
+    const detail = { ...wallet, version, takesEffectAt: takesEffectAt!.toISOString() };
+    return {
+      value: `${network}-${version}`,
+      deed: { action: 'wallet.change_requested', subject: network, detail },
+    };
+  });
+};
+
+/** A restore that was declared and reviewed. */
+const reviewOnce = async (admin: AdminContext, accountId: string): Promise<void> => {
+  const acting = operatorActing({ accountId, environment: null });
+  await perform(admin, acting, null, async tx => {
+    await openReviews(tx);
+    return { value: null, deed: { action: 'restore.declared', subject: null, detail: {} } };
+  });
+  const restoredAt = (await readOpenReview(admin.db, accountId))!;
+  await perform(admin, acting, null, reviewRestore(restoredAt));
+};
+
+/** What merchants and operators do rarely, beside the running Florin. */
+export const enrich = async (room: string, accountId: string, email: string): Promise<void> => {
+  const config = await loadConfig({ flags: { dataDir: room } });
+  const storage = await openStorage(config, silentLog);
+  try {
+    const admin = await openAdmin(config, storage);
+    const scope = production(accountId);
+    await perform(admin, operatorActing(scope), null, setWallet(admin, network, { treasury: before }));
+    const stopped = await askForWallet(admin, accountId, email);
+    await perform(admin, operatorActing(scope), null, stopChange(stopped));
+    await askForWallet(admin, accountId, email);
+    await reviewOnce(admin, accountId);
+    await createRecoveryLink(admin, email);
+    const lost = { accountId, environment: 'sandbox', walletKind: 'forwarder', treasury: after } as const;
+    await admin.db.transaction(tx =>
+      insertLostAddresses(tx, admin.vault, [
+        { ...lost, address: '0x52908400098527886E0F7030069857D2E4169EE7', index: 7n },
+        { ...lost, address: '0x8617E340B3D01FA5F11F306F4090FD50E238070D', index: 8n },
+      ]),
+    );
+  } finally {
+    await storage.stop();
+  }
+};
+
+/** A passkey for the owner whose session this is. */
+export const addPasskey = async (
+  dashboard: Site,
+  { origin, headers, password }: { origin: string; headers: Record<string, string>; password: string },
+): Promise<void> => {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await dashboard.call('POST', `/dashboard/api${path}`, { body, headers });
+    if (answer.status !== 200) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
+    return JSON.parse(answer.text) as Record<string, unknown>;
+  };
+  await post('/prove', { password });
+  const response = createAuthenticator(origin).register(await post('/me/passkeys/options', {}));
+  await post('/me/passkeys', { name: 'Phone', response });
+};
