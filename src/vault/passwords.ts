@@ -1,19 +1,14 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createLine } from './line.ts';
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const tagLength = 32;
 
-const maxRunning = 2;
-const maxWaiting = 20;
-
 /** Too many passwords are being hashed at once. */
 export class TooManyPasswords extends Error {
   readonly code = 'too_many_passwords';
 }
-
-/** Each hash takes 19 MiB and a core for a while: a flood of sign-ins must not starve payments. */
-let running = 0;
 
 /**
  * Whose password is hashed first. `known`: of a device or session that is theirs, or a new password. `new`: from an
@@ -22,35 +17,13 @@ let running = 0;
 export const ranks = ['known', 'new', 'failed'] as const;
 export type Rank = (typeof ranks)[number];
 
-type Waiting = { readonly start: () => void; readonly refuse: (error: TooManyPasswords) => void };
-const waiting: Readonly<Record<Rank, Waiting[]>> = { known: [], new: [], failed: [] };
-
-const tooMany = (): TooManyPasswords => new TooManyPasswords('Too many people are signing in.');
-
-/** Makes room for this rank: the last one in line of the lowest rank below it must go. */
-const makeRoom = (rank: Rank): void => {
-  if (ranks.reduce((sum, each) => sum + waiting[each].length, 0) < maxWaiting) return;
-  const below = ranks.slice(ranks.indexOf(rank) + 1).toReversed();
-  const last = below.map(each => waiting[each]).find(line => line.length > 0);
-  if (!last) throw tooMany();
-  last.pop()!.refuse(tooMany());
-};
-
-const enter = async (rank: Rank): Promise<void> => {
-  if (running < maxRunning) {
-    running += 1;
-    return;
-  }
-  makeRoom(rank);
-  await new Promise<void>((start, refuse) => waiting[rank].push({ start, refuse }));
-};
-
-const leave = (): void => {
-  const line = ranks.map(rank => waiting[rank]).find(each => each.length > 0);
-  // The slot goes straight to the next in line, so that a later call cannot take it first.
-  if (line) line.shift()!.start();
-  else running -= 1;
-};
+/** Each hash takes 19 MiB and a core for a while: a flood of sign-ins must not starve payments. */
+const line = createLine<Rank>({
+  ranks,
+  places: 2,
+  maxWaiting: 20,
+  full: () => new TooManyPasswords('Too many people are signing in.'),
+});
 
 type Cost = { readonly memory: number; readonly passes: number; readonly parallelism: number };
 
@@ -60,7 +33,7 @@ const derive = async (
   { memory, passes, parallelism }: Cost,
   rank: Rank,
 ): Promise<Buffer> => {
-  await enter(rank);
+  await line.enter(rank);
   try {
     // Some keyboards send an accented letter as two characters, others as one.
     const message = password.normalize('NFKC');
@@ -69,7 +42,7 @@ const derive = async (
       argon2('argon2id', parameters, (error, key) => (error ? reject(error) : resolve(key)));
     });
   } finally {
-    leave();
+    line.leave();
   }
 };
 
