@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const claim = (key: string, holdSeconds: number, body = 0) =>
   claimIdempotencyKey(rows.db, scope, { route, key, bodyHash: Buffer.alloc(32, body), holdSeconds });
-const read = (key: string) => readIdempotencyKey(rows.db, scope, route, key);
+const read = (key: string) => readIdempotencyKey(rows.db, scope, { route, key });
 const answer = (response: string) => ({ status: 200, response, sealedResponse: null, seal: Buffer.alloc(32) });
 /** An expired hold, and the one that took the key over. */
 const overtaken = async (key: string) => {

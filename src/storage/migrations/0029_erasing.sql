@@ -26,17 +26,17 @@ create trigger payments_frozen before update on payments for each row
   )
   execute function refuse_change('a change of frozen terms');
 
--- Values are compared as they are written, so numbers and escapes of metadata that jsonb would refuse do no harm.
+-- Values are compared as they are written: jsonb would refuse some numbers of metadata. The escape \u0000 is refused by json, too.
 create function is_erased_body(former text, erased text) returns boolean
   language sql immutable strict parallel safe
   return not exists (
-    select from json_each(former::json) with ordinality o(key, value, at)
-      full join json_each(erased::json) with ordinality n(key, value, at) on o.at = n.at
+    select from json_each(replace(former, '\u0000', '\u0001')::json) with ordinality o(key, value, at)
+      full join json_each(replace(erased, '\u0000', '\u0001')::json) with ordinality n(key, value, at) on o.at = n.at
     where (o.key, o.value::text) is distinct from (n.key, n.value::text)
       and (o.key = 'data' and n.key = 'data') is not true
   ) and not exists (
-    select from json_each(former::json -> 'data') with ordinality o(key, value, at)
-      full join json_each(erased::json -> 'data') with ordinality n(key, value, at) on o.at = n.at
+    select from json_each(replace(former, '\u0000', '\u0001')::json -> 'data') with ordinality o(key, value, at)
+      full join json_each(replace(erased, '\u0000', '\u0001')::json -> 'data') with ordinality n(key, value, at) on o.at = n.at
     where (o.key, o.value::text) is distinct from (n.key, n.value::text)
       and (o.key = n.key and (n.key, n.value::text) in (('description', 'null'), ('metadata', '{}'), ('callbackUrl', 'null'),
         ('redirectUrl', 'null'), ('externalId', 'null'))) is not true
