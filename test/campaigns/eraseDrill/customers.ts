@@ -51,8 +51,7 @@ export type Market = {
 /** Payments that end in every way, each with its word in every text, and with kept answers. */
 export const makePayments = async (
   { api, token, callback, random, ledger }: Market,
-  word: string,
-  count: number,
+  { word, keys, count }: { readonly word: string; readonly keys: string; readonly count: number },
 ): Promise<Made[]> => {
   const made: Made[] = [];
   await sameTime(count, async at => {
@@ -67,19 +66,17 @@ export const makePayments = async (
       ...(at % 2 === 0 ? { callbackUrl: `${callback}/paid` } : {}),
       ...(end === 'expired' ? { expiresIn: 1 } : {}),
     };
-    const created = expectOk(
-      await api.call('POST', '/v1/payments', { body, idempotencyKey: `create-${at}-${word.length}` }),
-    );
+    const created = expectOk(await api.call('POST', '/v1/payments', { body, idempotencyKey: `create-${keys}-${at}` }));
     const { id, address } = created as { id: string; address: string };
     made.push({ id, word: own });
     if (end === 'canceled')
-      expectOk(await api.call('POST', `/v1/payments/${id}/cancel`, { idempotencyKey: `cancel-${at}` }));
+      expectOk(await api.call('POST', `/v1/payments/${id}/cancel`, { idempotencyKey: `cancel-${keys}-${at}` }));
     if (end !== 'completed') return;
     const { transaction } = expectOk(
       await api.call('POST', `/v1/sandbox/payments/${id}/simulate`, { body: { outcome: 'paid' } }),
     );
     const amount = 5n * 10n ** BigInt(token.decimals);
-    ledger.set(String(transaction), [{ to: address, contract: token.contract, amount }]);
+    ledger.set(String(transaction), [{ to: address.toLowerCase(), contract: token.contract, amount }]);
   });
   return made;
 };
@@ -102,8 +99,10 @@ export const shownOf = async (api: Api, payments: readonly Made[]): Promise<Map<
   const shown = new Map<string, string>();
   await sameTime(payments.length, async at => {
     const { id } = payments[at]!;
-    const answers = [await api.call('GET', `/v1/payments/${id}`), await api.call('GET', `/v1/events?paymentId=${id}`)];
-    shown.set(id, JSON.stringify(answers.map(expectOk)));
+    const payment = JSON.stringify(expectOk(await api.call('GET', `/v1/payments/${id}`)));
+    const events = JSON.stringify(expectOk(await api.call('GET', `/v1/events?paymentId=${id}`)));
+    // The chain goes on.
+    shown.set(id, `${payment.replaceAll(/("confirmations":(?:\{"current":)?)\d+/g, '$1N')} ${events}`);
   });
   return shown;
 };
