@@ -101,7 +101,7 @@ const report = (erased: readonly Erased[], waited: boolean, rewrite: boolean): s
     rewrite
       ? 'The tables were rewritten. Write-ahead log from before stays until PostgreSQL has used its files again.'
       : 'Free space in the files of the database may still contain the texts until it is used again. --rewrite ends that.',
-    'Backups from before, and what receivers got, still have them. See "Erase personal data" in docs/operating.md.',
+    'Backups from before, and what receivers got, still have them. See docs/personal-data.md.',
   ].join('\n');
 };
 
