@@ -72,7 +72,12 @@ describe('a log file', () => {
       return (await readdir(folder)).sort();
     };
     await said(30, 'first');
-    for (const [name, days] of [['florin.log.1', 14], ['florin.log.2', 16], ['florin.log.9', 16], ['florin.log.old', 99]] as const) {
+    for (const [name, days] of [
+      ['florin.log.1', 14],
+      ['florin.log.2', 16],
+      ['florin.log.9', 16],
+      ['florin.log.old', 99],
+    ] as const) {
       await writeFile(join(folder, name), 'a line\n');
       const then = new Date(Date.now() - days * 86_400_000);
       await utimes(join(folder, name), then, then);
