@@ -34,14 +34,8 @@ const insufficientPrivilege = '42501';
 const readAll = async ({ db }: AdminContext, asked: readonly string[]): Promise<PaymentKey[]> => {
   const ids = [...new Set(asked)];
   if (ids.length > mostPayments) throw invalid(undefined, `Name at most ${mostPayments} payments at a time.`);
-  const found = new Map(
-    (
-      await findPayments(
-        db,
-        ids.filter(id => isId('payment', id)),
-      )
-    ).map(row => [row.id, row]),
-  );
+  const known = ids.filter(id => isId('payment', id));
+  const found = new Map((await findPayments(db, known)).map(row => [row.id, row]));
   return ids.map(id => {
     const row = found.get(id);
     if (row === undefined) throw new FlorinError('not_found', `No payment has the id ${id}. Nothing was erased.`);

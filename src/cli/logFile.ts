@@ -119,7 +119,8 @@ export const openLogFile = (file: LogFile): LogDestination => {
     try {
       if (Date.now() - lookedMs >= lookMs) {
         lookedMs = Date.now();
-        await endOld();
+        // What cannot be removed must not stop what is to be written.
+        await endOld().catch(() => undefined);
       }
       while (waiting.length > 0) await writeSome();
     } catch {

@@ -40,7 +40,10 @@ const pageEvents = 200;
 
 /** Rows that somebody changed are not sealed anew: that would make them right. */
 const changedInDatabase = (what: string): FlorinError =>
-  new FlorinError('conflict', `${what} was changed in the database. Nothing was erased. Run florin doctor.`);
+  new FlorinError(
+    'conflict',
+    `${what} was changed in the database. Nothing of this payment was erased. Run florin doctor.`,
+  );
 
 /** While money may come, its payer must see what it is for. */
 export const refuseOpen = ({ id, status }: { readonly id: string; readonly status: string }): void => {
