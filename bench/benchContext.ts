@@ -48,6 +48,7 @@ export const openContext = async (options: {
     refuseUrl: unreachable,
     derivationIndexes: { next: unreachable },
     restoreState: async () => ({ gate: 'open', inReview: new Set() }),
+    keptHours: 24,
     keyUses: { note() {}, flush: async () => {} },
     log,
     meter: silentMeter,

@@ -2,12 +2,18 @@ import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
 import type { MailSettings } from '../mail/mailer.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
+import type { Retention } from '../workers/purger.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 import { type Bad, databaseProblem } from './parseSettings.ts';
 import { type LogLevel, type Role, type Setting, settings } from './settings.ts';
 
 /** An absolute path; `files` are kept beside the one that is written. */
-export type LogFile = { readonly path: string; readonly maxBytes: number; readonly files: number };
+export type LogFile = {
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly files: number;
+  readonly days: number;
+};
 
 /** The validated and frozen configuration. Contains secrets: never log it. */
 export type Config = {
@@ -48,8 +54,7 @@ export type Config = {
   readonly roles: readonly Role[];
   /** Null if metrics are not served. */
   readonly metrics: { readonly port: number; readonly hosts: readonly string[] } | null;
-  /** How long successful deliveries are kept. */
-  readonly deliveryLogDays: number;
+  readonly retention: Retention;
   /** Security events of every account are sent here; null if nowhere. A secret: such addresses often contain a token. */
   readonly alertUrl: string | null;
   /** Contains a password; null if no mail is sent. */
@@ -130,7 +135,11 @@ export const loadConfig = async ({
       : null,
     roles: values.roles!,
     metrics: values.metricsPort === null ? null : { port: values.metricsPort, hosts: values.metricsHost! },
-    deliveryLogDays: values.deliveryLogDays!,
+    retention: {
+      deliveryLogDays: values.deliveryLogDays!,
+      deliveryBodyDays: values.deliveryBodyDays!,
+      idempotencyHours: values.idempotencyHours!,
+    },
     alertUrl: values.alertUrl,
     mail: values.smtpUrl && values.mailFrom && { server: values.smtpUrl, from: values.mailFrom },
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
@@ -140,6 +149,7 @@ export const loadConfig = async ({
           path: path(values.logFile),
           maxBytes: values.logFileMib! * bytesPerMib,
           files: values.logFiles!,
+          days: values.logFileDays!,
         }
       : null,
     allowLoopbackWebhooks: isAllLoopback(publicUrl, sandboxPublicUrl, values.checkoutUrl, values.dashboardUrl),

@@ -77,6 +77,7 @@ export const createContext = async (parts: {
     refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
     derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
     restoreState: createRestoreState(admin.db, monotonicMs),
+    keptHours: config.retention.idempotencyHours,
     keyUses: createKeyUses(admin.db, admin.clock.nowMs),
     log,
     meter,

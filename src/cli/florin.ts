@@ -29,12 +29,12 @@ import { parseApiKey } from '../vault/apiKeys.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import type { Loop } from '../workers/loop.ts';
+import { startPurger } from '../workers/purger.ts';
 import {
   startClockKeeper,
   startEffectAnnouncer,
   startFolder,
   startKeyUseKeeper,
-  startPurger,
   startSweeper,
 } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
@@ -190,7 +190,7 @@ const startLoops = (
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
   loops.push(watchers, startSweeper(context), startFolder(context), startEffectAnnouncer(context));
-  loops.push(startPurger(context, config.deliveryLogDays));
+  loops.push(startPurger(context, config.retention));
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 

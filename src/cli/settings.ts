@@ -205,6 +205,18 @@ export const settings = {
     help: 'Days to keep successful webhook deliveries and their attempts. All others are kept forever.',
     parse: parseNumber(1, 3_650, 'number of days'),
   }),
+  deliveryBodyDays: setting({
+    variable: 'FLORIN_DELIVERY_BODY_DAYS',
+    fallback: '30',
+    help: 'Days to keep what receivers answered to webhooks. After that, the attempt is kept without the answer.',
+    parse: parseNumber(1, 3_650, 'number of days'),
+  }),
+  idempotencyHours: setting({
+    variable: 'FLORIN_IDEMPOTENCY_HOURS',
+    fallback: '24',
+    help: 'Hours to keep the answers to requests with an Idempotency-Key. The API promises 24.',
+    parse: parseNumber(24, 720, 'number of hours'),
+  }),
   alertUrl: setting({
     variable: 'FLORIN_ALERT_URL',
     fallback: null,
@@ -267,5 +279,11 @@ export const settings = {
     fallback: '5',
     help: 'How many renamed log files are kept.',
     parse: parseNumber(1, 100),
+  }),
+  logFileDays: setting({
+    variable: 'FLORIN_LOG_FILE_DAYS',
+    fallback: '30',
+    help: 'Days after which a line of a log file is removed at the latest. Lines contain addresses of clients.',
+    parse: parseNumber(1, 3_650, 'number of days'),
   }),
 };

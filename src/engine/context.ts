@@ -89,6 +89,8 @@ export type Context = {
   readonly derivationIndexes: DerivationIndexes;
   /** What a restore keeps closed, as it was at most half a second ago. */
   readonly restoreState: () => Promise<RestoreState>;
+  /** How long answers to requests with an Idempotency-Key are kept. */
+  readonly keptHours: number;
   /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;

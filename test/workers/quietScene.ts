@@ -60,6 +60,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       refuseUrl: unreachable,
       derivationIndexes: { next: unreachable },
       restoreState: unreachable,
+      keptHours: 24,
       keyUses: { note: unreachable, flush: unreachable },
       log,
       meter: silentMeter,
