@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +61,8 @@ describe('deploy/compose.yaml', () => {
     expect(Object.keys(compose.secrets).sort()).toEqual(readdirSync(secrets).sort());
     expect(statSync(secrets).mode & 0o777).toBe(0o700);
     for (const [name, { file }] of Object.entries<Yaml>(compose.secrets)) expect(file).toBe(`./secrets/${name}`);
-    for (const { secrets: used } of [florin, database]) for (const name of used) expect(compose.secrets).toHaveProperty(name);
+    for (const { secrets: used } of [florin, database])
+      for (const name of used) expect(compose.secrets).toHaveProperty(name);
   });
 
   test('the script never replaces a master key', () => {
@@ -88,7 +98,9 @@ describe('deploy/compose.yaml', () => {
 });
 
 describe('deploy/kubernetes/florin.yaml', () => {
-  const documents: Yaml[] = read('deploy/kubernetes/florin.yaml').split(/^---$/m).map(text => parseYaml(text));
+  const documents: Yaml[] = read('deploy/kubernetes/florin.yaml')
+    .split(/^---$/m)
+    .map(text => parseYaml(text));
   const find = (kind: string, name: string): Yaml =>
     documents.find(each => each.kind === kind && each.metadata.name === name);
   const { template, serviceName } = find('StatefulSet', 'florin').spec;

@@ -46,7 +46,9 @@ describe.each(['nginx', 'caddy'] as const)('%s', name => {
     agent = new Agent({ ca, servername: 'localhost', localAddress: client, keepAlive: true });
     atEndOfFile(() => agent.destroy());
     await eventually(async () => {
-      const { status } = await ask('GET', '/readyz').catch((error: Error) => ({ status: `${error} ${proxy.output()}` }));
+      const { status } = await ask('GET', '/readyz').catch((error: Error) => ({
+        status: `${error} ${proxy.output()}`,
+      }));
       expect(status).toBe(200);
     });
   });
