@@ -5,6 +5,7 @@ import { isLoopbackHost } from '../webhooks/guard.ts';
 import type { Retention } from '../workers/purger.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 import { type Bad, databaseProblem } from './parseSettings.ts';
+import { fileVariableOf, readSecretFiles, secretVariables } from './secretFiles.ts';
 import { type LogLevel, type Role, type Setting, settings } from './settings.ts';
 
 /** An absolute path; `files` are kept beside the one that is written. */
@@ -94,13 +95,14 @@ export type Flags = { readonly [N in FlagName]?: string | undefined };
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
 
-/** Reads flags, environment and florin.config.*. Throws a ConfigError that lists every problem. */
+/** Reads flags, environment, the files of secrets and florin.config.*. Throws a ConfigError that lists every problem. */
 export const loadConfig = async ({
   flags = {},
-  env = process.env,
+  env: given = process.env,
   cwd = process.cwd(),
 }: Source = {}): Promise<Config> => {
-  const problems = unknownVariables(env);
+  const problems = unknownVariables(given);
+  const env = await readSecretFiles(given, problems);
   const values = readSettings(flags, env, problems);
   const file = await loadConfigFile(cwd);
   problems.push(...file.problems, ...contradictions(values, isSet(flags, env)));
@@ -158,7 +160,10 @@ export const loadConfig = async ({
 };
 
 const unknownVariables = (env: Variables): string[] => {
-  const known = new Set(Object.values(settings).map(each => each.variable));
+  const known = new Set([
+    ...Object.values(settings).map(each => each.variable),
+    ...secretVariables.map(fileVariableOf),
+  ]);
   const unknown = Object.keys(env).filter(name => name.startsWith('FLORIN_') && !known.has(name));
   return unknown.sort().map(name => `${name} is not a setting of Florin`);
 };
