@@ -7,6 +7,7 @@ import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
 import { MigrationError } from '../storage/migrate.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';
+import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 import { type Common, common } from './commands.ts';
 import { openAdmin, openStorage } from './compose.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
@@ -50,6 +51,11 @@ const checkRotation = ({ mark }: KeyState): Told =>
 const backupCheck = (config: Config): Check => [
   'backups',
   async () => judgeBackups(await readBackupRecord(config), Date.now()),
+];
+
+const logArchiveCheck = (config: Config): Check => [
+  'log archive',
+  async () => judgeLogArchive(await readLogArchiveRecord(config), Date.now()),
 ];
 
 /** What only reading every row shows. */
@@ -109,7 +115,7 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       ...(options.deep ? deepChecks(db) : []),
       ['restore', () => examineRestores(db)],
       ['outbox', () => examineOutbox(db)],
-      ...(config.database === null ? [backupCheck(config)] : []),
+      ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : []),
     ];
     for (const [name, work] of others) await check(name, work, told => told);
     return findings;
