@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import { segmentBytes } from '../core/logSegment.ts';
 import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
 import type { Context } from '../engine/context.ts';
 import { archiveFolder } from '../local/backup/logArchiveFolder.ts';
-import { keepOwner, syncDirectory } from '../local/postgres/postgresFiles.ts';
 import { names } from '../local/postgres/createCluster.ts';
+import { keepOwner, syncDirectory } from '../local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../local/postgres/startPostgres.ts';
 import { type LogServer, openLogServer } from '../storage/logArchive.ts';
 import { type Loop, startLoop } from '../workers/loop.ts';
@@ -33,7 +34,12 @@ const explained = (error: unknown, { directory }: Schedule): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-type Parts = { readonly config: Config; readonly schedule: Schedule; readonly context: Context; readonly instance: string };
+type Parts = {
+  readonly config: Config;
+  readonly schedule: Schedule;
+  readonly context: Context;
+  readonly instance: string;
+};
 
 /** A folder of its own for each unbroken sequence, so that nothing of another history can get into it. */
 const begin = async ({ config, schedule, context, instance }: Parts, server: LogServer, signal: AbortSignal) => {
@@ -41,7 +47,10 @@ const begin = async ({ config, schedule, context, instance }: Parts, server: Log
   if (!(await stat(directory).catch(() => null))?.isDirectory()) {
     throw new FlorinError('conflict', `${directory} is not a directory. It may be a disk that is not mounted.`);
   }
-  const time = new Date(context.clock.nowMs()).toISOString().replaceAll(/[-:]|\.\d+/g, '').toLowerCase();
+  const time = new Date(context.clock.nowMs())
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+/g, '')
+    .toLowerCase();
   const archive = `${time}_${randomBytes(2).toString('hex')}`;
   const name = archiveFolder(instance, archive);
   const folder = join(directory, name);
@@ -100,7 +109,11 @@ const createArchiver = (parts: Parts) => {
     if (before.failing === null) log.error({ directory, err: error }, 'the log of the database is not archived');
     const mustTell = !isTold && (error instanceof OtherHistory || nowMs - Date.parse(since) > graceMs(seconds));
     if (mustTell) await alertOfBackup(context, new Date(nowMs), 'log_archive.failed');
-    const failing: LogArchiveRecord['failing'] = { since, reason: explained(error, schedule), isTold: isTold || mustTell };
+    const failing: LogArchiveRecord['failing'] = {
+      since,
+      reason: explained(error, schedule),
+      isTold: isTold || mustTell,
+    };
     await writeLogArchiveRecord(config, { ...before, failing });
   };
 
@@ -160,10 +173,13 @@ const startGuard = ({ config, context }: Parts): Loop =>
 const startArchiving = async (parts: Parts): Promise<Loop> => {
   const { context, schedule } = parts;
   const archiver = createArchiver(parts);
-  await archiver.work(new AbortController().signal);
   const intervalMs = Math.min(longestIntervalMs, schedule.logSeconds * 1_000);
-  const loop = startLoop({ name: 'log archive', intervalMs, log: context.log, work: archiver.work });
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const work = (signal: AbortSignal): Promise<boolean> => archiver.work(signal).finally(resolve);
+  const loop = startLoop({ name: 'log archive', intervalMs, log: context.log, work });
   const guard = startGuard(parts);
+  // A network disk that is away may not answer.
+  await Promise.race([begun, pause(longestIntervalMs, undefined, { ref: false })]);
   return {
     async stop() {
       await Promise.all([loop.stop(), guard.stop()]);

@@ -7,7 +7,6 @@ import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
 import { MigrationError } from '../storage/migrate.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';
-import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 import { type Common, common } from './commands.ts';
 import { openAdmin, openStorage } from './compose.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
@@ -24,6 +23,7 @@ import {
   type Told,
   verified,
 } from './doctorChecks.ts';
+import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 
 type DoctorOptions = Common & { deep?: boolean };
 type Finding = Told & { readonly check: string };
