@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { invalid } from '../core/errors.ts';
 import { readBackup, verifyingSink } from '../local/backup/readBackup.ts';
@@ -11,6 +11,7 @@ import { type KeyOptions, openBackup, readingOptions } from './readableBackup.ts
 import { readBackupPassphrase } from './readPassphrase.ts';
 import { addRestore } from './restoreBackup.ts';
 import { takeBackup } from './takeBackup.ts';
+import { verifyFolder } from './verifyFolder.ts';
 
 type TakeOptions = Common & {
   to: string;
@@ -86,12 +87,23 @@ const addTake = (backup: Command, version: string): void => {
   command.action((options: TakeOptions) => take(options, version));
 };
 
+const verifyAll = async (directory: string, options: KeyOptions & { json?: boolean }): Promise<void> => {
+  const { problems, ...read } = await verifyFolder(directory, options);
+  const what = `${read.backups} backups and ${read.segments} segments of the log, ${sizeText(read.bytes)}`;
+  const text = problems.length === 0 ? `All are whole: ${what}.` : [...problems, `Read: ${what}.`].join('\n');
+  print(options, { ok: problems.length === 0, ...read, problems }, text);
+  if (problems.length > 0) process.exitCode = 1;
+};
+
 const addVerify = (backup: Command): void => {
   const command = backup
     .command('verify <path>')
-    .description('Decrypt a backup and check every byte of it. A path of - is the standard input.')
+    .description(
+      'Decrypt a backup and check every byte of it. A path of - is the standard input; of a directory, all backups and the archived log in it are checked.',
+    )
     .option('--json', 'Print JSON.');
   readingOptions(command).action(async (path: string, options: KeyOptions & { json?: boolean }) => {
+    if (path !== '-' && (await stat(path)).isDirectory()) return verifyAll(path, options);
     const read = await readBackup(openBackup(path, options), verifyingSink, createProgress('verified'));
     const { facts, files, bytes } = read;
     const { backupAt, florin, postgres, hasMasterKey } = facts;

@@ -36,12 +36,13 @@ export class LogTooShort extends FlorinError {
 /** Longer than any log is played. */
 const longestMs = 7 * 24 * 3_600_000;
 
+/** The abbreviation Z of a time zone is not known so early. */
 const settingsOf = (command: string, until: Date | null): Record<string, string> => ({
   restore_command: command,
   // No folder has two: each restore begins a new one.
   recovery_target_timeline: 'current',
   recovery_target_action: 'promote',
-  ...(until === null ? {} : { recovery_target_time: until.toISOString() }),
+  ...(until === null ? {} : { recovery_target_time: until.toISOString().replace('Z', '+00') }),
   // It answers only when it has played everything.
   hot_standby: 'off',
   autovacuum: 'off',
