@@ -51,6 +51,8 @@ export type Config = {
     readonly hours: number;
     readonly keep: number;
     readonly recipients: readonly string[];
+    /** How often the log of the database is archived; 0 for never. */
+    readonly logSeconds: number;
   } | null;
   readonly roles: readonly Role[];
   /** Null if metrics are not served. */
@@ -133,6 +135,7 @@ export const loadConfig = async ({
           hours: values.backupHours!,
           keep: values.backupKeep!,
           recipients: values.backupRecipient!,
+          logSeconds: values.backupLogSeconds!,
         }
       : null,
     roles: values.roles!,

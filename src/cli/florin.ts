@@ -38,6 +38,7 @@ import {
   startSweeper,
 } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
+import { archiveLog } from './archiveLog.ts';
 import { openAuditHeads } from './auditHeadsFile.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
@@ -164,7 +165,7 @@ export const startFlorin = async (
   }
 };
 
-/** What leaves this process: deliveries, alerts, mails and backups. */
+/** What leaves this process: deliveries, alerts, mails, the log of the database and backups. */
 const startOutgoing = async (
   config: Config,
   context: Context,
@@ -173,7 +174,8 @@ const startOutgoing = async (
   const { sender, holder, service, lookMs } = parts;
   const delivers = config.roles.includes('deliver');
   const sending = delivers ? [startDelivering(context, { sender, holder, service, alertUrl: config.alertUrl })] : [];
-  return [...sending, ...(await scheduleBackups(config, context, { instance: holder, lookMs }))];
+  const archiving = await archiveLog(config, context, holder);
+  return [...sending, ...archiving, ...(await scheduleBackups(config, context, { instance: holder, lookMs }))];
 };
 
 const startLoops = (

@@ -25,6 +25,8 @@ export type ReadingSources = {
   readonly dataDir: string;
   /** When the last backup succeeded; null if that is not known. */
   readonly lastBackup: () => Promise<Date | null>;
+  /** Until when the log is archived; null if it is not. */
+  readonly logArchivedUntil: () => Promise<Date | null>;
 };
 
 /** The answer of the database is used again by scrapes that come soon after. */
@@ -118,6 +120,7 @@ export const createReadings = ({
   chains,
   dataDir,
   lastBackup,
+  logArchivedUntil,
 }: ReadingSources): (() => Promise<Family[]>) => {
   const cached = <T>(ask: () => Promise<T>) =>
     createCachedReading(ask, { nowMs: monotonicMs, freshMs, answerTimeoutMs });
@@ -128,8 +131,14 @@ export const createReadings = ({
   }));
   const readDisk = cached(() => statfs(dataDir));
   const readBackup = cached(lastBackup);
+  const readArchive = cached(logArchivedUntil);
   return async () => {
-    const [database, disk, backup] = await Promise.all([readDatabase(), readDisk(), readBackup()]);
+    const [database, disk, backup, archived] = await Promise.all([
+      readDatabase(),
+      readDisk(),
+      readBackup(),
+      readArchive(),
+    ]);
     const { figures = null, due = [], payments = null } = database ?? {};
     return [
       gauge('florin_database_up', Number(database !== null)),
@@ -146,6 +155,7 @@ export const createReadings = ({
       gauge('florin_data_directory_free_bytes', disk && disk.bavail * disk.bsize),
       gauge('florin_data_directory_size_bytes', disk && disk.blocks * disk.bsize),
       gauge('florin_backup_last_success_timestamp_seconds', backup && backup.getTime() / 1000),
+      gauge('florin_log_archive_timestamp_seconds', archived && archived.getTime() / 1000),
     ];
   };
 };

@@ -187,6 +187,12 @@ export const settings = {
     help: 'Public keys of age (age1…), separated by commas, for which backups are encrypted. FLORIN_BACKUP_DIR needs it.',
     parse: parseRecipients,
   }),
+  backupLogSeconds: setting({
+    variable: 'FLORIN_BACKUP_LOG_SECONDS',
+    fallback: '60',
+    help: 'At most so many seconds are lost with the disk: between these backups the log of the database is archived beside them. 0 archives no log.',
+    parse: parseNumber(0, 3_600, 'number of seconds'),
+  }),
   roles: setting({
     variable: 'FLORIN_ROLES',
     fallback: 'all',

@@ -217,4 +217,11 @@ export const alertCases: readonly AlertCase[] = [
     labels: { severity: 'page' },
     summary: 'The last backup is 1d 3h 0m 0s old.',
   },
+  {
+    alert: 'FlorinLogArchiveLate',
+    series: { [`florin_log_archive_timestamp_seconds{${job}}`]: '0x30' },
+    atMinutes: 21,
+    labels: { severity: 'page' },
+    summary: 'What was committed in the last 21m 0s would be lost with the disk.',
+  },
 ];
