@@ -27,7 +27,9 @@ const lineOf = (table: SealedTableName, text: string): string =>
 const sha256 = (text: string): string =>
   `pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(${text}, 'UTF8')), 'hex')`;
 
-const registerText = (accountId: string): string => `(select coalesce(pg_catalog.string_agg(line, E'\\n' order by line), '') from (
+const registerText = (
+  accountId: string,
+): string => `(select coalesce(pg_catalog.string_agg(line, E'\\n' order by line), '') from (
     ${registeredTables
       .map(
         table => `select ('${table} ' || pg_catalog.left(${sha256(sealedText(table, 'r'))}, ${digits}))
