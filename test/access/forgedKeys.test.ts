@@ -81,6 +81,24 @@ describe('an API key', () => {
     expect(await soon(real.key, 200)).toBe(200);
   });
 
+  test('that was revoked is in no register, and is unknown when its earlier row is put back', async () => {
+    const account = await scene.account();
+    const lines = async (): Promise<string[]> => {
+      const text = 'select register from audit_heads where account_id = $1';
+      const rows = await scene.admin.db.query<{ register: string }>({ name: '', text }, [account.id]);
+      return rows[0]!.register.split('\n');
+    };
+    const before = await lines();
+    const { id, key } = await scene.key(account.id, 'sandbox');
+    await scene.tamper(`create table kept as select * from api_keys where id = '${id}'`);
+    await endKey(scene.admin, id);
+    expect(await lines()).toEqual(before);
+    await scene.tamper(
+      `delete from api_keys where id = '${id}'; insert into api_keys select * from kept; drop table kept`,
+    );
+    expect([await statusOf(key), await soon(account.keys.sandbox, 503)]).toEqual([503, 503]);
+  });
+
   test('that was revoked stays that, whatever functions the owner of the tables adds', async () => {
     const account = await scene.account();
     const { id, key } = await scene.key(account.id, 'sandbox');
