@@ -36,17 +36,20 @@ const sealTable = async ({ db, vault, log }: Parts, table: SealedTableName, { al
 
 const sealLargeTable = async ({ db, vault, log }: Parts, large: LargeTable, { all }: Which): Promise<number> => {
   const { table } = large;
-  let sealed = 0;
+  let [read, sealed] = [0, 0];
   for (let after: string | null = null; ; ) {
     const rows: Awaited<ReturnType<typeof readLargeRows>> = await readLargeRows(db, large, {
       after,
       limit: pageRows,
       all,
     });
-    const seals = rows.map(({ key, values }) => ({ key, seal: vault.rowSeal(table, values) }));
-    if (seals.length > 0) await writeLargeSeals(db, large, seals);
-    sealed += rows.length;
-    if (sealed % reportedRows < pageRows && sealed >= reportedRows) log.info({ table, sealed }, 'sealing rows');
+    const seals = rows.flatMap(({ key, values }) =>
+      values === null ? [] : [{ key, seal: vault.rowSeal(table, values) }],
+    );
+    if (seals.length > 0) await writeLargeSeals(db, large, seals, all);
+    read += rows.length;
+    sealed += seals.length;
+    if (read % reportedRows < pageRows && read >= reportedRows) log.info({ table, read, sealed }, 'sealing rows');
     if (rows.length < pageRows) return sealed;
     after = rows.at(-1)!.key;
   }
