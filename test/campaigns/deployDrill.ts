@@ -57,7 +57,7 @@ const onItsMachine = async (room: string): Promise<number> => {
   const page = await readDeployingPage();
   const filledIn: Record<string, string> = {
     PAY: 'pay.example.com',
-    SANDBOX: 'pay-sandbox.example.com',
+    SANDBOX: 'sandbox.pay.example.com',
     NODE_1: world.nodeUrls[0],
     NODE_2: world.nodeUrls[1],
     BACKUPS: '/srv/florin-backups',
