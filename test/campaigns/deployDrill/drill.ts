@@ -28,12 +28,13 @@ const look = (): Promise<Looked> =>
     });
   });
 
-/** The line of a step, once it is as wanted or the time is over: watchers and backups need a moment. */
+/** The line of a step, once it and those before it are green or the time is over: starts and backups need a moment. */
 const lineOf = async ({ number }: Step, patienceMs: number): Promise<Looked & { readonly line: LiveFinding }> => {
   for (const endMs = performance.now() + patienceMs; ; await pause(500)) {
     const looked = await look();
     const line = looked.lines[number - 1]!;
-    if (line.ok || performance.now() >= endMs) return { ...looked, line };
+    const isGreen = looked.lines.slice(0, number).every(({ ok }) => ok);
+    if (isGreen || performance.now() >= endMs) return { ...looked, line };
   }
 };
 
