@@ -43,6 +43,8 @@ export type Deliver = (message: {
   eventId: string;
   atMs: number;
   body: string;
+  /** As events keep it. */
+  trace: string | null;
 }) => Promise<DeliveryOutcome>;
 
 /** The local chain: test money is free and transactions can be undone. */
