@@ -14,6 +14,7 @@ import {
   readDueDeliveries,
   readFigures,
 } from '../storage/figures.ts';
+import type { BackupRecord } from './backupRecord.ts';
 import { monotonicMs } from './compose.ts';
 
 /** Where the readings come from. */
@@ -23,8 +24,7 @@ export type ReadingSources = {
   readonly pools: Readonly<Record<string, Pick<Database, 'poolUse'>>>;
   readonly chains: readonly MeteredChain[];
   readonly dataDir: string;
-  /** When the last backup succeeded; null if that is not known. */
-  readonly lastBackup: () => Promise<Date | null>;
+  readonly backups: () => Promise<BackupRecord>;
 };
 
 /** The answer of the database is used again by scrapes that come soon after. */
@@ -108,17 +108,19 @@ const poolFamilies = (pools: ReadingSources['pools']): Family[] => {
   ];
 };
 
+const backupFamilies = (record: BackupRecord | null): Family[] => {
+  const { schedule = null, last = null, failing = null } = record ?? {};
+  return [
+    gauge('florin_backup_last_success_timestamp_seconds', last && Date.parse(last.backupAt) / 1000),
+    gauge('florin_backup_failing', schedule && Number(failing !== null)),
+  ];
+};
+
 /**
  * What is read when somebody asks: one statement after the other, on one connection. The counts of payments stand alone:
  * with very many accounts they may take too long, and then they alone are left out.
  */
-export const createReadings = ({
-  db,
-  pools,
-  chains,
-  dataDir,
-  lastBackup,
-}: ReadingSources): (() => Promise<Family[]>) => {
+export const createReadings = ({ db, pools, chains, dataDir, backups }: ReadingSources): (() => Promise<Family[]>) => {
   const cached = <T>(ask: () => Promise<T>) =>
     createCachedReading(ask, { nowMs: monotonicMs, freshMs, answerTimeoutMs });
   const readDatabase = cached(async () => ({
@@ -127,9 +129,9 @@ export const createReadings = ({
     payments: await countPayments(db).catch(() => null),
   }));
   const readDisk = cached(() => statfs(dataDir));
-  const readBackup = cached(lastBackup);
+  const readBackups = cached(backups);
   return async () => {
-    const [database, disk, backup] = await Promise.all([readDatabase(), readDisk(), readBackup()]);
+    const [database, disk, backup] = await Promise.all([readDatabase(), readDisk(), readBackups()]);
     const { figures = null, due = [], payments = null } = database ?? {};
     return [
       gauge('florin_database_up', Number(database !== null)),
@@ -145,7 +147,7 @@ export const createReadings = ({
       // What the user of this process may still write: a part of the disk is kept for root.
       gauge('florin_data_directory_free_bytes', disk && disk.bavail * disk.bsize),
       gauge('florin_data_directory_size_bytes', disk && disk.blocks * disk.bsize),
-      gauge('florin_backup_last_success_timestamp_seconds', backup && backup.getTime() / 1000),
+      ...backupFamilies(backup),
     ];
   };
 };

@@ -54,10 +54,7 @@ export const startMetrics = async (parts: {
     pools: { main: context.db, lists: context.listDb },
     chains,
     dataDir: config.dataDir,
-    async lastBackup() {
-      const { last } = await readBackupRecord(config);
-      return last && new Date(last.backupAt);
-    },
+    backups: () => readBackupRecord(config),
   });
   const write = async (): Promise<string> =>
     writeExposition([...own.families(), ...metrics.families(), ...(await read())]);

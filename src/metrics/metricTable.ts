@@ -45,6 +45,7 @@ export const metricTable = {
     type: 'gauge',
     help: 'When the last backup succeeded, in seconds since 1970.',
   },
+  florin_backup_failing: { type: 'gauge', help: '1 if the newest scheduled backup failed.' },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export type MetricName = keyof typeof metricTable;
