@@ -12,6 +12,7 @@ import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Sender } from '../webhooks/send.ts';
+import { readBackupSchedule } from './backupRecord.ts';
 import { monotonicMs, openLists } from './compose.ts';
 import type { Config } from './config.ts';
 import { openIndexes } from './epochFile.ts';
@@ -77,6 +78,7 @@ export const createContext = async (parts: {
     refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
     derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
     restoreState: createRestoreState(admin.db, monotonicMs),
+    backups: () => readBackupSchedule(config, admin.clock.nowMs()),
     keyUses: createKeyUses(admin.db, admin.clock.nowMs),
     log,
     meter,

@@ -33,11 +33,15 @@ const answerTimeoutMs = 3_000;
 
 const chainStatuses = ['operational', 'degraded', 'down'] as const;
 
-/** Chains that are configured and those that somebody watches. Of one that is in no table, it is only known that it is down. */
+/**
+ * Chains that this process can reach, and those that another one watches. Of one that is in no table, it is only known that
+ * it is down.
+ */
 const chainFamilies = (chains: readonly MeteredChain[], figures: Figures): Family[] => {
   const measured = new Map(figures.chains.map(chain => [chain.caip2, chain]));
   const unknown = { halted: false, lagSeconds: null, status: 'down' };
-  const all = chains.map(({ caip2, network }) => ({
+  const shown = chains.filter(({ caip2, nodes }) => nodes > 0 || measured.has(caip2));
+  const all = shown.map(({ caip2, network }) => ({
     labels: { chain: caip2, network },
     ...(measured.get(caip2) ?? unknown),
   }));

@@ -66,6 +66,15 @@ export type CallContract = (
   transaction: { readonly to: string; readonly data: string },
 ) => Promise<string | null>;
 
+/** What the schedule of backups has done. */
+export type BackupSchedule = {
+  readonly isScheduled: boolean;
+  /** Whether none is overdue. */
+  readonly isInTime: boolean;
+  readonly lastAt: string | null;
+  readonly failingSince: string | null;
+};
+
 /** The dependencies of all use cases, built once at startup. */
 export type Context = {
   readonly db: Database;
@@ -91,6 +100,8 @@ export type Context = {
   readonly derivationIndexes: DerivationIndexes;
   /** What a restore keeps closed, as it was at most half a second ago. */
   readonly restoreState: () => Promise<RestoreState>;
+  /** Null if the database belongs to another server, which is backed up by its own means. */
+  readonly backups: () => Promise<BackupSchedule | null>;
   /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;

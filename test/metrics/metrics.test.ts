@@ -200,6 +200,18 @@ describe('the listener', () => {
     expect((await scene.client.call('GET', '/metrics')).status).toBe(404);
   });
 
+  test('a process that reads no chain tells how far another one has read', async () => {
+    const { florin } = await startSecondFlorin(scene.config.database!.url, {
+      FLORIN_ROLES: 'api',
+      FLORIN_METRICS_PORT: '0',
+      ...masterKey,
+    });
+    const families = await scrape(florin);
+    expect(seriesValue(families, 'florin_chain_lag_seconds', { network: 'local' })).toBeDefined();
+    expect(seriesValue(families, 'florin_chain_status', { network: 'local', status: 'operational' })).toBe(1);
+    expect(seriesValue(families, 'florin_rpc_faults_total', { network: 'local' })).toBeUndefined();
+  });
+
   test('is there in a process that serves no API', async () => {
     const { florin } = await startSecondFlorin(scene.config.database!.url, {
       FLORIN_ROLES: 'watch',
