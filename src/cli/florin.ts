@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Environment, environments } from '../core/environment.ts';
 import type { Log } from '../core/log.ts';
 import { silentMeter } from '../core/meter.ts';
+import { type Progress, silentProgress } from '../core/progress.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
@@ -70,12 +71,13 @@ export type Florin = {
   stop(): Promise<void>;
 };
 
-/** Shorter intervals for tests, and what the operator declares if the data was restored. */
+/** Shorter intervals for tests, what the operator declares if the data was restored, and who is told of long steps. */
 export type Tuning = {
   readonly live?: Partial<LiveLimits>;
   readonly emptyBlockIntervalMs?: number;
   readonly restored?: Declaration | undefined;
   readonly lookForBackupsMs?: number | undefined;
+  readonly progress?: Progress;
 };
 
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
@@ -102,7 +104,7 @@ export const startFlorin = async (
   config: Config,
   givenLog: Log,
   givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs, restored, lookForBackupsMs: lookMs }: Tuning = {},
+  { live = {}, emptyBlockIntervalMs, restored, lookForBackupsMs: lookMs, progress = silentProgress }: Tuning = {},
 ): Promise<Florin> => {
   const metrics = config.metrics && createMetrics();
   const given = { log: givenLog, access: givenAccess };
@@ -110,14 +112,14 @@ export const startFlorin = async (
   const stack = createStack(log);
   try {
     const tls = await takeMachine(config, stack);
-    const storage = await startStorage(config, log);
+    const storage = await startStorage(config, log, progress);
     const { service } = storage;
     stack.push('database', () => storage.stop());
-    const { admin, holder } = await startKeys(config, { storage, log, stack });
+    const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
     stack.push('audit heads', await openAuditHeads(config, admin, log));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
-    const { chain, notices } = await startLocalChain(config, log, admin.db, emptyBlockIntervalMs);
+    const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
     if (chain) stack.push('dev chain', () => chain.stop());
 
     const urls: Urls = { production: '', sandbox: '', dashboard: '' };
