@@ -61,6 +61,8 @@ export const createContext = async (parts: {
   readonly log: Log;
   readonly meter: Meter;
   readonly stack: Stack;
+  /** Ends what is sent while somebody waits. */
+  readonly ending: AbortSignal;
 }): Promise<Context> => {
   const { config, admin, service, networks, chain, urls, sender, holder, restored, log, meter, stack } = parts;
   const settings = environmentSettings(config, urls);
@@ -73,7 +75,7 @@ export const createContext = async (parts: {
     localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
     environments: settings,
     dashboard: dashboardSettings(config, urls),
-    ...sending(config, sender, settings),
+    ...sending(config, sender, settings, parts.ending),
     ...nodeCalls(networks),
     refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
     derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),

@@ -78,6 +78,7 @@ export type Tuning = {
   readonly restored?: Declaration | undefined;
   readonly lookForBackupsMs?: number | undefined;
   readonly progress?: Progress;
+  readonly keepAuditHeadsMs?: number | undefined;
 };
 
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
@@ -104,7 +105,14 @@ export const startFlorin = async (
   config: Config,
   givenLog: Log,
   givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs, restored, lookForBackupsMs: lookMs, progress = silentProgress }: Tuning = {},
+  {
+    live = {},
+    emptyBlockIntervalMs,
+    restored,
+    lookForBackupsMs: lookMs,
+    progress = silentProgress,
+    keepAuditHeadsMs,
+  }: Tuning = {},
 ): Promise<Florin> => {
   const metrics = config.metrics && createMetrics();
   const given = { log: givenLog, access: givenAccess };
@@ -116,7 +124,7 @@ export const startFlorin = async (
     const { service } = storage;
     stack.push('database', () => storage.stop());
     const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
-    stack.push('audit heads', await openAuditHeads(config, admin, log));
+    stack.push('audit heads', await openAuditHeads(config, admin, log, keepAuditHeadsMs));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
     const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
@@ -127,6 +135,7 @@ export const startFlorin = async (
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
+    const ending = new AbortController();
     const context = await createContext({
       config,
       admin,
@@ -140,6 +149,7 @@ export const startFlorin = async (
       meter: metrics?.meter ?? silentMeter,
       holder,
       restored,
+      ending: ending.signal,
     });
     const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
@@ -148,6 +158,8 @@ export const startFlorin = async (
     // Once the start is reported, payments must work.
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
+    // The first step of a stop: a silent mail server would keep the listeners open, and then the process.
+    stack.push('what is sent at once', () => ending.abort());
     const { dashboard: dashboardUrl, ...reached } = urls;
     return {
       urls: reached,

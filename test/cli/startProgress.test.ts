@@ -22,7 +22,9 @@ const recording = () => {
   return { log, lines };
 };
 
-/** What a terminal with one row would show. */
+const eraseRest = '\u001b[K';
+
+/** What a terminal with one row shows of writes that each end with the cursor at its beginning. */
 const createTerminal = (columns: number) => {
   const terminal = {
     columns,
@@ -30,16 +32,10 @@ const createTerminal = (columns: number) => {
     written: '',
     write(text: string): void {
       terminal.written += text;
-      for (const part of text.split(/(\r|\u001b\[K)/)) {
-        if (part === '\u001b[K') terminal.row = terminal.row.slice(0, terminal.at);
-        else if (part === '\r') terminal.at = 0;
-        else {
-          terminal.row = terminal.row.slice(0, terminal.at) + part + terminal.row.slice(terminal.at + part.length);
-          terminal.at += part.length;
-        }
-      }
+      const [row, rest] = text.split(eraseRest) as [string, string | undefined];
+      expect(rest === '\r' || row === '').toBe(true);
+      terminal.row = row;
     },
-    at: 0,
   };
   return terminal;
 };
