@@ -17,7 +17,8 @@ const lineOf = ({ message, done, of, name }: ProgressStep, seconds: number, colu
   return text.slice(0, columns - 1);
 };
 
-const eraseRest = '\u001b[K';
+/** Lines of the log erase what they leave of a longer line of progress. */
+export const eraseRest = '\u001b[K';
 
 /**
  * Tells how far the long steps of a start are. On a terminal, one line is written over, at least once a second, and is gone at

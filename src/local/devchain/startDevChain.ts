@@ -42,9 +42,8 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
 
   const launch = async (port: number): Promise<DevNode> => {
     const startedAt = new Date();
-    const onProgress = ({ done, all }: NodeProgress): void => {
-      if (all > 0) progress({ message: 'replaying blocks of the local chain', done, of: all });
-    };
+    const onProgress = ({ done, all }: NodeProgress): void =>
+      progress({ message: 'replaying blocks of the local chain', done, of: all });
     const start = { port, tokens, emptyBlockIntervalMs, journalPath, identity };
     const unrecorded = new AbortController();
     const node = await launchNode(start, onProgress, AbortSignal.any([stopping.signal, unrecorded.signal]));
