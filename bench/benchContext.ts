@@ -49,6 +49,7 @@ export const openContext = async (options: {
     backups: async () => null,
     derivationIndexes: { next: unreachable },
     restoreState: async () => ({ gate: 'open', inReview: new Set() }),
+    keptHours: 24,
     keyUses: { note() {}, flush: async () => {} },
     log,
     meter: silentMeter,

@@ -1,17 +1,17 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { FlorinError, invalid } from '../core/errors.ts';
-import type { BackupFacts } from '../local/backup/backupItems.ts';
-import { extractBackup } from '../local/backup/extractBackup.ts';
+import { invalid } from '../core/errors.ts';
 import { readBackup, verifyingSink } from '../local/backup/readBackup.ts';
 import { type AgeLock, isRecipient, makeIdentity } from '../vault/ageFile.ts';
-import { parseMasterKey } from '../vault/masterKey.ts';
 import { createProgress, sizeText } from './backupProgress.ts';
 import { type Common, common, print } from './commands.ts';
 import { type Config, loadConfig } from './config.ts';
-import { type KeyOptions, openBackup } from './readableBackup.ts';
+import { interruptible } from './interruptible.ts';
+import { type KeyOptions, openBackup, readingOptions } from './readableBackup.ts';
 import { readBackupPassphrase } from './readPassphrase.ts';
+import { addRestore } from './restoreBackup.ts';
 import { takeBackup } from './takeBackup.ts';
+import { verifyFolder } from './verifyFolder.ts';
 
 type TakeOptions = Common & {
   to: string;
@@ -20,20 +20,6 @@ type TakeOptions = Common & {
   plain?: boolean;
   withMasterKey?: boolean;
   scheduled?: boolean;
-};
-
-const signals = ['SIGINT', 'SIGTERM'] as const;
-
-/** Ends the work cleanly, so that it can remove what it has begun. */
-const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-  const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new FlorinError('conflict', 'Interrupted. Nothing was kept.'));
-  for (const signal of signals) process.once(signal, stop);
-  try {
-    return await work(stopping.signal);
-  } finally {
-    for (const signal of signals) process.off(signal, stop);
-  }
 };
 
 const lockOf = async (options: TakeOptions, { backupRecipients }: Config): Promise<AgeLock | null> => {
@@ -101,21 +87,23 @@ const addTake = (backup: Command, version: string): void => {
   command.action((options: TakeOptions) => take(options, version));
 };
 
-const readingOptions = (command: Command): Command =>
-  command
-    .addOption(
-      new Option('--identity <file>', 'File with the secret key of age (AGE-SECRET-KEY-1…).').conflicts(
-        'passphraseFile',
-      ),
-    )
-    .option('--passphrase-file <file>', 'The passphrase is the first line of this file.');
+const verifyAll = async (directory: string, options: KeyOptions & { json?: boolean }): Promise<void> => {
+  const { problems, ...read } = await verifyFolder(directory, options);
+  const what = `${read.backups} backups and ${read.segments} segments of the log, ${sizeText(read.bytes)}`;
+  const text = problems.length === 0 ? `All are whole: ${what}.` : [...problems, `Read: ${what}.`].join('\n');
+  print(options, { ok: problems.length === 0, ...read, problems }, text);
+  if (problems.length > 0) process.exitCode = 1;
+};
 
 const addVerify = (backup: Command): void => {
   const command = backup
     .command('verify <path>')
-    .description('Decrypt a backup and check every byte of it. A path of - is the standard input.')
+    .description(
+      'Decrypt a backup and check every byte of it. A path of - is the standard input; of a directory, all backups and the archived log in it are checked.',
+    )
     .option('--json', 'Print JSON.');
   readingOptions(command).action(async (path: string, options: KeyOptions & { json?: boolean }) => {
+    if (path !== '-' && (await stat(path)).isDirectory()) return verifyAll(path, options);
     const read = await readBackup(openBackup(path, options), verifyingSink, createProgress('verified'));
     const { facts, files, bytes } = read;
     const { backupAt, florin, postgres, hasMasterKey } = facts;
@@ -146,61 +134,6 @@ const addIdentity = (backup: Command): void => {
     });
 };
 
-type RestoreOptions = Common & KeyOptions & { from: string; masterKeyFile?: string };
-
-/** The key that a backup lacks, once it is known to be the right one. Null if the start reads it from the environment. */
-const neededKey = async (
-  { hasMasterKey, masterKeyFingerprint }: BackupFacts,
-  given: string | null,
-  { masterKey }: Config,
-): Promise<void> => {
-  if (hasMasterKey) return;
-  const text = given ?? masterKey;
-  if (text === null) {
-    throw invalid(
-      undefined,
-      'The backup does not contain the master key. Give it with --master-key-file FILE, or in FLORIN_MASTER_KEY.',
-    );
-  }
-  const { fingerprint } = parseMasterKey(text);
-  if (masterKeyFingerprint === null || fingerprint === masterKeyFingerprint) return;
-  throw new FlorinError(
-    'conflict',
-    'The master key is not the one of this backup. No address or secret could be verified with it.',
-  );
-};
-
-const restore = async (options: RestoreOptions): Promise<void> => {
-  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
-  const { dataDir, database } = config;
-  if (database !== null) {
-    throw new FlorinError(
-      'conflict',
-      'A backup contains the embedded database, and DATABASE_URL names another one. Unset it.',
-    );
-  }
-  if (options.from !== '-' && (await stat(options.from)).isDirectory()) {
-    throw invalid('from', `${options.from} is a directory. Name one of its files.`);
-  }
-  const given =
-    options.masterKeyFile === undefined ? null : `${(await readFile(options.masterKeyFile, 'utf8')).trim()}\n`;
-  const { facts, files, bytes } = await extractBackup(openBackup(options.from, options), {
-    dataDir,
-    masterKey: given,
-    begin: each => neededKey(each, given, config),
-    onBytes: createProgress('restored'),
-  });
-  const { backupAt, hasMasterKey } = facts;
-  const key = hasMasterKey || given !== null ? '' : ' Start it with the same FLORIN_MASTER_KEY.';
-  const text = [
-    `The backup of ${backupAt} is in ${dataDir}: ${files} files, ${sizeText(bytes)}.`,
-    `Next: florin start --data-dir ${dataDir}${key}`,
-    'This start declares the restore by itself. Addresses that may have been given out since the backup are skipped and watched, and production stays closed until an owner of each account has reviewed it. Then run florin doctor.',
-    'Stop the Florin that the backup is of, unless this is a drill: both would send its webhooks.',
-  ].join('\n');
-  print(options, { dataDir, backupAt, files, bytes }, text);
-};
-
 /** `florin backup` with its parts, and `florin restore`. */
 export const addBackupCommands = (program: Command, version: string): void => {
   const backup = program
@@ -209,14 +142,5 @@ export const addBackupCommands = (program: Command, version: string): void => {
   addTake(backup, version);
   addVerify(backup);
   addIdentity(backup);
-  const command = common(
-    program
-      .command('restore')
-      .description(
-        'Restore a backup of florin backup into an empty data directory. The next start there declares the restore.',
-      ),
-  )
-    .requiredOption('--from <path>', 'The backup; - is the standard input.')
-    .addOption(new Option('--master-key-file <file>', 'File with the master key, if the backup does not contain it.'));
-  readingOptions(command).action((options: RestoreOptions) => restore(options));
+  addRestore(program);
 };

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../core/errorCode.ts';
 import type { BackupSchedule } from '../engine/context.ts';
+import type { LogContinuation } from '../local/backup/backupItems.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import type { Config } from './config.ts';
 
@@ -9,7 +10,15 @@ import type { Config } from './config.ts';
 export type BackupRecord = {
   /** Null: backups are not scheduled. */
   readonly schedule: { readonly hours: number; readonly since: string } | null;
-  readonly last: { readonly backupAt: string; readonly file: string; readonly bytes: number } | null;
+  readonly last: {
+    readonly backupAt: string;
+    readonly file: string;
+    readonly bytes: number;
+    /** Where its log goes on; null if the log was not archived. */
+    readonly log?: LogContinuation | null;
+  } | null;
+  /** Where the log goes on after each backup of the schedule that is kept, by the name of its file. */
+  readonly continuations: Readonly<Record<string, LogContinuation | null>>;
   /** Since when no attempt has succeeded. */
   readonly failing: { readonly since: string; readonly reason: string } | null;
 };
@@ -18,7 +27,7 @@ type Directory = Pick<Config, 'dataDir'>;
 
 const pathOf = ({ dataDir }: Directory): string => join(dataDir, 'backups.json');
 
-const nothing: BackupRecord = { schedule: null, last: null, failing: null };
+const nothing: BackupRecord = { schedule: null, last: null, continuations: {}, failing: null };
 
 /** A damaged file is only a memory of what was done, and the next success replaces it. */
 export const readBackupRecord = async (config: Directory): Promise<BackupRecord> => {

@@ -125,9 +125,11 @@ export const startStorage = async (
   }
 };
 
-const findService = async (config: Config): Promise<ConnectionSettings | null> => {
+type Roles = { readonly owner: ConnectionSettings; readonly service: ConnectionSettings };
+
+const findEmbedded = async (config: Config): Promise<Roles | null> => {
   try {
-    return (await findPostgres({ dataDir: config.dataDir }))?.service ?? null;
+    return await findPostgres({ dataDir: config.dataDir });
   } catch (error) {
     if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
     throw new FlorinError(
@@ -137,22 +139,24 @@ const findService = async (config: Config): Promise<ConnectionSettings | null> =
   }
 };
 
-/** The database for a command beside a running server. */
+/** The database for a command beside a running server. `asOwner`: with the role that owns the tables. */
 export const openStorage = async (
   config: Config,
   log: Log,
-  options: { readonly queryTimeoutMs?: number } = {},
+  { asOwner = false, ...options }: { readonly queryTimeoutMs?: number; readonly asOwner?: boolean } = {},
 ): Promise<OpenStorage> => {
-  const service: ConnectionSettings | null = config.database
-    ? { connectionString: config.database.url }
-    : await findService(config);
-  if (service === null) {
+  const roles: Roles | null = config.database
+    ? { owner: { connectionString: config.database.migrateUrl }, service: { connectionString: config.database.url } }
+    : await findEmbedded(config);
+  if (roles === null) {
     throw new FlorinError(
       'service_unavailable',
       `Florin is not running in ${config.dataDir}. Start it with npm start, or give its directory with --data-dir.`,
     );
   }
-  const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli', ...options });
+  const { owner, service } = roles;
+  const as = asOwner ? owner : service;
+  const db = openDatabase(as, { log, maxConnections: 2, applicationName: 'florin cli', ...options });
   return { db, service, stop: () => db.close() };
 };
 

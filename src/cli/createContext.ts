@@ -81,6 +81,7 @@ export const createContext = async (parts: {
     derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
     restoreState: createRestoreState(admin.db, monotonicMs),
     backups: () => readBackupSchedule(config, admin.clock.nowMs()),
+    keptHours: config.retention.idempotencyHours,
     keyUses: createKeyUses(admin.db, admin.clock.nowMs),
     log,
     meter,

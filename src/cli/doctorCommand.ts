@@ -23,6 +23,7 @@ import {
   type Told,
   verified,
 } from './doctorChecks.ts';
+import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 
 type DoctorOptions = Common & { deep?: boolean };
 type Finding = Told & { readonly check: string };
@@ -50,6 +51,11 @@ const checkRotation = ({ mark }: KeyState): Told =>
 const backupCheck = (config: Config): Check => [
   'backups',
   async () => judgeBackups(await readBackupRecord(config), Date.now()),
+];
+
+const logArchiveCheck = (config: Config): Check => [
+  'log archive',
+  async () => judgeLogArchive(await readLogArchiveRecord(config), Date.now()),
 ];
 
 /** What only reading every row shows. */
@@ -109,7 +115,7 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       ...(options.deep ? deepChecks(db) : []),
       ['restore', () => examineRestores(db)],
       ['outbox', () => examineOutbox(db)],
-      ...(config.database === null ? [backupCheck(config)] : []),
+      ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : []),
     ];
     for (const [name, work] of others) await check(name, work, told => told);
     return findings;

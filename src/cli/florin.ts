@@ -30,15 +30,16 @@ import { parseApiKey } from '../vault/apiKeys.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import type { Loop } from '../workers/loop.ts';
+import { startPurger } from '../workers/purger.ts';
 import {
   startClockKeeper,
   startEffectAnnouncer,
   startFolder,
   startKeyUseKeeper,
-  startPurger,
   startSweeper,
 } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
+import { archiveLog } from './archiveLog.ts';
 import { openAuditHeads } from './auditHeadsFile.ts';
 import { knownListeners, makeDataDir, monotonicMs, networksOf, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';
@@ -178,7 +179,7 @@ export const startFlorin = async (
   }
 };
 
-/** What leaves this process: deliveries, alerts, mails and backups. */
+/** What leaves this process: deliveries, alerts, mails, the log of the database and backups. */
 const startOutgoing = async (
   config: Config,
   context: Context,
@@ -187,7 +188,8 @@ const startOutgoing = async (
   const { sender, holder, service, lookMs } = parts;
   const delivers = config.roles.includes('deliver');
   const sending = delivers ? [startDelivering(context, { sender, holder, service, alertUrl: config.alertUrl })] : [];
-  return [...sending, ...(await scheduleBackups(config, context, { instance: holder, lookMs }))];
+  const archiving = await archiveLog(config, context, holder);
+  return [...sending, ...archiving, ...(await scheduleBackups(config, context, { instance: holder, lookMs }))];
 };
 
 const startLoops = (
@@ -204,7 +206,7 @@ const startLoops = (
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
   loops.push(watchers, startSweeper(context), startFolder(context), startEffectAnnouncer(context));
-  loops.push(startPurger(context, config.deliveryLogDays));
+  loops.push(startPurger(context, config.retention));
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 

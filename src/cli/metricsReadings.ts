@@ -25,6 +25,8 @@ export type ReadingSources = {
   readonly chains: readonly MeteredChain[];
   readonly dataDir: string;
   readonly backups: () => Promise<BackupRecord>;
+  /** Until when the log is archived; null if it is not. */
+  readonly logArchivedUntil: () => Promise<Date | null>;
 };
 
 /** The answer of the database is used again by scrapes that come soon after. */
@@ -124,7 +126,14 @@ const backupFamilies = (record: BackupRecord | null): Family[] => {
  * What is read when somebody asks: one statement after the other, on one connection. The counts of payments stand alone:
  * with very many accounts they may take too long, and then they alone are left out.
  */
-export const createReadings = ({ db, pools, chains, dataDir, backups }: ReadingSources): (() => Promise<Family[]>) => {
+export const createReadings = ({
+  db,
+  pools,
+  chains,
+  dataDir,
+  backups,
+  logArchivedUntil,
+}: ReadingSources): (() => Promise<Family[]>) => {
   const cached = <T>(ask: () => Promise<T>) =>
     createCachedReading(ask, { nowMs: monotonicMs, freshMs, answerTimeoutMs });
   const readDatabase = cached(async () => ({
@@ -134,8 +143,14 @@ export const createReadings = ({ db, pools, chains, dataDir, backups }: ReadingS
   }));
   const readDisk = cached(() => statfs(dataDir));
   const readBackups = cached(backups);
+  const readArchive = cached(logArchivedUntil);
   return async () => {
-    const [database, disk, backup] = await Promise.all([readDatabase(), readDisk(), readBackups()]);
+    const [database, disk, backup, archived] = await Promise.all([
+      readDatabase(),
+      readDisk(),
+      readBackups(),
+      readArchive(),
+    ]);
     const { figures = null, due = [], payments = null } = database ?? {};
     return [
       gauge('florin_database_up', Number(database !== null)),
@@ -152,6 +167,7 @@ export const createReadings = ({ db, pools, chains, dataDir, backups }: ReadingS
       gauge('florin_data_directory_free_bytes', disk && disk.bavail * disk.bsize),
       gauge('florin_data_directory_size_bytes', disk && disk.blocks * disk.bsize),
       ...backupFamilies(backup),
+      gauge('florin_log_archive_timestamp_seconds', archived && archived.getTime() / 1000),
     ];
   };
 };

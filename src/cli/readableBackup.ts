@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
 import { createByteReader } from '../core/byteReader.ts';
 import { FlorinError } from '../core/errors.ts';
 import { isCompressed } from '../local/backup/compression.ts';
@@ -11,7 +12,7 @@ export type KeyOptions = { readonly identity?: string; readonly passphraseFile?:
 /** Enough to see what it is, and for whom. */
 const startBytes = 64;
 
-const obtainKey = async ({ identity, passphraseFile }: KeyOptions, start: Uint8Array): Promise<AgeKey> => {
+export const obtainKey = async ({ identity, passphraseFile }: KeyOptions, start: Uint8Array): Promise<AgeKey> => {
   if (identity !== undefined) {
     return { kind: 'identities', identities: parseIdentities(await readFile(identity, 'utf8')) };
   }
@@ -41,3 +42,12 @@ export async function* openBackup(path: string, options: KeyOptions): AsyncGener
   else if (isCompressed(start)) yield* all();
   else throw new FlorinError('conflict', `${path} is not a backup of Florin, or its first bytes are damaged.`);
 }
+
+export const readingOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--identity <file>', 'File with the secret key of age (AGE-SECRET-KEY-1…).').conflicts(
+        'passphraseFile',
+      ),
+    )
+    .option('--passphrase-file <file>', 'The passphrase is the first line of this file.');

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasCode } from '../core/errorCode.ts';
 import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
@@ -9,6 +9,8 @@ import type { Context } from '../engine/context.ts';
 import { type Loop, startLoop } from '../workers/loop.ts';
 import { type BackupRecord, readBackupRecord, writeBackupRecord } from './backupRecord.ts';
 import type { Config } from './config.ts';
+import { readLogArchiveRecord } from './logArchiveRecord.ts';
+import { removeOlderLog } from './removeOlderLog.ts';
 import { type BackupTaken, scheduledPrefix } from './takeBackup.ts';
 
 type Schedule = NonNullable<Config['backups']>;
@@ -57,18 +59,20 @@ const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal:
     });
   });
 
-/** Removes all but the newest of this directory's schedule, and what a killed process left unfinished. */
-const removeOlder = async ({ directory, keep }: Schedule, instance: string): Promise<void> => {
+/** Removes all but the newest of this directory's schedule, and what a killed process left unfinished. Returns what is kept. */
+const removeOlder = async ({ directory, keep }: Schedule, instance: string): Promise<string[]> => {
   const prefix = scheduledPrefix(instance);
   const names = await readdir(directory);
   const whole = names.filter(name => name.startsWith(prefix) && name.endsWith('.tar.zst.age')).sort();
   const unfinished = names.filter(name => name.startsWith(`.${prefix}`) && name.endsWith('.partial'));
   for (const name of [...whole.slice(0, -keep), ...unfinished]) await rm(join(directory, name), { force: true });
+  return whole.slice(-keep);
 };
 
-/** When the next attempt is due. After a failure, an hour later at most. */
-const dueMs = ({ last }: BackupRecord, hours: number, failedMs: number | null): number => {
-  const regular = last === null ? 0 : Date.parse(last.backupAt) + hours * hourMs;
+/** When the next attempt is due. After a failure, an hour later at most. An archive of the log is of use after a backup. */
+const dueMs = ({ last }: BackupRecord, archive: string | null, hours: number, failedMs: number | null): number => {
+  const isOfUse = archive === null || last?.log?.folder === archive;
+  const regular = last === null || !isOfUse ? 0 : Date.parse(last.backupAt) + hours * hourMs;
   return failedMs === null ? regular : failedMs + Math.min(hours, 1) * hourMs;
 };
 
@@ -87,11 +91,20 @@ const startBackups = async (
   let failedMs: number | null = null;
   const attempt = async (record: BackupRecord, signal: AbortSignal): Promise<void> => {
     try {
-      const { backupAt, file, bytes } = await runBackup(config.dataDir, schedule, signal);
-      await writeBackupRecord(config, { ...record, last: { backupAt, file: file!, bytes }, failing: null });
+      const { backupAt, file, bytes, log: continuation } = await runBackup(config.dataDir, schedule, signal);
+      const last = { backupAt, file: file!, bytes, log: continuation };
+      const continuations = { ...record.continuations, [basename(file!)]: continuation };
+      await writeBackupRecord(config, { ...record, last, continuations, failing: null });
       failedMs = null;
       log.info({ file, bytes, backupAt }, 'a backup was taken');
-      await removeOlder(schedule, instance);
+      const kept = await removeOlder(schedule, instance);
+      const remembered = Object.fromEntries(Object.entries(continuations).filter(([name]) => kept.includes(name)));
+      await writeBackupRecord(config, { ...record, last, continuations: remembered, failing: null });
+      const current = (await readLogArchiveRecord(config))?.folder ?? null;
+      // Of a backup from elsewhere it is not known which log it needs.
+      if (kept.every(name => name in remembered)) {
+        await removeOlderLog(directory, { instance, current, kept: Object.values(remembered) });
+      }
     } catch (error) {
       if (signal.aborted) return;
       failedMs = clock.nowMs();
@@ -111,7 +124,8 @@ const startBackups = async (
     log,
     async work(signal) {
       const record = await readBackupRecord(config);
-      if (clock.nowMs() >= dueMs(record, hours, failedMs)) await attempt(record, signal);
+      const archive = (await readLogArchiveRecord(config))?.folder ?? null;
+      if (clock.nowMs() >= dueMs(record, archive, hours, failedMs)) await attempt(record, signal);
       return false;
     },
   });

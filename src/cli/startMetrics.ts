@@ -8,6 +8,7 @@ import { isLoopbackHost } from '../webhooks/guard.ts';
 import { readBackupRecord } from './backupRecord.ts';
 import { monotonicMs } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
+import { readLogArchiveRecord } from './logArchiveRecord.ts';
 import { createReadings } from './metricsReadings.ts';
 import { portProblem } from './refuseTakenPorts.ts';
 import type { Stack } from './stack.ts';
@@ -55,6 +56,12 @@ export const startMetrics = async (parts: {
     chains,
     dataDir: config.dataDir,
     backups: () => readBackupRecord(config),
+    async logArchivedUntil() {
+      const { archivedAt = null, failing = null } = (await readLogArchiveRecord(config)) ?? {};
+      // Before the first success, the failure itself counts.
+      const until = archivedAt ?? failing?.since;
+      return until ? new Date(until) : null;
+    },
   });
   const write = async (): Promise<string> =>
     writeExposition([...own.families(), ...metrics.families(), ...(await read())]);

@@ -1,20 +1,24 @@
-import { createWriteStream } from 'node:fs';
-import { open, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, hasCode } from '../core/errorCode.ts';
+import { hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
+import { formatSegment, nextSegment, parseSegment } from '../core/logSegment.ts';
 import { writeArchive } from '../local/backup/archive.ts';
-import { backupItems } from '../local/backup/backupItems.ts';
+import { type BackupEnd, backupItems, type LogContinuation } from '../local/backup/backupItems.ts';
 import { addDigest, compress } from '../local/backup/compression.ts';
+import { lateFile } from '../local/backup/dataFiles.ts';
+import { archiveFolder } from '../local/backup/logArchiveFolder.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
 import { names } from '../local/postgres/createCluster.ts';
-import { keepOwner, syncDirectory } from '../local/postgres/postgresFiles.ts';
 import { findSuperuser, type PostgresConnection } from '../local/postgres/startPostgres.ts';
-import { type BaseBackup, startBaseBackup } from '../storage/baseBackup.ts';
+import { type BaseBackup, type BaseBackupEnd, startBaseBackup } from '../storage/baseBackup.ts';
+import { archiveOfSlot } from '../storage/logArchive.ts';
 import { type AgeLock, encryptAge } from '../vault/ageFile.ts';
 import { masterKeyPath, parseMasterKey } from '../vault/masterKey.ts';
 import type { Config } from './config.ts';
+import { diskIsNearlyFull, sizeOf } from './disk.ts';
+import { openTarget } from './writeTarget.ts';
 
 export type BackupOrder = {
   readonly config: Config;
@@ -31,7 +35,13 @@ export type BackupOrder = {
   readonly onBytes: (done: number, of: number) => void;
 };
 
-export type BackupTaken = { readonly file: string | null; readonly backupAt: string; readonly bytes: number };
+export type BackupTaken = {
+  readonly file: string | null;
+  readonly backupAt: string;
+  readonly bytes: number;
+  /** Where the log goes on, if it is archived. */
+  readonly log: LogContinuation | null;
+};
 
 /** Begins the names of the files that the schedule of this data directory makes. */
 export const scheduledPrefix = (instance: string): string => `florin-auto-${instance.slice(0, 8)}-`;
@@ -64,7 +74,6 @@ const readMasterKey = async ({ dataDir, masterKey }: Config, fingerprint: string
 
 const checkEveryMs = 5_000;
 const longestStallMs = 600_000;
-const leastFreeBytes = 256 * 1024 * 1024;
 
 /**
  * While a backup runs, the server keeps all of its log. So a reader that takes nothing, or a disk that fills, ends the
@@ -77,37 +86,11 @@ const watchOver = (dataDir: string, written: () => number, giveUp: (why: FlorinE
     else if (performance.now() - seenMs > longestStallMs) {
       giveUp(new FlorinError('conflict', 'Nothing could be written for ten minutes. The backup was given up.'));
     }
-    const { bavail, blocks, bsize } = await statfs(dataDir);
-    if (bavail * bsize >= Math.min(leastFreeBytes, (blocks * bsize) / 20)) return;
+    if (!(await diskIsNearlyFull(dataDir))) return;
     giveUp(new FlorinError('conflict', `The disk of ${dataDir} is nearly full. The backup was given up.`));
   };
   const timer = setInterval(() => void check().catch(giveUp), checkEveryMs);
   return () => clearInterval(timer);
-};
-
-/** What is in flight until it is whole, on disk and has its name. */
-const openTarget = async (directory: string, name: string) => {
-  const partial = join(directory, `.${name}.partial`);
-  const file = join(directory, name);
-  const handle = await open(partial, 'wx', 0o600).catch(error => {
-    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS')) throw error;
-    throw new FlorinError('conflict', `The directory ${directory} cannot be written to (${codeOf(error)}).`);
-  });
-  return {
-    stream: createWriteStream('', { fd: handle.fd, autoClose: false }),
-    async finish(): Promise<string> {
-      await handle.sync();
-      await handle.close();
-      await keepOwner(partial);
-      await rename(partial, file);
-      await syncDirectory(dirname(file));
-      return file;
-    },
-    async discard(): Promise<void> {
-      await handle.close().catch(() => undefined);
-      await rm(partial, { force: true });
-    },
-  };
 };
 
 const nameOf = (instance: string, startedAt: Date, { lock, isScheduled }: BackupOrder): string => {
@@ -124,11 +107,22 @@ const explained = (error: unknown, { directory }: BackupOrder): unknown => {
   return error;
 };
 
-const write = async (order: BackupOrder, base: BaseBackup, output: NodeJS.WritableStream): Promise<number> => {
+const endOf = async (dataDir: string, { segments, endedAt, archiveSlot }: BaseBackupEnd): Promise<BackupEnd> => {
+  if (archiveSlot === null) return { endedAt: endedAt.toISOString(), log: null };
+  const folder = archiveFolder(await ensureInstanceId(dataDir), archiveOfSlot(archiveSlot));
+  const next = nextSegment(parseSegment(segments.at(-1)!)!);
+  const journalBytes = await sizeOf(join(dataDir, lateFile));
+  return { endedAt: endedAt.toISOString(), log: { folder, nextSegment: formatSegment(next), journalBytes } };
+};
+
+type Written = Pick<BackupTaken, 'bytes' | 'log'>;
+
+const write = async (order: BackupOrder, base: BaseBackup, output: NodeJS.WritableStream): Promise<Written> => {
   const { config, version, lock, withMasterKey, onBytes } = order;
   const { dataDir } = config;
   const { startedAt, majorVersion, masterKeyFingerprint } = base;
   let [done, of, written] = [0, 0, 0];
+  let end: BackupEnd | null = null as BackupEnd | null;
   const items = backupItems({
     dataDir,
     facts: {
@@ -139,7 +133,11 @@ const write = async (order: BackupOrder, base: BaseBackup, output: NodeJS.Writab
       hasMasterKey: withMasterKey,
     },
     masterKey: withMasterKey ? await readMasterKey(config, masterKeyFingerprint) : null,
-    finish: base.finish,
+    async finish() {
+      const ended = await base.finish();
+      end = await endOf(dataDir, ended);
+      return { label: ended.label, segments: ended.segments, end };
+    },
     onSize: bytes => {
       of = bytes;
     },
@@ -172,7 +170,7 @@ const write = async (order: BackupOrder, base: BaseBackup, output: NodeJS.Writab
   } finally {
     stopWatching();
   }
-  return written;
+  return { bytes: written, log: end?.log ?? null };
 };
 
 /** Backs up the running Florin of a data directory, without stopping it. The caller's memory does not grow with it. */
@@ -182,17 +180,18 @@ export const takeBackup = async (order: BackupOrder): Promise<BackupTaken> => {
   const base = await startBaseBackup(server);
   const backupAt = base.startedAt.toISOString();
   try {
-    if (directory === null) return { file: null, backupAt, bytes: await write(order, base, process.stdout) };
+    if (directory === null) return { file: null, backupAt, ...(await write(order, base, process.stdout)) };
     if (!(await stat(directory).catch(() => null))?.isDirectory()) {
       throw new FlorinError(
         'conflict',
         `${directory} is not a directory. Create it first: it may be a disk that is not mounted.`,
       );
     }
-    const target = await openTarget(directory, nameOf(await ensureInstanceId(config.dataDir), base.startedAt, order));
+    const name = nameOf(await ensureInstanceId(config.dataDir), base.startedAt, order);
+    const target = await openTarget(directory, name);
     try {
-      const bytes = await write(order, base, target.stream);
-      return { file: await target.finish(), backupAt, bytes };
+      const written = await write(order, base, target.stream);
+      return { file: await target.finish(name), backupAt, ...written };
     } catch (error) {
       await target.discard();
       throw error;

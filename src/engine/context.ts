@@ -102,6 +102,8 @@ export type Context = {
   readonly restoreState: () => Promise<RestoreState>;
   /** Null if the database belongs to another server, which is backed up by its own means. */
   readonly backups: () => Promise<BackupSchedule | null>;
+  /** How long answers to requests with an Idempotency-Key are kept. */
+  readonly keptHours: number;
   /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;

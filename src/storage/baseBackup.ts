@@ -1,6 +1,16 @@
 import pg from 'pg';
 import { FlorinError } from '../core/errors.ts';
+import { formatSegment, parseSegment } from '../core/logSegment.ts';
 import type { ConnectionSettings } from './database.ts';
+import { archiveSlotText } from './logArchive.ts';
+
+export type BaseBackupEnd = {
+  readonly label: string;
+  readonly segments: readonly string[];
+  readonly endedAt: Date;
+  /** The replication slot that has kept the log for the archive since before the backup; null if there is none. */
+  readonly archiveSlot: string | null;
+};
 
 export type BaseBackup = {
   /** The clock of the database. The backup contains everything that was committed before. */
@@ -9,7 +19,7 @@ export type BaseBackup = {
   /** Null before the first start has ended. */
   readonly masterKeyFingerprint: string | null;
   /** Ends the backup. Until `close`, the server keeps the named segments of its log. */
-  finish(): Promise<{ label: string; segments: readonly string[] }>;
+  finish(): Promise<BaseBackupEnd>;
   /** Without `finish`, the backup is given up. */
   close(): Promise<void>;
 };
@@ -26,13 +36,14 @@ const lost = (): FlorinError =>
 const factsText = `select clock_timestamp() as "startedAt", current_setting('server_version_num')::int / 10000 as version,
   pg_try_advisory_lock($1) as "isAlone",
   (select value from deployment where name = 'master_key_fingerprint') as fingerprint,
+  (${archiveSlotText}) as "archiveSlot",
   (select count(*)::int from pg_tablespace where spcname not in ('pg_default', 'pg_global')) as tablespaces`;
 
 const slotText = 'select pg_create_physical_replication_slot($1, true, true)';
 const startText = 'select pg_backup_start($1, true)';
 const stopText = 'select lsn::text as lsn, labelfile as label from pg_backup_stop(false)';
-const segmentsText = `select pg_walfile_name($1::pg_lsn) as last,
-  pg_size_bytes(current_setting('wal_segment_size'))::float8 as bytes`;
+const segmentsText = `select pg_walfile_name($1::pg_lsn) as last, clock_timestamp() as "endedAt",
+  pg_size_bytes(current_setting('wal_segment_size'))::float8 as bytes, (${archiveSlotText}) as "archiveSlot"`;
 
 /** The segment in which the backup began, from the label that the server wrote. */
 const firstSegmentOf = (label: string): string => {
@@ -41,20 +52,22 @@ const firstSegmentOf = (label: string): string => {
   return file;
 };
 
-/** A name has the timeline, and the number of the segment as two numbers: which 4 GiB, and which segment of them. */
-const segmentsBetween = (first: string, last: string, segmentBytes: number): string[] => {
-  const each = 2 ** 32 / segmentBytes;
-  const hex = (number: number): string => number.toString(16).toUpperCase().padStart(8, '0');
-  const numberOf = (name: string): number =>
-    Number.parseInt(name.slice(8, 16), 16) * each + Number.parseInt(name.slice(16), 16);
-  const [from, to] = [numberOf(first), numberOf(last)];
-  return Array.from({ length: to - from + 1 }, (_, at) => {
-    const number = from + at;
-    return `${first.slice(0, 8)}${hex(Math.floor(number / each))}${hex(number % each)}`;
-  });
+const segmentsBetween = (first: string, last: string, bytes: number): string[] => {
+  const [from, to] = [parseSegment(first, bytes)!, parseSegment(last, bytes)!];
+  return Array.from({ length: to.number - from.number + 1 }, (_, at) =>
+    formatSegment({ timeline: from.timeline, number: from.number + at }, bytes),
+  );
 };
 
-type Facts = { startedAt: Date; version: number; isAlone: boolean; fingerprint: string | null; tablespaces: number };
+type Facts = {
+  startedAt: Date;
+  version: number;
+  isAlone: boolean;
+  fingerprint: string | null;
+  archiveSlot: string | null;
+  tablespaces: number;
+};
+type End = { last: string; bytes: number; endedAt: Date; archiveSlot: string | null };
 
 const refuse = ({ isAlone, tablespaces }: Facts): void => {
   if (!isAlone) throw new FlorinError('conflict', 'Another backup of this database is running.');
@@ -106,8 +119,10 @@ export const startBaseBackup = async (superuser: ConnectionSettings): Promise<Ba
       masterKeyFingerprint: facts.fingerprint,
       async finish() {
         const { lsn, label } = await ask<{ lsn: string; label: string }>(stopText, []);
-        const { last, bytes } = await ask<{ last: string; bytes: number }>(segmentsText, [lsn]);
-        return { label, segments: segmentsBetween(firstSegmentOf(label), last, bytes) };
+        const { last, bytes, endedAt, archiveSlot } = await ask<End>(segmentsText, [lsn]);
+        const segments = segmentsBetween(firstSegmentOf(label), last, bytes);
+        // An archive that began meanwhile may lack the beginning.
+        return { label, segments, endedAt, archiveSlot: archiveSlot === facts.archiveSlot ? archiveSlot : null };
       },
       close,
     };

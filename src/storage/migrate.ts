@@ -75,6 +75,7 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     grant update (row_seal) on wallet_stops, wallet_approvals, treasury_confirmations, events to ${name};
     grant update (mac, seal, row_seal) on wallets to ${name};
     grant update (hash, previous_hash) on audit_log to ${name};
+    grant update (response) on delivery_attempts to ${name};
     revoke update on volume_deltas, holding_deltas, ledger_deltas, ledger_corrections, suspected_differences, sweeps,
       sweep_payments, derivation_epochs, lost_addresses, unclaimed_funds from ${name};
     grant update (row_seal) on derivation_epochs, lost_addresses to ${name};

@@ -71,7 +71,7 @@ test('the doctor misses backups after twice the interval', () => {
   ];
   const startMs = Date.parse(schedule.since);
   const judge = (parts: object, hours: number) =>
-    judgeBackups({ schedule, last: null, failing: null, ...parts }, startMs + hours * hour);
+    judgeBackups({ schedule, last: null, continuations: {}, failing: null, ...parts }, startMs + hours * hour);
   expect(judge({ schedule: null }, 1_000).ok).toBe(true);
   expect(judge({}, 48).ok).toBe(true);
   expect(judge({}, 49)).toEqual({ ok: false, detail: `every 24 hours; none since ${schedule.since}` });

@@ -225,4 +225,11 @@ export const alertCases: readonly AlertCase[] = [
     labels: { severity: 'ticket', instance: 'a:1' },
     summary: 'Scheduled backups of a:1 fail.',
   },
+  {
+    alert: 'FlorinLogArchiveLate',
+    series: { [`florin_log_archive_timestamp_seconds{${job}}`]: '0x30' },
+    atMinutes: 21,
+    labels: { severity: 'page' },
+    summary: 'What was committed in the last 21m 0s would be lost with the disk.',
+  },
 ];

@@ -61,6 +61,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       backups: unreachable,
       derivationIndexes: { next: unreachable },
       restoreState: unreachable,
+      keptHours: 24,
       keyUses: { note: unreachable, flush: unreachable },
       log,
       meter: silentMeter,

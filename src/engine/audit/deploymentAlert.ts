@@ -1,14 +1,15 @@
 import type { Context } from '../context.ts';
 import { enqueue } from './outbox.ts';
 
-/** Tells the operator that a backup failed. It concerns no account, so the audit log has nothing of it. */
+/** Tells the operator that a backup failed, or that the log is not archived. It concerns no account, so the audit log has nothing of it. */
 export const alertOfBackup = async (
   context: Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>,
   at: Date,
+  action: 'backup.failed' | 'log_archive.failed' = 'backup.failed',
 ): Promise<void> => {
   const { id: eventId } = context.ids.next('event', context.clock.nowMs());
   const actor = { kind: 'system', id: null } as const;
-  const notice = { action: 'backup.failed', actor, subject: null, at: at.toISOString() };
+  const notice = { action, actor, subject: null, at: at.toISOString() };
   await context.db.transaction(tx =>
     enqueue(context, tx, [{ kind: 'alert', eventId, accountId: null, environment: null, notice }]),
   );

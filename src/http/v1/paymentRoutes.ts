@@ -55,7 +55,8 @@ const act = (context: Context, call: Call, asked: MerchantAct): Promise<Reply> =
     context,
     actingOf(call),
     {
-      key: idempotencyOf(call, call.request.url),
+      // Not the URL as it was sent: an escaped spelling of the same path is the same route.
+      key: idempotencyOf(call, `/v1/payments/${call.params.id}/${asked.kind}`),
       print: ({ row, funds }) => ({ body: printPayment(readPaymentRow(context, row, funds)) }),
     },
     actOnPayment(context, call.params.id!, asked),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { FlorinError } from '../../core/errors.ts';
 import { type ArchiveItem, textItem } from './archive.ts';
 import { controlFile, fileItem, listCluster, readControlFile } from './clusterFiles.ts';
-import { clusterPath, earlyFiles, keyPath, lateFile, restoredMark } from './dataFiles.ts';
+import { backupEnd, clusterPath, earlyFiles, keyPath, lateFile, restoredMark } from './dataFiles.ts';
 
 /** The first file of a backup. */
 export type BackupFacts = {
@@ -19,6 +19,24 @@ export type BackupFacts = {
   readonly bytes: number;
 };
 
+/** Where the log goes on after a backup. */
+export type LogContinuation = {
+  /** The name of the folder, beside the backup. */
+  readonly folder: string;
+  /** The segment after those of the backup. */
+  readonly nextSegment: string;
+  /** At least so much of the journal of the local chain is in the backup. */
+  readonly journalBytes: number;
+};
+
+/** What is known only at the end of a backup. */
+export type BackupEnd = {
+  /** Nothing from after it is in the backup. From then on, the archived log can be played on it. */
+  readonly endedAt: string;
+  /** Null if the log was not archived. */
+  readonly log: LogContinuation | null;
+};
+
 /** What the caller knows, and how it asks the server. */
 export type BackupSource = {
   readonly dataDir: string;
@@ -26,7 +44,7 @@ export type BackupSource = {
   /** The text of keys/master, if it goes along. */
   readonly masterKey: string | null;
   /** Ends the backup in the server. Returns its label, and the segments of its log that belong to the backup. */
-  finish(): Promise<{ label: string; segments: readonly string[] }>;
+  finish(): Promise<{ label: string; segments: readonly string[]; end: BackupEnd }>;
   /** Told once how much there is to read. */
   onSize(bytes: number): void;
 };
@@ -80,8 +98,9 @@ export async function* backupItems(source: BackupSource): AsyncGenerator<Archive
     yield privateDirectory('keys');
     yield textItem(keyPath, masterKey);
   }
-  const { label, segments } = await source.finish();
+  const { label, segments, end } = await source.finish();
   yield* segmentItems(cluster, segments);
   yield* dataFiles(dataDir, [lateFile]);
   yield textItem(`${clusterPath}/backup_label`, label);
+  yield textItem(backupEnd, `${JSON.stringify(end)}\n`);
 }

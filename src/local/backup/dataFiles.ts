@@ -2,6 +2,8 @@
 
 /** The first file of each backup. In a data directory, it makes the next start declare the restore. */
 export const restoredMark = 'restored-backup.json';
+/** One of the last files of a backup. No data directory has it. */
+export const backupEnd = 'backup-ended.json';
 /** A restore that has not ended. No Florin starts beside it. */
 export const unfinishedRestore = 'restoring';
 

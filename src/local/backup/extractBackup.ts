@@ -74,10 +74,12 @@ export const extractBackup = async (
     /** The text of a master key that the backup does not have; null if it is set elsewhere. */
     readonly masterKey: string | null;
     readonly begin: (facts: BackupFacts) => Promise<void>;
+    /** Goes on with what was restored, before it counts. */
+    readonly complete?: (root: string, read: BackupRead) => Promise<void>;
     readonly onBytes: (done: number, of: number) => void;
   },
 ): Promise<BackupRead> => {
-  const { dataDir, masterKey, begin, onBytes } = options;
+  const { dataDir, masterKey, begin, complete, onBytes } = options;
   await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
   await refuseUsed(dataDir);
   const root = join(dataDir, unfinishedRestore);
@@ -90,6 +92,7 @@ export const extractBackup = async (
       await mkdir(join(root, dirname(keyPath)), { mode: 0o700 });
       await writeFileAtomically(join(root, keyPath), masterKey, 0o600);
     }
+    await complete?.(root, result);
     await giveToOwner(dataDir, root);
     await syncAll(root);
     await syncDirectory(dataDir);

@@ -1,8 +1,9 @@
 import { FlorinError } from '../../core/errors.ts';
+import { parseSegment } from '../../core/logSegment.ts';
 import { type ArchiveSink, readArchive } from './archive.ts';
-import type { BackupFacts } from './backupItems.ts';
+import type { BackupEnd, BackupFacts } from './backupItems.ts';
 import { decompress } from './compression.ts';
-import { restoredMark } from './dataFiles.ts';
+import { backupEnd, restoredMark } from './dataFiles.ts';
 import { damagedArchive } from './tar.ts';
 
 const factsBytes = 65_536;
@@ -12,13 +13,25 @@ const isFacts = (value: unknown): value is BackupFacts => {
   return format === 'florin-backup' && typeof backupAt === 'string' && typeof bytes === 'number';
 };
 
-const parseFacts = (text: string): BackupFacts => {
-  let facts: unknown;
+const isEnd = (value: unknown): value is BackupEnd => {
+  const { endedAt, log } = (value ?? {}) as Record<string, unknown>;
+  const { folder, nextSegment, journalBytes } = (log ?? {}) as Record<string, unknown>;
+  // They become parts of paths.
+  const isPlace = /^[\w-]+$/.test(String(folder)) && parseSegment(String(nextSegment)) !== null;
+  const isLog = isPlace && Number.isSafeInteger(journalBytes);
+  return typeof endedAt === 'string' && (log === null || isLog);
+};
+
+const parseJson = (text: string): unknown => {
   try {
-    facts = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw damagedArchive();
   }
+};
+
+const parseFacts = (text: string): BackupFacts => {
+  const facts = parseJson(text);
   if (!isFacts(facts)) throw damagedArchive();
   if (facts.version === 1) return facts;
   throw new FlorinError(
@@ -39,7 +52,13 @@ const textOf = async (content: AsyncIterable<Uint8Array>): Promise<string> => {
   return Buffer.concat(parts).toString('utf8');
 };
 
-export type BackupRead = { readonly facts: BackupFacts; readonly files: number; readonly bytes: number };
+export type BackupRead = {
+  readonly facts: BackupFacts;
+  /** Null if an earlier Florin made it. */
+  readonly end: BackupEnd | null;
+  readonly files: number;
+  readonly bytes: number;
+};
 
 /** Reads a backup that is not encrypted, or not any more, to its end. It is whole and unchanged if this returns. */
 export const readBackup = async (
@@ -48,6 +67,7 @@ export const readBackup = async (
   onBytes: (done: number, of: number) => void = () => {},
 ): Promise<BackupRead> => {
   let facts: BackupFacts | null = null;
+  let end: BackupEnd | null = null;
   let bytes = 0;
   async function* counted(content: AsyncIterable<Uint8Array>) {
     for await (const chunk of content) {
@@ -62,6 +82,12 @@ export const readBackup = async (
       await sink.directory(header);
     },
     async file(header, content) {
+      if (facts !== null && header.path === backupEnd) {
+        const told = header.size > factsBytes ? null : parseJson(await textOf(content));
+        if (!isEnd(told)) throw damagedArchive();
+        end = told;
+        return;
+      }
       if (facts !== null) return sink.file(header, counted(content));
       if (header.path !== restoredMark || header.size > factsBytes) throw damagedArchive();
       const text = await textOf(content);
@@ -76,7 +102,21 @@ export const readBackup = async (
     },
   });
   if (facts === null) throw damagedArchive();
-  return { facts, files, bytes };
+  return { facts, end, files, bytes };
+};
+
+/** What the first file of a backup says. Reads no more of it. */
+export const peekFacts = async (source: AsyncIterable<Uint8Array>): Promise<BackupFacts> => {
+  let known: BackupFacts | null = null;
+  const enough = new Error('enough');
+  const begin = async (facts: BackupFacts): Promise<never> => {
+    known = facts;
+    throw enough;
+  };
+  await readBackup(source, { ...verifyingSink, begin }).catch(error => {
+    if (error !== enough) throw error;
+  });
+  return known!;
 };
 
 /** Reads everything and keeps nothing. */

@@ -1,6 +1,7 @@
 import { keptTrace, type TraceContext } from '../../core/traceContext.ts';
 import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
+import { promisedHours } from '../idempotency.ts';
 import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
 import type { PaymentTerms, StoredTier } from './payments.ts';
 
@@ -101,7 +102,7 @@ const insertPaymentsStatement = {
     on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash,
       resource_id = excluded.resource_id, status = excluded.status, response = excluded.response,
       sealed_response = null, held_until = null, row_seal = excluded.row_seal, created_at = excluded.created_at
-    where k.created_at <= excluded.created_at - interval '24 hours'
+    where k.created_at <= excluded.created_at - $${input.next} * interval '1 hour'
     returning resource_id
   ), fresh as (
     insert into payments (${namesOf(terms)}, created_at, expires_at, wake_at)
@@ -144,8 +145,9 @@ export type InsertedPayment =
 export const insertPayments = async (
   db: Queryable,
   payments: readonly NewPayment[],
+  keptHours = promisedHours,
 ): Promise<Map<string, InsertedPayment>> => {
-  const values = input.values(payments);
+  const values = [...input.values(payments), keptHours];
   const rows = await db.query<{ id: string; existing: string | null }>(insertPaymentsStatement, values);
   const outcomes = new Map<string, InsertedPayment>(payments.map(payment => [payment.id, { kind: 'key_taken' }]));
   for (const { id, existing } of rows) {

@@ -1,9 +1,11 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, command } from './commands.ts';
-import { type Check, check, type Drill, type DrillOptions, identityOf, megabytes, take, wrong } from './drillParts.ts';
+import { type Check, check, type Drill, type DrillOptions, findingsAgainst, median, megabytes, take, wrong } from './drillParts.ts';
 import { damage, fullDisks, kills, wrongKeys } from './harm.ts';
-import { askProduction, createUntil, type Made, makeSite, missingIn, startOn } from './site.ts';
+import { logDrill } from './logDrill.ts';
+import { pointInTime } from './pointInTime.ts';
+import { askProduction, createUntil, identityOf, type Made, makeSite, missingIn, startOn } from './site.ts';
 
 const checkedPayments = 500;
 
@@ -31,15 +33,12 @@ const underLoad = async (drill: Drill, to: string): Promise<{ file: string; befo
     taken = await backup;
     tell(`backup under load: ${megabytes(taken.bytes)} in ${taken.seconds.toFixed(1)} s`);
   }
-  const mean = (rates: readonly number[]): number => rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-  const [without, during] = [mean(alone), mean(beside)];
+  const [without, during] = [median(alone), median(beside)];
   tell(
-    `creates a second: ${without.toFixed(0)} without a backup, ${during.toFixed(0)} with; ratio ${(during / without).toFixed(2)}`,
+    `creates a second, medians: ${without.toFixed(0)} without a backup, ${during.toFixed(0)} with; ratio ${(during / without).toFixed(2)}`,
   );
   return { file: taken.file, before, all };
 };
-
-type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string };
 
 /** The restored Florin elsewhere, while the other one still runs. */
 const elsewhere = async (drill: Drill, file: string, before: readonly Made[], all: readonly Made[]): Promise<void> => {
@@ -58,14 +57,7 @@ const elsewhere = async (drill: Drill, file: string, before: readonly Made[], al
   const restored = await startOn(target);
   tell(`the restored Florin was ready after ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
   try {
-    const doctor = await command(['doctor', '--deep', '--json', '--data-dir', target]);
-    const { findings } = JSON.parse(doctor.stdout) as { findings: Finding[] };
-    const bad = findings.filter(({ ok }) => !ok);
-    const unexpected = bad.filter(finding => finding.check !== 'restore');
-    check(drill, 'florin doctor --deep finds nothing but the review', [
-      ...unexpected.map(finding => `${finding.check}: ${finding.detail}`),
-      ...wrong(bad.length === unexpected.length, 'there is no review'),
-    ]);
+    check(drill, 'florin doctor --deep finds nothing but the review', await findingsAgainst(target));
     const production = await askProduction(restored, site.keys.production);
     check(
       drill,
@@ -94,16 +86,14 @@ const elsewhere = async (drill: Drill, file: string, before: readonly Made[], al
 /** Everything that a backup must do, on a Florin of its own. */
 export const runDrill = async (options: DrillOptions): Promise<readonly Check[]> => {
   const { payments, seed, tell } = options;
-  const site = await makeSite();
+  const site = await makeSite({ archives: true });
   try {
-    const { recipient } = (await answer(['backup', 'identity', '--output', identityOf(site)])).json;
-    const drill: Drill = { ...options, site, recipient, checks: [] };
+    const drill: Drill = { ...options, site, checks: [] };
+    await logDrill(drill);
     const first = seed === null ? await createUntil(site.running, site.keys.sandbox, begun => begun >= payments) : [];
     await seed?.(site, payments);
     tell(`${payments} payments are written`);
-    const to = join(site.room, 'backups');
-    await mkdir(to);
-    const { file, before, all } = await underLoad(drill, to);
+    const { file, before, all } = await underLoad(drill, site.backups);
     const key = await readFile(join(site.dataDir, 'keys', 'master'), 'utf8');
     await elsewhere(drill, file, [...first, ...before], [...first, ...all]);
     await damage(drill, file);
@@ -118,6 +108,7 @@ export const runDrill = async (options: DrillOptions): Promise<readonly Check[]>
         'it creates nothing',
       ),
     ]);
+    await pointInTime(drill, [...first, ...all]);
     return drill.checks;
   } finally {
     await site.end();

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { Random } from '../fuzz/random.ts';
 import { answer, command } from './commands.ts';
-import type { Site } from './site.ts';
+import { identityOf, type Site } from './site.ts';
 
 export type DrillOptions = {
   /** Written before anything is backed up. */
@@ -20,9 +19,7 @@ export type DrillOptions = {
 
 export type Check = { readonly what: string; readonly problems: readonly string[] };
 
-export type Drill = DrillOptions & { readonly site: Site; readonly checks: Check[]; readonly recipient: string };
-
-export const identityOf = ({ room }: Site): string => join(room, 'identity');
+export type Drill = DrillOptions & { readonly site: Site; readonly checks: Check[] };
 
 export const check = ({ checks, tell }: Drill, what: string, problems: readonly string[]): void => {
   checks.push({ what, problems });
@@ -33,14 +30,33 @@ export const check = ({ checks, tell }: Drill, what: string, problems: readonly 
 export const wrong = (isWrong: boolean, problem: string): string[] => (isWrong ? [problem] : []);
 
 export const take = async (
-  { site, recipient }: Drill,
+  { site }: Drill,
   to: string,
-  how: readonly string[] = ['--recipient', recipient],
+  how: readonly string[] = ['--recipient', site.recipient],
 ) => {
   const { json, seconds } = await answer(['backup', '--to', to, ...how, '--data-dir', site.dataDir]);
   return { file: json.file as string, bytes: json.bytes as number, seconds };
 };
 
 export const verify = (file: string, site: Site) => command(['backup', 'verify', file, '--identity', identityOf(site)]);
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((one, other) => one - other);
+  return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;
+};
+
+export type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string };
+
+/** What `florin doctor --deep` says against a restored Florin: the review must wait, and nothing else. */
+export const findingsAgainst = async (dataDir: string): Promise<string[]> => {
+  const doctor = await command(['doctor', '--deep', '--json', '--data-dir', dataDir]);
+  const { findings } = JSON.parse(doctor.stdout) as { findings: Finding[] };
+  const bad = findings.filter(({ ok }) => !ok);
+  const unexpected = bad.filter(finding => finding.check !== 'restore');
+  return [
+    ...unexpected.map(finding => `${finding.check}: ${finding.detail}`),
+    ...wrong(bad.length === unexpected.length, 'there is no review'),
+  ];
+};
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -4,11 +4,12 @@ import pg from 'pg';
 import { findSuperuser } from '../../../src/local/postgres/startPostgres.ts';
 import { canMount, fillDisk, mountSmallDisk } from '../../support/smallDisk.ts';
 import { command, killedInTheMiddle } from './commands.ts';
-import { check, type Drill, identityOf, take, verify, wrong } from './drillParts.ts';
+import { check, type Drill, take, verify, wrong } from './drillParts.ts';
+import { identityOf } from './site.ts';
 
 const passphrase = 'a quiet river at noon';
 
-const flipBit = async (file: string, at: number, bit: number): Promise<void> => {
+export const flipBit = async (file: string, at: number, bit: number): Promise<void> => {
   const handle = await open(file, 'r+');
   try {
     const byte = Buffer.alloc(1);
@@ -89,7 +90,7 @@ export const kills = async (drill: Drill, file: string): Promise<void> => {
   const { site } = drill;
   const to = join(site.room, 'killed');
   await mkdir(to);
-  await killedInTheMiddle(['backup', '--to', to, '--recipient', drill.recipient, '--data-dir', site.dataDir]);
+  await killedInTheMiddle(['backup', '--to', to, '--recipient', site.recipient, '--data-dir', site.dataDir]);
   const visible = (await readdir(to)).filter(name => !name.startsWith('.'));
   check(drill, 'a backup that is killed leaves no backup, and the server keeps no log for it', [
     ...wrong(visible.length > 0, `it left ${visible.join(', ')}`),
@@ -137,7 +138,7 @@ export const fullDisks = async (drill: Drill, file: string): Promise<void> => {
       ...wrong(left.length > 0, `it left ${left.join(', ')}`),
     ]);
     await fillDisk(join(disk, 'filler'));
-    const taken = await command(['backup', '--to', disk, '--recipient', drill.recipient, '--data-dir', site.dataDir]);
+    const taken = await command(['backup', '--to', disk, '--recipient', site.recipient, '--data-dir', site.dataDir]);
     const files = (await readdir(disk)).filter(name => name.includes('florin-'));
     check(drill, 'a backup to a full disk leaves nothing', [
       ...wrong(taken.code === 0 || !taken.stderr.includes('is full'), taken.stderr),

@@ -28,19 +28,35 @@ export const startOn = async (dataDir: string, env: Record<string, string> = {})
 export type Site = {
   readonly room: string;
   readonly dataDir: string;
+  /** Where backups and the log go, if they are archived. */
+  readonly backups: string;
+  readonly recipient: string;
   readonly running: Running;
   readonly accountId: string;
   readonly keys: { readonly sandbox: string; readonly production: string };
   end(): Promise<void>;
 };
 
-export const makeSite = async (): Promise<Site> => {
+export const identityOf = ({ room }: Pick<Site, 'room'>): string => join(room, 'identity');
+
+/** Settings of a Florin that archives its log. */
+export const archiving = ({ backups, recipient }: Pick<Site, 'backups' | 'recipient'>, seconds = 2) => ({
+  FLORIN_BACKUP_DIR: backups,
+  FLORIN_BACKUP_RECIPIENT: recipient,
+  FLORIN_BACKUP_HOURS: '720',
+  FLORIN_BACKUP_LOG_SECONDS: String(seconds),
+});
+
+export const makeSite = async ({ archives }: { readonly archives: boolean }): Promise<Site> => {
   // Not below a directory that another account cannot enter: the server of root runs as nobody.
   const room = await mkdtemp(join(tmpdir(), 'florin-drill-'));
   const dataDir = join(room, 'data');
   await mkdir(dataDir, { mode: 0o711 });
   await chmod(room, 0o755);
-  const running = await startOn(dataDir);
+  const backups = join(room, 'backups');
+  await mkdir(backups);
+  const { recipient } = (await answer(['backup', 'identity', '--output', identityOf({ room })])).json;
+  const running = await startOn(dataDir, archives ? archiving({ backups, recipient }) : {});
   const wide = ['--plan', 'enterprise', '--rate-limit', '10000000', '--burst', '10000000', '--data-dir', dataDir];
   const { id } = (await answer(['accounts', 'create', '--name', 'Drill', ...wide])).json;
   const key = async (environment: string): Promise<string> => {
@@ -51,6 +67,8 @@ export const makeSite = async (): Promise<Site> => {
   return {
     room,
     dataDir,
+    backups,
+    recipient,
     running,
     accountId: id,
     keys,
