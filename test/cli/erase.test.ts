@@ -190,7 +190,10 @@ describe('what somebody who can write to the database does', () => {
   };
   const refusesToErase = async (id: string) => {
     const { code, stderr } = await florin('erase', '--yes', '--payment', id);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('was changed in the database. Nothing of this payment was erased')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('was changed in the database. Nothing of this payment was erased'),
+    ]);
   };
 
   test.each([

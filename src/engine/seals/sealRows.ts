@@ -13,8 +13,8 @@ import { createSealKeeper } from './sealKeeper.ts';
 const pageRows = 1_000;
 
 type Parts = Pick<Context, 'db' | 'vault'> & { readonly log: Log; readonly progress?: Progress };
-/** Is told how many rows were sealed. */
-type OnSealed = (rows: number) => void;
+/** Is told how many rows were read, and how many of them were sealed. */
+type OnRows = (read: number, sealed: number) => void;
 /** Which rows get a seal: those without one, or every row; of some tables, or of all. */
 type Which = { readonly all: boolean; readonly tables?: (name: string) => boolean };
 
@@ -22,7 +22,7 @@ const sealTable = async (
   { db, vault, log }: Parts,
   table: SealedTableName,
   { all }: Which,
-  onSealed: OnSealed,
+  onRows: OnRows,
 ): Promise<void> => {
   const keeper = createSealKeeper(vault, log);
   for (let after: string | null = null; ; ) {
@@ -34,7 +34,7 @@ const sealTable = async (
     await db.transaction(async tx => {
       for (const { text } of rows) await writeSeal(tx, keeper, table, text);
     });
-    onSealed(rows.length);
+    onRows(rows.length, rows.length);
     if (rows.length < pageRows) return;
     after = rows.at(-1)!.text;
   }
@@ -44,7 +44,7 @@ const sealLargeTable = async (
   { db, vault }: Parts,
   large: LargeTable,
   { all }: Which,
-  onSealed: OnSealed,
+  onRows: OnRows,
 ): Promise<void> => {
   const { table } = large;
   for (let after: string | null = null; ; ) {
@@ -53,9 +53,11 @@ const sealLargeTable = async (
       limit: pageRows,
       all,
     });
-    const seals = rows.map(({ key, values }) => ({ key, seal: vault.rowSeal(table, values) }));
-    if (seals.length > 0) await writeLargeSeals(db, large, seals);
-    onSealed(rows.length);
+    const seals = rows.flatMap(({ key, values }) =>
+      values === null ? [] : [{ key, seal: vault.rowSeal(table, values) }],
+    );
+    if (seals.length > 0) await writeLargeSeals(db, large, seals, all);
+    onRows(rows.length, seals.length);
     if (rows.length < pageRows) return;
     after = rows.at(-1)!.key;
   }
@@ -79,14 +81,15 @@ export const sealRows = async (context: Parts, which: Which): Promise<number> =>
   const { tables = () => true } = which;
   const { progress = silentProgress } = context;
   const of = await countLacking(context, which);
-  let sealed = 0;
-  const onSealed: OnSealed = rows => {
-    sealed += rows;
-    if (rows > 0) progress({ message: 'sealing rows', done: sealed, of });
+  let [read, sealed] = [0, 0];
+  const onRows: OnRows = (more, moreSealed) => {
+    read += more;
+    sealed += moreSealed;
+    if (more > 0) progress({ message: 'sealing rows', done: read, of });
   };
-  for (const table of sealedTableNames.filter(tables)) await sealTable(context, table, which, onSealed);
+  for (const table of sealedTableNames.filter(tables)) await sealTable(context, table, which, onRows);
   for (const large of largeTables.filter(({ table }) => tables(table))) {
-    await sealLargeTable(context, large, which, onSealed);
+    await sealLargeTable(context, large, which, onRows);
   }
   return sealed;
 };

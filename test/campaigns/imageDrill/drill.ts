@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { assemble } from '../../../deploy/image/assemble.ts';
 import { buildImage } from '../../../deploy/image/build.ts';
 import { architectureOf } from '../../../deploy/image/contents.ts';
+import { type Check, createChecker, expectEqual } from './check.ts';
 import { embeddedScene } from './embeddedScene.ts';
 import { ownServerScene } from './ownServerScene.ts';
 import { machinesIn } from './platform.ts';
 
-export type Check = { readonly name: string; readonly problem: string | null };
-export type Checker = (name: string, work: () => Promise<string> | string) => Promise<void>;
 export type Drill = {
   readonly room: string;
   readonly image: string | null;
@@ -19,30 +18,9 @@ export type Drill = {
 const largestBytes = 250e6;
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
-/** Work returns what to print beside the name, and throws what is wrong. */
-const checker = (checks: Check[], tell: (text: string) => void): Checker => {
-  return async (name, work) => {
-    const startedMs = performance.now();
-    let [said, problem]: [string, string | null] = ['', null];
-    try {
-      said = await work();
-    } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
-    }
-    checks.push({ name, problem });
-    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-    tell(`${problem === null ? 'ok    ' : 'FAILED'} ${name}: ${problem ?? said} (${seconds} s)`);
-  };
-};
-
-export const expectEqual = (found: unknown, wanted: unknown, what: string): void => {
-  const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (a !== b) throw new Error(`${what}: ${a} instead of ${b}`);
-};
-
 export const runDrill = async ({ room, image, runOptions, tell }: Drill): Promise<Check[]> => {
   const checks: Check[] = [];
-  const check = checker(checks, tell);
+  const check = createChecker(checks, tell);
   const tag = image ?? 'florin:drill';
   const here = architectureOf(process.arch);
   if (image === null) {

@@ -2,16 +2,9 @@ import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../alerts/prometheusProcess.ts';
+import { expectEqual, type Scene } from './check.ts';
 import { type Container, runContainer } from './container.ts';
-import { type Checker, expectEqual } from './drill.ts';
 import { type Shop, shopOf } from './shop.ts';
-
-export type Scene = {
-  readonly folder: string;
-  readonly image: string;
-  readonly runOptions: readonly string[];
-  readonly check: Checker;
-};
 
 /** No passwd file knows it. Group 0 is what a platform gives to a user that it chose. */
 const user = '12345:0';

@@ -5,9 +5,8 @@ import { probeConnection } from '../../../src/cli/compose.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { type PostgresConnection, startPostgres } from '../../../src/local/postgres/startPostgres.ts';
 import { freePort } from '../alerts/prometheusProcess.ts';
+import { expectEqual, type Scene } from './check.ts';
 import { runContainer } from './container.ts';
-import { expectEqual } from './drill.ts';
-import type { Scene } from './embeddedScene.ts';
 import { shopOf } from './shop.ts';
 
 const urlOf = ({ user, password, database, port }: PostgresConnection): string =>
