@@ -46,6 +46,7 @@ export const openContext = async (options: {
     callContract: unreachable,
     readCode: unreachable,
     refuseUrl: unreachable,
+    backups: async () => null,
     derivationIndexes: { next: unreachable },
     restoreState: async () => ({ gate: 'open', inReview: new Set() }),
     keptHours: 24,

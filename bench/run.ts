@@ -11,6 +11,7 @@ import { benchDetect } from './detect.ts';
 import { benchGet } from './get.ts';
 import { benchIngest } from './ingest.ts';
 import { benchList } from './list.ts';
+import { benchMetrics } from './metrics.ts';
 import { startScene } from './scene.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -28,6 +29,7 @@ Benchmarks
   webhooks   send deliveries; limit: bare POSTs to the same receiver
   checkout   memory of open pages, and pages per second; limit: a bare HTTPS server
   dashboard  pages and exports of a large account
+  metrics    create and read payments while metrics are scraped each second, compared with no metrics
 
 Options
   --rounds N      rounds of each comparison (default 5)
@@ -65,6 +67,7 @@ const benches = {
   webhooks: benchWebhooks,
   checkout: benchCheckout,
   dashboard: benchDashboard,
+  metrics: benchMetrics,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {

@@ -7,6 +7,7 @@ import { codeOf, hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { type Progress, silentProgress } from '../core/progress.ts';
 import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
 import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
@@ -89,7 +90,11 @@ export const serviceRoleOf = (database: NonNullable<Config['database']>): string
   database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
 
 /** The server's database, embedded or external, after migrations and checks. */
-export const startStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
+export const startStorage = async (
+  config: Config,
+  log: Log,
+  progress: Progress = silentProgress,
+): Promise<OpenStorage> => {
   let embedded: EmbeddedPostgres | null = null;
   let owner: ConnectionSettings;
   let service: ConnectionSettings;
@@ -110,7 +115,7 @@ export const startStorage = async (config: Config, log: Log): Promise<OpenStorag
   };
   try {
     await refuseUnreachable(config, owner);
-    await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) });
+    await migrate(owner, { log, progress, ...(serviceRole === null ? {} : { serviceRole }) });
     db = openDatabase(service, { log });
     await refuseUnfit(db);
     return { db, service, stop };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Environment, environments } from '../core/environment.ts';
 import type { Log } from '../core/log.ts';
 import { silentMeter } from '../core/meter.ts';
+import { type Progress, silentProgress } from '../core/progress.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
@@ -71,12 +72,14 @@ export type Florin = {
   stop(): Promise<void>;
 };
 
-/** Shorter intervals for tests, and what the operator declares if the data was restored. */
+/** Shorter intervals for tests, what the operator declares if the data was restored, and who is told of long steps. */
 export type Tuning = {
   readonly live?: Partial<LiveLimits>;
   readonly emptyBlockIntervalMs?: number;
   readonly restored?: Declaration | undefined;
   readonly lookForBackupsMs?: number | undefined;
+  readonly progress?: Progress;
+  readonly keepAuditHeadsMs?: number | undefined;
 };
 
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
@@ -103,7 +106,14 @@ export const startFlorin = async (
   config: Config,
   givenLog: Log,
   givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs, restored, lookForBackupsMs: lookMs }: Tuning = {},
+  {
+    live = {},
+    emptyBlockIntervalMs,
+    restored,
+    lookForBackupsMs: lookMs,
+    progress = silentProgress,
+    keepAuditHeadsMs,
+  }: Tuning = {},
 ): Promise<Florin> => {
   const metrics = config.metrics && createMetrics();
   const given = { log: givenLog, access: givenAccess };
@@ -111,14 +121,14 @@ export const startFlorin = async (
   const stack = createStack(log);
   try {
     const tls = await takeMachine(config, stack);
-    const storage = await startStorage(config, log);
+    const storage = await startStorage(config, log, progress);
     const { service } = storage;
     stack.push('database', () => storage.stop());
-    const { admin, holder } = await startKeys(config, { storage, log, stack });
-    stack.push('audit heads', await openAuditHeads(config, admin, log));
+    const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
+    stack.push('audit heads', await openAuditHeads(config, admin, log, keepAuditHeadsMs));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
-    const { chain, notices } = await startLocalChain(config, log, admin.db, emptyBlockIntervalMs);
+    const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
     if (chain) stack.push('dev chain', () => chain.stop());
 
     const urls: Urls = { production: '', sandbox: '', dashboard: '' };
@@ -126,6 +136,7 @@ export const startFlorin = async (
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
+    const ending = new AbortController();
     const context = await createContext({
       config,
       admin,
@@ -139,6 +150,7 @@ export const startFlorin = async (
       meter: metrics?.meter ?? silentMeter,
       holder,
       restored,
+      ending: ending.signal,
     });
     const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
@@ -147,6 +159,8 @@ export const startFlorin = async (
     // Once the start is reported, payments must work.
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
+    // The first step of a stop: a silent mail server would keep the listeners open, and then the process.
+    stack.push('what is sent at once', () => ending.abort());
     const { dashboard: dashboardUrl, ...reached } = urls;
     return {
       urls: reached,

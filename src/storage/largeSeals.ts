@@ -67,6 +67,16 @@ export const readLargeRows = (
   );
 };
 
+/** How many rows have no seal and need one, or how many rows there are. */
+export const countUnsealed = async (
+  db: Queryable,
+  { table, unsealed = 'false' }: Pick<LargeTable, 'table' | 'unsealed'>,
+  all: boolean,
+): Promise<number> => {
+  const text = `select count(*)::float8 as total from ${table} t where ($1 or t.row_seal is null) and not (${unsealed})`;
+  return (await db.query<Row & { total: number }>({ name: `unsealed-count-${table}`, text }, [all]))[0]!.total;
+};
+
 /** Without `all`, a row that has got a seal meanwhile keeps it: who wrote it may have changed the row, too. */
 export const writeLargeSeals = async (
   tx: Queryable,

@@ -80,6 +80,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     expiresAtMs: w.createdMs + hourMs,
     eventId,
     eventBody: '{}',
+    trace: null,
     idempotency: null,
   });
 };

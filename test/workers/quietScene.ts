@@ -58,6 +58,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
       callContract: unreachable,
       readCode: unreachable,
       refuseUrl: unreachable,
+      backups: unreachable,
       derivationIndexes: { next: unreachable },
       restoreState: unreachable,
       keptHours: 24,

@@ -1,5 +1,6 @@
 import type { Outcome, Step } from '../../core/payment/decide.ts';
 import type { Facts } from '../../core/payment/facts.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import { markTransfers, type TransferMark } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { moveTotals } from '../../storage/payments/moveTotals.ts';
@@ -41,7 +42,11 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   sameTime(a.timeEndedAt, b.timeEndedAt) &&
   sameTime(a.wakeAt, b.wakeAt);
 
-const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, nowMs: number): NewEvent => {
+/** When an event happens, and the trace of the request that caused it. */
+type Cause = { readonly nowMs: number; readonly trace: TraceContext | null };
+
+const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, cause: Cause): NewEvent => {
+  const { nowMs, trace } = cause;
   const { id } = context.ids.next('event', nowMs);
   const { previous, sequence, event: type, status, exception } = step;
   const { environment } = row;
@@ -61,6 +66,7 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
   return {
     ...event,
     payment: row,
+    trace,
     seal: sealEvent(context.vault, { ...event, accountId, environment, paymentId }),
     callback:
       url === null ? null : { url, seal: sealCallback(context.vault, { accountId, environment, eventId: id, url }) },
@@ -126,12 +132,11 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   wakeNumber: change.wakeBlock?.number ?? null,
 });
 
-type Decided = {
+type Decided = Cause & {
   readonly before: PaymentRow;
   readonly funds: Funds;
   readonly facts: Facts;
   readonly outcome: Outcome;
-  readonly nowMs: number;
 };
 
 const sealed = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): PaymentRow => ({
@@ -140,7 +145,7 @@ const sealed = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): PaymentRow 
 });
 
 /** The writes of an outcome: one per step with its event, or one without an event if only figures changed. */
-export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
+export const planOutcome = (context: Context, { before, funds, facts, outcome, ...cause }: Decided): Plan => {
   const marks = marksOf(funds, outcome);
   const change = changeOf(before, facts, outcome, leavesUnreported(funds, marks));
   let after = rowAfter(before, change);
@@ -153,7 +158,7 @@ export const planOutcome = (context: Context, { before, funds, facts, outcome, n
   const writes = outcome.steps.map(step => {
     const { status, exception, sequence } = step;
     after = { ...after, status, exception, sequence };
-    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, view, step, nowMs) };
+    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, view, step, cause) };
   });
   return { before, after: sealed(context, after), funds, writes, marks };
 };

@@ -79,7 +79,8 @@ export const paymentRoutes = (
     handle: call => {
       const { metadata: _, ...request } = call.body!.value as schemas.PaymentRequest;
       const metadata = metadataSource(call.body!.text);
-      return createPayment(callerOf(call), { ...request, metadata }, idempotencyOf(call, '/v1/payments'));
+      const { trace } = call;
+      return createPayment(callerOf(call), { ...request, metadata, trace }, idempotencyOf(call, '/v1/payments'));
     },
   },
   {

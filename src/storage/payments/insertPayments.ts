@@ -1,3 +1,4 @@
+import { keptTrace, type TraceContext } from '../../core/traceContext.ts';
 import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 import { promisedHours } from '../idempotency.ts';
@@ -15,6 +16,7 @@ export type UnsealedPayment = PaymentTerms & {
   expiresAtMs: number;
   eventId: string;
   eventBody: string;
+  trace: TraceContext | null;
   idempotency: { key: string; bodyHash: Buffer; response: string } | null;
 };
 
@@ -67,6 +69,7 @@ const input = columns<NewPayment>({
   event_id: ['text', p => p.eventId],
   event_body: ['text', p => p.eventBody],
   event_seal: ['bytea', p => p.seals.event],
+  event_trace: ['text', p => p.trace && keptTrace(p.trace)],
   callback_seal: ['bytea', p => p.seals.callback],
   key: ['text', p => p.idempotency?.key ?? null],
   body_hash: ['bytea', p => p.idempotency?.bodyHash ?? null],
@@ -107,9 +110,9 @@ const insertPaymentsStatement = {
     from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
     returning account_id, environment, id, currency, network, created_at
   ), announced as (
-    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, row_seal, created_at)
+    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, row_seal, trace, created_at)
     select s.account_id, s.environment, s.event_id, s.id, 1, 'payment.created', 'pending', s.event_body, s.event_seal,
-      s.created_at
+      s.event_trace, s.created_at
     from fresh f join stamped s using (id)
     returning account_id, environment, id, payment_id, created_at
   ), to_endpoints as (
