@@ -106,15 +106,9 @@ export const startFlorin = async (
   config: Config,
   givenLog: Log,
   givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
-  {
-    live = {},
-    emptyBlockIntervalMs,
-    restored,
-    lookForBackupsMs: lookMs,
-    progress = silentProgress,
-    keepAuditHeadsMs,
-  }: Tuning = {},
+  tuning: Tuning = {},
 ): Promise<Florin> => {
+  const { live = {}, emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
   const metrics = config.metrics && createMetrics();
   const given = { log: givenLog, access: givenAccess };
   const { log, access } = metrics?.watch(given) ?? given;
@@ -125,7 +119,7 @@ export const startFlorin = async (
     const { service } = storage;
     stack.push('database', () => storage.stop());
     const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
-    stack.push('audit heads', await openAuditHeads(config, admin, log, keepAuditHeadsMs));
+    stack.push('audit heads', await openAuditHeads(config, admin, log, tuning.keepAuditHeadsMs));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
     const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
@@ -154,7 +148,7 @@ export const startFlorin = async (
     });
     const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
-    loops.push(...(await startOutgoing(config, context, { sender, holder, service, lookMs })));
+    loops.push(...(await startOutgoing(config, context, { sender, holder, service, lookMs: tuning.lookForBackupsMs })));
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Once the start is reported, payments must work.
     await localMeasured;
