@@ -103,6 +103,7 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
         expiredUnread: false,
         timeEndedAt: null,
         coveredNumber: null,
+        lostTransfers: null,
         wakeAt: null,
         wakeBlock: null,
       };

@@ -2,6 +2,7 @@ import type { Scope } from '../../core/environment.ts';
 import { decide } from '../../core/payment/decide.ts';
 import { unreadHoldMs } from '../../core/payment/deriveState.ts';
 import type { Actions, Facts } from '../../core/payment/facts.ts';
+import { type ChainChange, lostAfter, noChange } from '../../core/payment/lostTransfers.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { TraceContext } from '../../core/traceContext.ts';
 import { type ChainMoment, type Moment, readMoment } from '../../storage/chain/chains.ts';
@@ -42,11 +43,13 @@ const planFor = (
   row: PaymentRow,
   transfers: readonly StoredTransfer[],
   moment: Moment,
-  options: TracedAct & { strays: number },
+  options: TracedAct & { strays: number; change: ChainChange },
 ): Plan => {
   // Events are rendered from this row and never change.
   assertAuthentic(context, row);
-  assertGenuineTransfers(context, row, transfers);
+  const { gone, shown } = options.change;
+  const lostTransfers = lostAfter(row.lostTransfers, transfers, { gone: gone.get(row.id) ?? [], shown });
+  assertGenuineTransfers(context, { ...row, lostTransfers }, transfers);
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
   if (chain === undefined && transfers.length > 0) {
@@ -57,7 +60,15 @@ const planFor = (
   const found = factsOf(row, funds, caughtUpAt, options.strays);
   const { act, trace = null } = options;
   const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs, row) } } : found;
-  return planOutcome(context, { before: row, funds, facts, outcome: decide(facts, nowMs), nowMs, trace });
+  return planOutcome(context, {
+    before: row,
+    funds,
+    facts,
+    outcome: decide(facts, nowMs),
+    nowMs,
+    trace,
+    lostTransfers,
+  });
 };
 
 export type AdvancedPayment = { readonly row: PaymentRow; readonly funds: Funds };
@@ -79,7 +90,7 @@ export const advancePayments = async (
   context: Context,
   tx: Queryable,
   keys: readonly PaymentKey[],
-  options: TracedAct & { whenLocked: 'wait' | 'skip' },
+  options: TracedAct & { whenLocked: 'wait' | 'skip'; change?: ChainChange },
 ): Promise<Advanced> => {
   const rows = await lockPayments(tx, keys, options.whenLocked);
   if (rows.length === 0) return { payments: [], written: 0, failed: [] };
@@ -87,11 +98,12 @@ export const advancePayments = async (
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
   const transfers = await readTransfers(tx, rows, strays + 1);
   const moment = await readMoment(tx, [...new Set(rows.map(({ caip2 }) => caip2))]);
+  const { change = noChange } = options;
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {
     try {
-      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays }));
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays, change }));
     } catch (error) {
       failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
     }
