@@ -4,7 +4,7 @@ import type { AccessLine } from '../http/edge/server.ts';
 import type { LogFile } from './config.ts';
 import { type LogDestination, openLogFile } from './logFile.ts';
 import { logText } from './logText.ts';
-import type { LogLevel } from './settings.ts';
+import type { LogLevel } from './parseSettings.ts';
 import { eraseRest } from './startProgress.ts';
 
 /**

@@ -10,6 +10,20 @@ export type Bad = (why: string) => undefined;
 
 export const listOf = (text: string): string[] => [...new Set(text.split(',').map(each => each.trim()))];
 
+export const roles = ['api', 'watch', 'deliver'] as const;
+export type Role = (typeof roles)[number];
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export const parseRoles = (text: string, bad: Bad): Role[] | undefined => {
+  if (text === 'all') return [...roles];
+  const named = listOf(text);
+  const known = roles.filter(role => named.includes(role));
+  const isList = known.length > 0 && known.length === named.length;
+  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
+};
+
 export const parsePort = (text: string, bad: Bad): number | undefined => {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return port <= 65535 ? port : bad('must be a port from 0 to 65535');

@@ -127,14 +127,14 @@ export const forgeryFaults: readonly Fault[] = [
     file: 'src/engine/payments/fundsSeal.ts',
     find: '...broughtBack(row.lostTransfers, transfers)',
     replace: '...broughtBack(null, transfers)',
-    tests: ['engine/chainSeals'],
+    tests: ['engine/lostTransfers'],
   },
   {
     harm: 'A payment would forget which transfers a reorganization took.',
     file: 'src/engine/payments/advancePayment.ts',
     find: 'gone: gone.get(row.id) ?? []',
     replace: 'gone: []',
-    tests: ['engine/chainSeals'],
+    tests: ['engine/lostTransfers'],
   },
   {
     harm: 'Events would be sent to an address that somebody wrote into the database.',
