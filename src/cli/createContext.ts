@@ -61,7 +61,7 @@ export const createContext = async (parts: {
   readonly log: Log;
   readonly meter: Meter;
   readonly stack: Stack;
-  /** Ends what is sent while somebody waits. */
+  /** Ends the mail that somebody waits for. */
   readonly ending: AbortSignal;
 }): Promise<Context> => {
   const { config, admin, service, networks, chain, urls, sender, holder, restored, log, meter, stack } = parts;

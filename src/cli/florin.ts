@@ -154,7 +154,7 @@ export const startFlorin = async (
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
     // The first step of a stop: a silent mail server would keep the listeners open, and then the process.
-    stack.push('what is sent at once', () => ending.abort());
+    stack.push('mail that is sent at once', () => ending.abort());
     const { dashboard: dashboardUrl, ...reached } = urls;
     return {
       urls: reached,

@@ -15,7 +15,10 @@ const createSendMail = (mail: MailSettings, ending: AbortSignal): SendMail => {
   return (message, signal = ending) => send(message, signal);
 };
 
-/** What use cases send at once, while somebody waits for the result, until the signal ends it. */
+/**
+ * What use cases send at once, while somebody waits for the result. A webhook has ended after 15 seconds; a mail server may be
+ * silent for a minute, which the signal ends.
+ */
 export const sending = (
   { mail }: Config,
   sender: Sender,
@@ -24,7 +27,7 @@ export const sending = (
 ): Pick<Context, 'deliver' | 'sendMail'> => ({
   async deliver({ environment, ...webhook }) {
     const { allowLoopback } = settings[environment];
-    const { outcome } = await sendSigned(sender, { ...webhook, allowLoopback }, ending);
+    const { outcome } = await sendSigned(sender, { ...webhook, allowLoopback });
     const { delivered, statusCode, durationMs, error } = outcome;
     return { delivered, statusCode, durationMs, error };
   },
