@@ -4,6 +4,7 @@ import { forgetChanges, type SealedChange, type SealedTableName, sealedChanges, 
 
 /** The tables whose rows an account's register lists. A seal cannot show that an earlier row was put back; this does. */
 const registeredTables = [
+  'account_settings',
   'api_keys',
   'memberships',
   'restore_reviews',

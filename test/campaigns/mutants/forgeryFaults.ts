@@ -171,4 +171,18 @@ export const forgeryFaults: readonly Fault[] = [
     replace: "Buffer.from(mac!, 'hex')) ? rotation : rotation",
     tests: ['cli/rotateMasterKey'],
   },
+  {
+    harm: 'A link for a new password that was used, replaced or stopped could be put back.',
+    file: 'src/storage/access/recoveryLinks.ts',
+    find: ' and p.recovery_hash = r.token_hash`',
+    replace: '`',
+    tests: ['access/forgedPeople'],
+  },
+  {
+    harm: 'Earlier settings of an account could be put back.',
+    file: 'src/storage/audit/register.ts',
+    find: "  'account_settings',\n",
+    replace: '',
+    tests: ['access/forgedKeys'],
+  },
 ];
