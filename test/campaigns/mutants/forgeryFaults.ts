@@ -185,4 +185,18 @@ export const forgeryFaults: readonly Fault[] = [
     replace: '',
     tests: ['access/forgedKeys'],
   },
+  {
+    harm: 'A process with an empty data directory would seal rows that somebody wrote.',
+    file: 'src/engine/seals/sealOlderRows.ts',
+    find: 'if (await hasRegisteredAct(db)) {',
+    replace: 'if (false) {',
+    tests: ['access/sealedOnce'],
+  },
+  {
+    harm: 'A new account would make the first start after an upgrade refuse the database.',
+    file: 'src/engine/access/accounts.ts',
+    find: 'await refuseUnsealed({ ...context, db: tx });',
+    replace: '',
+    tests: ['access/sealedOnce'],
+  },
 ];
