@@ -122,7 +122,7 @@ const addAccounts = (program: Command): void => {
     accounts
       .command('confirm')
       .description(
-        'Accept the keys, wallets, members and webhook endpoints of an account as they are, after florin doctor found that they were changed in the database. Look at them first.',
+        'Accept the keys, wallets, members, webhook endpoints and settings of an account as they are, after florin doctor found that they were changed in the database. Look at them first.',
       ),
   )
     .argument('<account>', 'Id of the account.')

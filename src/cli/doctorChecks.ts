@@ -2,9 +2,10 @@ import { access } from 'node:fs/promises';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { dashboardUrlFaults } from '../engine/access/dashboardUrl.ts';
 import { type Verified, verifyAuditLogs, verifyWalletHistory, verifyWallets } from '../engine/chain/verifyRecords.ts';
-import { areRowsSealed } from '../engine/seals/sealRows.ts';
+import { areRowsSealed } from '../engine/seals/sealOlderRows.ts';
 import { verifySeals } from '../engine/seals/verifySeals.ts';
 import { indexFaults } from '../engine/settlement/indexFaults.ts';
+import { hasRegisteredAct } from '../storage/audit/register.ts';
 import { allChains, type ChainRow } from '../storage/chain/chains.ts';
 import { listOpenReviews } from '../storage/chain/restoreReviews.ts';
 import { readRestoreGate } from '../storage/chain/restores.ts';
@@ -46,13 +47,18 @@ export const examineAuditLogs = async (config: Config, admin: AdminContext): Pro
 
 /** The seal of every row, and what a seal cannot show about people. */
 export const examineSeals = async (config: Config, admin: AdminContext): Promise<Verified> => {
-  if (!(await areRowsSealed(admin))) {
+  const isMarked = await areRowsSealed(admin);
+  if (!isMarked && !(await hasRegisteredAct(admin.db))) {
     return { checked: 0, problems: ['the rows of this database are not sealed yet: start Florin'] };
   }
+  const unmarked = isMarked ? [] : ['the database does not say that its rows are sealed: start Florin'];
   const { checked, problems } = await verifySeals(admin);
   const earlier = (await hasDirectory(config)) ? await keepPersonRevisions(config, admin) : [];
   const missing = await passkeyFaults(admin.db);
-  return { checked, problems: [...problems, ...(await dashboardUrlFaults(admin)), ...missing, ...earlier] };
+  return {
+    checked,
+    problems: [...unmarked, ...problems, ...(await dashboardUrlFaults(admin)), ...missing, ...earlier],
+  };
 };
 
 export const examineWallets = async (admin: AdminContext): Promise<Verified> => {

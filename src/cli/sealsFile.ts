@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Log } from '../core/log.ts';
 import type { Progress } from '../core/progress.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
-import { SealsRemoved, sealOlderRows } from '../engine/seals/sealRows.ts';
+import { SealsRemoved, sealOlderRows } from '../engine/seals/sealOlderRows.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import { type Config, ConfigError } from './config.ts';
 
@@ -25,6 +25,11 @@ export const sealOnce = async (
     await sealOlderRows({ ...admin, ...tellers }, wasSealed);
   } catch (error) {
     if (!(error instanceof SealsRemoved)) throw error;
+    if (error.table !== null) {
+      throw new ConfigError([
+        `A row of ${error.table} has no seal, and the audit log shows that the rows of this database were sealed before: somebody changed the database. Run florin doctor, delete the rows that it names, or restore a backup. Then start again.`,
+      ]);
+    }
     throw new ConfigError([
       'The rows of this database were sealed before, and the mark of that is gone: somebody changed the database, or it was restored from before the upgrade. Run florin doctor. If you restored it yourself and trust it, delete rows-sealed in the data directory and start again.',
     ]);

@@ -3,7 +3,7 @@ import { examineRecords, examineSeals } from '../../src/cli/doctorChecks.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { putDashboardUrl, readDashboardUrl } from '../../src/engine/access/dashboardUrl.ts';
 import { verifyRegisters } from '../../src/engine/audit/register.ts';
-import { sealOlderRows } from '../../src/engine/seals/sealRows.ts';
+import { sealOlderRows } from '../../src/engine/seals/sealOlderRows.ts';
 import { insertConfirmation, isConfirmed } from '../../src/storage/wallets/wallets.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
 import { createAuthenticator } from '../support/authenticator.ts';

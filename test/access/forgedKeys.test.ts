@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { operatorActing } from '../../src/engine/audit/acting.ts';
 import { confirmRecords } from '../../src/engine/audit/confirmRecords.ts';
 import { perform } from '../../src/engine/perform.ts';
+import { verifySeals } from '../../src/engine/seals/verifySeals.ts';
 import { revokeKey } from '../../src/storage/access/keys.ts';
 import { listManagers, listPersonOnce } from '../../src/storage/access/mailReaders.ts';
 import { ForgedRow } from '../../src/storage/seals.ts';
@@ -176,13 +177,36 @@ describe('settings', () => {
     expect((await get(`assets/${name}`)).status).toBe(200);
   });
 
+  test.each([
+    ['tolerance', { tolerancePercent: '5' }, { tolerancePercent: '0' }],
+    ['sites that may embed the checkout', { checkoutOrigins: ['https://former.example'] }, { checkoutOrigins: [] }],
+  ])('with an earlier %s that was put back are found, and callers wait', async (_, earlier, now) => {
+    const { id, keys } = await scene.account();
+    const person = await dashboard.newPerson('owner', id);
+    await person.prove();
+    await person.do('PATCH /settings', { environment: 'sandbox', body: earlier });
+    await scene.tamper(`create table kept as select * from account_settings where account_id = '${id}'`);
+    await person.do('PATCH /settings', { environment: 'sandbox', body: now });
+    const found = async () => (await verifySeals(scene.admin)).problems.filter(problem => problem.includes(id));
+    expect([await statusOf(keys.sandbox), await found()]).toEqual([200, []]);
+    await scene.tamper(`update account_settings s set tolerance_bps = k.tolerance_bps, checkout_origins = k.checkout_origins,
+        row_seal = k.row_seal
+      from kept k where s.account_id = k.account_id and s.environment = k.environment; drop table kept`);
+    expect(await found()).toEqual([
+      expect.stringContaining(`settings of ${id} are not those that its audit log vouches for`),
+    ]);
+    expect([await soon(keys.sandbox, 503), (await person.call('GET /settings')).status]).toEqual([503, 503]);
+    await confirm(id);
+    expect(await soon(keys.sandbox, 200)).toBe(200);
+  });
+
   test('that somebody changed are on no page, and are not changed further', async () => {
     expect((await get(paymentId)).status).toBe(200);
     await scene.tamper(`update account_settings set checkout_origins = array['https://evil.example']
       where account_id = '${dashboard.accountId}' and environment = 'sandbox'`);
     expect((await get(paymentId)).status).toBe(404);
     const answer = await owner.call('PATCH /settings', { environment: 'sandbox', body: { accountName: 'Shop' } });
-    expect(answer.status).toBe(404);
+    expect(answer.status).toBe(503);
   });
 });
 

@@ -5,6 +5,7 @@ import { sealRegister } from '../../src/engine/audit/register.ts';
 import { perform } from '../../src/engine/perform.ts';
 import { lockOwners, shareRole } from '../../src/storage/access/memberships.ts';
 import { listEverybody } from '../../src/storage/access/people.ts';
+import { findOpenRecoveryHash } from '../../src/storage/access/recoveryLinks.ts';
 import { expectError } from '../api/paymentCalls.ts';
 import { approveWallet, changePassword, expectHeld, startOwners, waitingWallet } from '../dashboard/ownerScene.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
@@ -261,6 +262,48 @@ describe('a link', () => {
       expect((await dashboard.stranger().call('POST /recovery', { body })).status, change).toBe(404);
       await scene.tamper('delete from recovery_links where used_at is null');
     }
+  });
+});
+
+describe('a link for a new password', () => {
+  const password = 'a new quiet river';
+  const use = async (token: string) =>
+    (await dashboard.stranger().call('POST /recovery', { body: { token, password } })).status;
+  /** What ends a link, as the person or the operator. */
+  const endings: Record<string, (person: DashboardClient, token: string) => Promise<unknown>> = {
+    used: async (_, token) => expect(await use(token)).toBe(200),
+    replaced: person => createRecoveryLink(scene.admin, person.email),
+    async stopped(person) {
+      await person.prove();
+      await person.do('POST /me/password', { body: { password: 'one more quiet river' } });
+    },
+  };
+  test.each(Object.keys(endings))('that was %s opens nothing when its row is put back', async how => {
+    const { id } = await scene.account();
+    const person = await dashboard.newPerson('owner', id);
+    const { token } = await createRecoveryLink(scene.admin, person.email);
+    const mine = `where person_id = '${person.personId}'`;
+    await scene.tamper(`create table kept as select * from recovery_links ${mine}`);
+    await endings[how]!(person, token);
+    await scene.tamper(`update recovery_links t set used_at = null, row_seal = k.row_seal from kept k
+      where t.token_hash = k.token_hash; drop table kept`);
+    expect((await dashboard.stranger().call('POST /recovery/check', { body: { token } })).status).toBe(404);
+    expect(await use(token)).toBe(404);
+  });
+
+  test('that was put back is not announced, and does not keep the person from getting another', async () => {
+    const { id } = await scene.account();
+    const person = await dashboard.newPerson('owner', id);
+    const open = async () => (await person.do('GET /announcements')).recoveries;
+    await createRecoveryLink(scene.admin, person.email);
+    expect(await open()).toHaveLength(1);
+    await scene.tamper(`create table kept as select * from recovery_links where person_id = '${person.personId}'`);
+    await endings.stopped!(person, '');
+    await scene.tamper(`update recovery_links t set used_at = null, row_seal = k.row_seal from kept k
+      where t.token_hash = k.token_hash; drop table kept`);
+    expect(await open()).toEqual([]);
+    expect(await findOpenRecoveryHash(scene.admin.db, person.personId)).toBeNull();
+    expect(await use((await createRecoveryLink(scene.admin, person.email)).token)).toBe(200);
   });
 });
 

@@ -209,7 +209,7 @@ test('a chain that was written anew without the key is found', async () => {
     update audit_heads set hash = sha256('anything') where account_id = '${id}'`);
   expect(await problems()).toEqual([
     `audit log: audit log of ${id}: row 3 was changed`,
-    expect.stringMatching(`^seals: keys, wallets, members or webhook endpoints of ${id} are not those`),
+    expect.stringMatching(`^seals: keys, wallets, members, webhook endpoints or settings of ${id} are not those`),
   ]);
   await tamper(`delete from audit_log where account_id = '${id}'; delete from audit_heads where account_id = '${id}'`);
   await sealRegisters(dashboard.scene.admin, { all: false });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { silentLog } from '../../src/core/log.ts';
 import { keepingSeals } from '../../src/engine/seals/sealKeeper.ts';
-import { sealOlderRows } from '../../src/engine/seals/sealRows.ts';
+import { sealOlderRows } from '../../src/engine/seals/sealOlderRows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { masterKeyOf } from '../../src/vault/masterKey.ts';

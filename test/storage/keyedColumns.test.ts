@@ -44,6 +44,7 @@ const notKeyed: Readonly<Record<string, string>> = {
   'passkey_challenges.challenge': 'random bytes',
   'passkeys.credential_id': 'from the device',
   'passkeys.public_key': 'from the device',
+  'people.recovery_hash': plainHash,
   'recovery_links.token_hash': plainHash,
   'sessions.token_hash': plainHash,
   'sign_in_failures.subject': plainHash,

@@ -18,6 +18,7 @@ import { generateWebhookSecret } from '../../vault/secrets.ts';
 import { type Actor, operatorActor } from '../audit/audit.ts';
 import type { Context } from '../context.ts';
 import { perform } from '../perform.ts';
+import { refuseUnsealed } from '../seals/sealOlderRows.ts';
 import { testTreasury } from '../wallets/treasury.ts';
 import { putWallet } from '../wallets/walletSeal.ts';
 import { callbackSecretContext } from '../webhooks/webhookSecrets.ts';
@@ -55,6 +56,7 @@ export const createAccount = (
   const account: AccountRow = { ...request, id, createdAt: new Date(ms) };
   const acting = { scope: { accountId: id, environment: null }, actor, address: origin.address };
   return perform(context, acting, null, async tx => {
+    await refuseUnsealed({ ...context, db: tx });
     await insertAccount(tx, account);
     for (const environment of environments) {
       const sealed = context.vault.seal(generateWebhookSecret(), callbackSecretContext(id, environment));

@@ -111,10 +111,10 @@ export const recover = async (
   const actor = personActor(link);
   const acting = { scope: null, actor, address: visit.address, isOperatorsLink: !link.byMail };
   return perform(context, acting, null, async tx => {
-    const personId = await spendRecoveryLink(tx, hashToken(given.token)!);
-    const person = personId === null ? null : await lockPerson(tx, personId);
+    const person = await lockPerson(tx, link.personId);
     const [account] = person ? await accountsOf(tx, person.id) : [];
     if (!person || !account) throw notOpen(link);
+    if (!(await spendRecoveryLink(tx, person.id, hashToken(given.token)!))) throw notOpen(link);
     await updatePassword(tx, person.id, passwordHash);
     await removeTotp(tx, person.id);
     const passkeysRemoved = await deletePasskeys(tx, person.id);

@@ -5,7 +5,7 @@ import type { AccountScope } from './acting.ts';
 import { sealRegister } from './register.ts';
 
 /**
- * For the operator, who has looked at them: the keys, wallets, members and endpoints of an account are as they should be.
+ * For the operator, who has looked at them: the keys, wallets, members, endpoints and settings of an account are as they should be.
  * Rows without a valid seal stay refused.
  */
 export const confirmRecords =

@@ -22,7 +22,7 @@ export const headValues = (accountId: string, sequence: string, hash: Buffer, re
   registerDigest(register).toString('hex'),
 ];
 
-/** Whether keys, wallets, memberships and endpoints are those that the audit log vouches for. */
+/** Whether keys, wallets, memberships, endpoints and settings are those that the audit log vouches for. */
 export const isRegisterTrue = ({ vault }: WithVault, state: RegisterState | null): boolean =>
   state !== null &&
   state.seal !== null &&
@@ -35,7 +35,7 @@ export const isRegisterTrue = ({ vault }: WithVault, state: RegisterState | null
 export const alteredRecords = (): FlorinError =>
   new FlorinError(
     'service_unavailable',
-    'The keys, wallets, members or webhook endpoints of this account were changed in the database. Ask the operator of this installation to run florin doctor.',
+    'The keys, wallets, members, webhook endpoints or settings of this account were changed in the database. Ask the operator of this installation to run florin doctor.',
   );
 
 export const assertRegister = (context: WithVault, state: RegisterState | null): void => {
@@ -115,7 +115,7 @@ export const verifyRegisters = async (
     if (isRegisterTrue(context, state) && keptDigest === state?.digest) checked += 1;
     else {
       problems.push(
-        `keys, wallets, members or webhook endpoints of ${accountId} are not those that its audit log vouches for: a row was added, removed, changed or put back. Look at them, then run florin accounts confirm ${accountId}`,
+        `keys, wallets, members, webhook endpoints or settings of ${accountId} are not those that its audit log vouches for: a row was added, removed, changed or put back. Look at them, then run florin accounts confirm ${accountId}`,
       );
     }
   }

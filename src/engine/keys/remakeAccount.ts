@@ -1,7 +1,13 @@
 import { lockAuditHead } from '../../storage/audit/auditLog.ts';
 import { readRegister } from '../../storage/audit/register.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { type KeyedTable, lockOwnedRows, type OwnedRow, readOwnedRows } from '../../storage/keys/remadeRows.ts';
+import {
+  type KeyedTable,
+  lockOwnedRows,
+  type OwnedRow,
+  type OwnedTable,
+  readOwnedRows,
+} from '../../storage/keys/remadeRows.ts';
 import { readAuditHead, rewriteAuditHead, type StoredHead } from '../../storage/keys/remadeValues.ts';
 import type { Announcer } from '../audit/announce.ts';
 import { operatorActor, recordAudit } from '../audit/audit.ts';
@@ -11,8 +17,15 @@ import { remakeChain } from './remakeAuditLog.ts';
 import { planRow, writeRow } from './remakeSealed.ts';
 import { forged, type Remaking, type Round } from './remaking.ts';
 
-/** Rows with values of the key whose hashes are in the register of their account. They change together with it. */
-export const ownedTables = ['wallets', 'webhook_endpoints'] as const satisfies readonly KeyedTable[];
+/**
+ * Rows with values of the key whose hashes are in the register of their account. They change together with it. Settings come
+ * first: whoever writes a wallet or an endpoint locks them before.
+ */
+export const ownedTables = [
+  'account_settings',
+  'wallets',
+  'webhook_endpoints',
+] as const satisfies readonly OwnedTable[];
 
 type Plan = { readonly table: KeyedTable; readonly text: string; readonly columns: Readonly<Record<string, unknown>> };
 
@@ -87,7 +100,7 @@ const remakeLocked = async (
   return plans.length + chain.remade + (state === 'former' ? 1 : 0);
 };
 
-/** Makes the wallets, endpoints and audit log of an account anew, in one transaction. */
+/** Makes the settings, wallets, endpoints and audit log of an account anew, in one transaction. */
 export const remakeAccount = async (
   context: Announcer,
   remaking: Remaking,

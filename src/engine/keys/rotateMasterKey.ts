@@ -17,7 +17,7 @@ import { createVault } from '../../vault/vault.ts';
 import type { AdminContext } from '../access/accounts.ts';
 import { resealDashboardUrl } from '../access/dashboardUrl.ts';
 import { largeTables } from '../seals/largeTables.ts';
-import { areRowsSealed, putSealedMark } from '../seals/sealRows.ts';
+import { areRowsSealed, putSealedMark } from '../seals/sealOlderRows.ts';
 import { ownedTables, remakeAccount } from './remakeAccount.ts';
 import { remakeLargeTable } from './remakeLarge.ts';
 import { remakeOutbox } from './remakeOutbox.ts';

@@ -1,11 +1,8 @@
 import type { Log } from '../../core/log.ts';
 import { type Progress, silentProgress } from '../../core/progress.ts';
-import { isOutOfTime, type Queryable } from '../../storage/database.ts';
-import { claimDeploymentValue, putDeploymentValue, readDeploymentValue } from '../../storage/deployment.ts';
+import { isOutOfTime } from '../../storage/database.ts';
 import { countUnsealed, type LargeTable, readLargeRows, writeLargeSeals } from '../../storage/largeSeals.ts';
 import { readSealedRows, type SealedTableName, sealedTableNames, writeSeal } from '../../storage/seals.ts';
-import type { Vault } from '../../vault/vault.ts';
-import { sealRegisters } from '../audit/register.ts';
 import type { Context } from '../context.ts';
 import { largeTables } from './largeTables.ts';
 import { createSealKeeper } from './sealKeeper.ts';
@@ -92,42 +89,4 @@ export const sealRows = async (context: Parts, which: Which): Promise<number> =>
     await sealLargeTable(context, large, which, onRows);
   }
   return sealed;
-};
-
-const markName = 'rows_sealed';
-
-type State = 'begun' | 'done';
-
-const markOf = (vault: Vault, state: State): string =>
-  `${state} ${vault.rowSeal('deployment', [markName, state]).toString('hex')}`;
-const isMark = (vault: Vault, state: State, mark: string | null): boolean => {
-  const [named, seal] = mark?.split(' ') ?? [];
-  return named === state && vault.isRowSeal('deployment', [markName, state], Buffer.from(seal ?? '', 'hex'));
-};
-
-/** Whether every row of this database must have a seal. */
-export const areRowsSealed = async ({ db, vault }: Pick<Context, 'db' | 'vault'>): Promise<boolean> =>
-  isMark(vault, 'done', await readDeploymentValue(db, markName));
-
-/** Says with another master key that every row has a seal. */
-export const putSealedMark = (tx: Queryable, vault: Vault): Promise<void> =>
-  putDeploymentValue(tx, markName, markOf(vault, 'done'));
-
-/** Somebody removed the mark of the database: to seal all rows again would make forged ones right. */
-export class SealsRemoved extends Error {}
-
-/**
- * Seals the rows of a database from before there were seals, once. A run that was interrupted goes on. `wasSealed`: this
- * was done before, as far as is known outside of the database.
- */
-export const sealOlderRows = async (context: Parts, wasSealed: boolean): Promise<void> => {
-  if (await areRowsSealed(context)) return;
-  if (wasSealed) throw new SealsRemoved();
-  const { vault } = context;
-  const claimed = await claimDeploymentValue(context.db, markName, markOf(vault, 'begun'));
-  if (!isMark(vault, 'begun', claimed)) throw new SealsRemoved();
-  const sealed = await sealRows(context, { all: false });
-  await sealRegisters(context, { all: false });
-  if (sealed > 0) context.log.info({ sealed }, 'sealed the rows of this database');
-  await putSealedMark(context.db, vault);
 };

@@ -60,12 +60,13 @@ export const createTargetJudge = (parts: Parts, nowMs: () => number): JudgeTarge
   return async delivery => {
     const { accountId, environment, endpointId } = delivery;
     if (endpointId === null) return null;
+    const target = { forged: 'webhook_endpoints', endpointId };
     if (!isEndpointSealed(delivery)) {
-      log.error({ endpointId, accountId, environment }, 'an endpoint does not match its seal');
+      log.error({ ...target, accountId, environment }, 'an endpoint does not match its seal');
       return 'the endpoint was changed in the database';
     }
     if (await isRegistered(accountId)) return null;
-    log.error({ endpointId, accountId, environment }, 'an endpoint is not the one that the audit log vouches for');
+    log.error({ ...target, accountId, environment }, 'an endpoint is not the one that the audit log vouches for');
     return 'the endpoints of the account were changed in the database';
   };
 };

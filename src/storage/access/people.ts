@@ -80,7 +80,7 @@ const removeStatement = {
   name: 'person-remove',
   text: sealedUpdate('people', {
     set: `removed_at = clock_timestamp(), password_hash = null, totp_secret = null, totp_pending = null,
-      recovery_hashes = null, session_ids = null`,
+      recovery_hashes = null, session_ids = null, recovery_hash = null`,
     where: 't.id = $1',
   }),
 };

@@ -1,6 +1,11 @@
 import type { Queryable, Row } from '../database.ts';
 import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
 
+// The person's row comes first, as for sessions: who changes a person locks it first, too.
+const forgetStatement = {
+  name: 'recovery-link-forget',
+  text: sealedUpdate('people', { set: 'recovery_hash = null', where: 't.id = $1 and t.recovery_hash is not null' }),
+};
 const endStatement = {
   name: 'recovery-link-end',
   text: sealedUpdate('recovery_links', {
@@ -10,9 +15,14 @@ const endStatement = {
 };
 /** Ends the open link of a person: they changed their password, or joined another account. */
 export const endRecoveryLinks = async (tx: Queryable, personId: string): Promise<void> => {
+  await tx.query(forgetStatement, [personId]);
   await tx.query(endStatement, [personId]);
 };
 
+const nameStatement = {
+  name: 'recovery-link-name',
+  text: sealedUpdate('people', { set: 'recovery_hash = $2', where: 't.id = $1' }),
+};
 const insertStatement = {
   name: 'recovery-link-insert',
   text: `insert into recovery_links as t (token_hash, person_id, opens_at, expires_at, by_mail)
@@ -32,6 +42,7 @@ export const putRecoveryLink = async (
 ): Promise<{ opensAt: Date; expiresAt: Date }> => {
   const { tokenHash, personId, waitSeconds, livesSeconds, byMail } = link;
   await endRecoveryLinks(tx, personId);
+  await tx.query(nameStatement, [personId, tokenHash]);
   const values = [tokenHash, personId, waitSeconds, livesSeconds, byMail];
   return (await tx.query<Row & { opensAt: Date; expiresAt: Date }>(insertStatement, values))[0]!;
 };
@@ -40,14 +51,18 @@ const spendStatement = {
   name: 'recovery-link-spend',
   text: sealedUpdate('recovery_links', {
     set: 'used_at = clock_timestamp()',
-    where: `t.token_hash = $1 and t.used_at is null and t.opens_at <= clock_timestamp()
+    where: `t.token_hash = $1 and t.person_id = $2 and t.used_at is null and t.opens_at <= clock_timestamp()
       and t.expires_at > clock_timestamp()`,
-    returning: 't.person_id as "personId"',
   }),
 };
-/** Uses the link up. Null if it is not open yet, was used, replaced, has expired or never existed. */
-export const spendRecoveryLink = async (tx: Queryable, tokenHash: Buffer): Promise<string | null> =>
-  (await tx.query<Row & { personId: string }>(spendStatement, [tokenHash]))[0]?.personId ?? null;
+const forgetSpentStatement = {
+  name: 'recovery-link-forget-spent',
+  text: sealedUpdate('people', { set: 'recovery_hash = null', where: 't.id = $1 and t.recovery_hash = $2' }),
+};
+/** Uses the link up. False if it is not open yet, was used, replaced, has expired or never existed. */
+export const spendRecoveryLink = async (tx: Queryable, personId: string, tokenHash: Buffer): Promise<boolean> =>
+  (await tx.query(forgetSpentStatement, [personId, tokenHash])).length > 0 &&
+  (await tx.query(spendStatement, [tokenHash, personId])).length > 0;
 
 /** A link that can still be used. */
 export type Recovery = {
@@ -59,7 +74,9 @@ export type Recovery = {
   readonly byMail: boolean;
 };
 
-const openLinks = `recovery_links r join people p on p.id = r.person_id and p.removed_at is null`;
+/** `r` and `p`. A link that its person no longer names was used, replaced or ended, whatever rows there are. */
+const openLinks = `recovery_links r
+  join people p on p.id = r.person_id and p.removed_at is null and p.recovery_hash = r.token_hash`;
 const isOpen = 'r.used_at is null and r.expires_at > clock_timestamp()';
 const recoveryColumns = `p.id as "personId", p.name, p.email, r.opens_at as "opensAt",
   r.by_mail as "byMail"`;
@@ -75,7 +92,7 @@ export const findRecoveryLink = async (db: Queryable, tokenHash: Buffer): Promis
 
 const openHashStatement = {
   name: 'recovery-link-open-hash',
-  text: `select r.token_hash as hash from recovery_links r where r.person_id = $1 and ${isOpen} limit 1`,
+  text: `select r.token_hash as hash from ${openLinks} where p.id = $1 and ${isOpen}`,
 };
 /** The hash of the token of a person's open link; also of a forged one, which only refuses another. */
 export const findOpenRecoveryHash = async (db: Queryable, personId: string): Promise<Buffer | null> =>

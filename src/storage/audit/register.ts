@@ -4,6 +4,7 @@ import { forgetChanges, type SealedChange, type SealedTableName, sealedChanges, 
 
 /** The tables whose rows an account's register lists. A seal cannot show that an earlier row was put back; this does. */
 const registeredTables = [
+  'account_settings',
   'api_keys',
   'memberships',
   'restore_reviews',
@@ -93,6 +94,23 @@ export const readRegisterStates = (
   db: Queryable,
   which: { accountIds: readonly string[] | null; after: string | null; limit: number },
 ): Promise<AccountRegister[]> => db.query(stateStatement, [which.accountIds, which.after, which.limit]);
+
+const actStatement = {
+  name: 'register-act',
+  text: `select exists (select from audit_log where register is not null) as "isThere"`,
+};
+/** Whether an act was recorded since there are registers. The service can neither delete such a row nor change it. */
+export const hasRegisteredAct = async (db: Queryable): Promise<boolean> =>
+  (await db.query<Row & { isThere: boolean }>(actStatement))[0]!.isThere;
+
+const unsealedHeadStatement = {
+  name: 'register-unsealed-head',
+  text: `select exists (select from accounts a left join audit_heads h on h.account_id = a.id
+    where h.row_seal is null) as "isThere"`,
+};
+/** Whether there is an account whose register was never sealed. */
+export const hasUnsealedRegister = async (db: Queryable): Promise<boolean> =>
+  (await db.query<Row & { isThere: boolean }>(unsealedHeadStatement))[0]!.isThere;
 
 const readStatement = { name: 'register-read', text: `select ${registerText('$1')} as register` };
 /** The register as the tables are now: sorted lines. */

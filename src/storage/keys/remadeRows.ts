@@ -86,18 +86,21 @@ export const replaceKeyedColumns = async (
 /** A row of an account with its seal. */
 export type OwnedRow = Row & { readonly text: string; readonly seal: Buffer | null };
 
-const ownedStatement = (table: KeyedTable) => ({
+/** Tables whose rows belong to an account. */
+export type OwnedTable = Extract<KeyedTable, 'account_settings' | 'wallets' | 'webhook_endpoints'>;
+
+const ownedStatement = (table: OwnedTable) => ({
   name: `remade-owned-${table}`,
   text: `select ${sealedText(table, 't')} as text, t.row_seal as seal from ${table} t where t.account_id = $1
     order by ${sealedTables[table].key.map(name => `t.${name}`).join(', ')}`,
 });
 /** Rows of an account, in the order of their keys. */
-export const readOwnedRows = (db: Queryable, table: 'wallets' | 'webhook_endpoints', accountId: string) =>
+export const readOwnedRows = (db: Queryable, table: OwnedTable, accountId: string) =>
   db.query<OwnedRow>(ownedStatement(table), [accountId]);
 
-const lockOwnedStatement = (table: KeyedTable) => {
+const lockOwnedStatement = (table: OwnedTable) => {
   const { name, text } = ownedStatement(table);
   return { name: `${name}-locked`, text: `${text} for no key update` };
 };
-export const lockOwnedRows = (tx: Queryable, table: 'wallets' | 'webhook_endpoints', accountId: string) =>
+export const lockOwnedRows = (tx: Queryable, table: OwnedTable, accountId: string) =>
   tx.query<OwnedRow>(lockOwnedStatement(table), [accountId]);

@@ -4,6 +4,7 @@ import type { Scope } from '../../../src/core/environment.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { AdminContext } from '../../../src/engine/access/accounts.ts';
 import { createRecoveryLink, findPerson } from '../../../src/engine/access/recovery.ts';
+import { changeSettings } from '../../../src/engine/access/settings.ts';
 import { operatorActing } from '../../../src/engine/audit/acting.ts';
 import { personActor } from '../../../src/engine/audit/audit.ts';
 import { reviewRestore } from '../../../src/engine/chain/reviewRestore.ts';
@@ -65,6 +66,8 @@ export const enrich = async (room: string, accountId: string, email: string): Pr
     await askForWallet(admin, accountId, email);
     await reviewOnce(admin, accountId);
     await createRecoveryLink(admin, email);
+    const settings = operatorActing({ accountId, environment: 'sandbox' });
+    await perform(admin, settings, null, changeSettings({ tolerancePercent: '1' }));
     const lost = { accountId, environment: 'sandbox', walletKind: 'forwarder', treasury: after } as const;
     await admin.db.transaction(tx =>
       insertLostAddresses(tx, admin.vault, [

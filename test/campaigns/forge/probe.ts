@@ -1,4 +1,4 @@
-import type { Hook, Scene } from './scene.ts';
+import { dashboardHeaders, type Hook, type Scene } from './scene.ts';
 
 /** What the outside sees: harm is what must never be, `signs` differ when Florin refuses something. */
 export type Seen = { readonly harm: readonly string[]; readonly signs: string };
@@ -87,6 +87,11 @@ export const createProbe = (scene: Scene) => {
     const session = (cookie: string) => dashboard.call('GET', '/dashboard/api/session', { headers: { cookie } });
     const ended = await session(cookies.ended);
     if (ended.status === 200 && ended.text.includes('"signed-in"')) harm.push('a session that ended works');
+    const link = await dashboard.call('POST', '/dashboard/api/recovery/check', {
+      body: { token: scene.replacedLink },
+      headers: dashboardHeaders(dashboard.origin),
+    });
+    if (link.status === 200) harm.push('a link for a new password that was replaced works');
     const owner = await session(cookies.owner);
     if (owner.text.includes('"signed-in"') && !owner.text.includes(accounts[0]))
       harm.push('a session is in another account');

@@ -25,6 +25,8 @@ export type Scene = {
   readonly keys: { readonly first: string; readonly second: string; readonly revoked: string };
   /** The cookie of an owner of the first account, and of one who was signed out. */
   readonly cookies: { readonly owner: string; readonly ended: string };
+  /** The token of a link for a new password that was replaced. */
+  readonly replacedLink: string;
   readonly treasury: string;
   /** Payments that nobody paid, with their addresses, and one that is completed. */
   readonly unpaid: ReadonlyMap<string, string>;
@@ -44,7 +46,7 @@ const [extendedNetwork, xpub] = [
   'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8',
 ];
 const ada = { email: 'ada@shop.example', password: 'a quiet river at noon' };
-const dashboardHeaders = (origin: string, cookie?: string): Record<string, string> => ({
+export const dashboardHeaders = (origin: string, cookie?: string): Record<string, string> => ({
   origin,
   'sec-fetch-site': 'same-origin',
   ...(cookie === undefined ? {} : { cookie }),
@@ -165,6 +167,7 @@ export const makeScene = async (
   await cli('wallets', 'set', '--account', first, '--network', extendedNetwork, '--xpub', xpub);
   await pay(mine.key, { network: extendedNetwork });
   await pay(theirs.key);
+  const replaced = await cli('people', 'recovery-link', ada.email);
   await remember(await openClient(room), first);
   // What happens after that makes earlier rows wrong.
   await calls.post(mine.key, `/sandbox/payments/${paid.id}/simulate`, { outcome: 'paid' });
@@ -187,6 +190,7 @@ export const makeScene = async (
     accounts: [first, second],
     keys: { first: mine.key, second: theirs.key, revoked: revoked.key },
     cookies: { owner, ended },
+    replacedLink: String(replaced.link).split('#')[1]!,
     treasury: treasuries.now,
     unpaid: new Map(made.map(({ id, address }) => [id, address])),
     paid: paid.id,

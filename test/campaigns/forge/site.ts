@@ -8,6 +8,7 @@ export type SiteAnswer = {
 };
 
 export type Site = {
+  readonly origin: string;
   call(
     method: string,
     path: string,
@@ -23,6 +24,7 @@ export const openSite = (url: string, ca: string): Site => {
   const agent = new Agent({ ca, keepAlive: true, maxSockets: 8 });
   const { origin } = new URL(url);
   return {
+    origin,
     call: (method, path, { body, headers = {} } = {}) =>
       new Promise((resolve, reject) => {
         const text = body === undefined ? null : JSON.stringify(body);

@@ -185,4 +185,32 @@ export const forgeryFaults: readonly Fault[] = [
     replace: "Buffer.from(mac!, 'hex')) ? rotation : rotation",
     tests: ['cli/rotateMasterKey'],
   },
+  {
+    harm: 'A link for a new password that was used, replaced or stopped could be put back.',
+    file: 'src/storage/access/recoveryLinks.ts',
+    find: ' and p.recovery_hash = r.token_hash`',
+    replace: '`',
+    tests: ['access/forgedPeople'],
+  },
+  {
+    harm: 'Earlier settings of an account could be put back.',
+    file: 'src/storage/audit/register.ts',
+    find: "  'account_settings',\n",
+    replace: '',
+    tests: ['access/forgedKeys'],
+  },
+  {
+    harm: 'A process with an empty data directory would seal rows that somebody wrote.',
+    file: 'src/engine/seals/sealOlderRows.ts',
+    find: 'if (await hasRegisteredAct(db)) {',
+    replace: 'if (false) {',
+    tests: ['access/sealedOnce'],
+  },
+  {
+    harm: 'A new account would make the first start after an upgrade refuse the database.',
+    file: 'src/engine/access/accounts.ts',
+    find: 'await refuseUnsealed({ ...context, db: tx });',
+    replace: '',
+    tests: ['access/sealedOnce'],
+  },
 ];

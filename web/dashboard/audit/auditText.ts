@@ -114,7 +114,7 @@ const words: Readonly<Record<AuditAction, Words>> = {
   'person.totp_removed': { label: 'Authenticator app turned off', text: () => 'turned off the authenticator app' },
   'records.confirmed': {
     label: 'Records confirmed',
-    text: () => 'confirmed keys, wallets, members and webhook endpoints as they are in the database',
+    text: () => 'confirmed keys, wallets, members, webhook endpoints and settings as they are in the database',
   },
   'recovery.exported': {
     label: 'Recovery file exported',
