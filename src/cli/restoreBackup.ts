@@ -14,8 +14,10 @@ import { interruptible } from './interruptible.ts';
 import { type Played, playLog } from './playLog.ts';
 import { type KeyOptions, obtainKey, openBackup, readingOptions } from './readableBackup.ts';
 
-/** Null is the end of the archived log. */
-type Until = Date | null;
+/** A time, or the end of the archived log. */
+type Until = Date | 'latest';
+
+const timeOf = (until: Until): Date | null => (until === 'latest' ? null : until);
 
 type RestoreOptions = Common & KeyOptions & { from: string; masterKeyFile?: string; until?: Until };
 
@@ -68,13 +70,14 @@ const restoreFile = async (
     if (end === null || end.log === null) {
       throw new FlorinError('conflict', `The log was not archived when ${file} was taken. Restore it without --until.`);
     }
-    if (until !== null && Date.parse(end.endedAt) >= until.getTime()) {
+    const time = timeOf(until);
+    if (time !== null && Date.parse(end.endedAt) >= time.getTime()) {
       throw new BackupTooNew('conflict', `${file} ended at ${end.endedAt}. Give a later time, or an older backup.`);
     }
     console.error(`Playing the log since ${end.endedAt}`);
     const key = await obtainKey(options, new Uint8Array(0));
     const onBytes = createProgress('of the log played');
-    const order = { root, directory: dirname(file), continuation: end.log, until, key, signal, onBytes };
+    const order = { root, directory: dirname(file), continuation: end.log, until: time, key, signal, onBytes };
     played = await playLog(order, new Date(end.endedAt));
     refuseOtherKeyAfter(fingerprint ?? facts.masterKeyFingerprint, played);
   };
@@ -96,7 +99,7 @@ const restoreFrom = async (options: RestoreOptions, config: Config, given: strin
     throw invalid('identity', 'The archived log is encrypted for a public key: give the file with --identity.');
   }
   return interruptible(async signal => {
-    const files = isDirectory ? await backupsBefore(from, until ?? null, options) : [{ file: from }];
+    const files = isDirectory ? await backupsBefore(from, timeOf(until!), options) : [{ file: from }];
     for (const [at, { file }] of files.entries()) {
       try {
         return await restoreFile({ file, until, given }, options, config, signal);
@@ -135,7 +138,7 @@ const restore = async (options: RestoreOptions): Promise<void> => {
 };
 
 const untilOf = (text: string): Until => {
-  if (text === 'latest') return null;
+  if (text === 'latest') return text;
   const time = new Date(text);
   if (!/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) || Number.isNaN(time.getTime())) {
     throw new InvalidArgumentError('It must be an ISO 8601 time with its zone, as 2026-11-19T04:00:00Z, or latest.');
