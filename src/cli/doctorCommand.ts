@@ -129,7 +129,7 @@ export const addDoctorCommand = (program: Command): void => {
     program
       .command('doctor')
       .description(
-        'Check the database, its schema, the master key, the audit log, the seals of all rows, the wallets, the ledger, restores, the outbox and scheduled backups.',
+        'Check the database, its schema, the master key, the audit log, the seals of all rows, the wallets, the ledger, restores, the outbox, scheduled backups and the archived log.',
       ),
   )
     .option(
