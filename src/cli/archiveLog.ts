@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, hasCode } from '../core/errorCode.ts';
@@ -57,9 +57,15 @@ const begin = async ({ config, schedule, context, instance }: Parts, server: Log
   await mkdir(folder, { mode: 0o700 });
   await keepOwner(folder);
   await syncDirectory(directory);
-  const lock = { kind: 'recipients', recipients } as const;
-  await archiveJournal({ dataDir: config.dataDir, folder, lock, signal }, []);
-  await server.begin(archive);
+  const lock = lockOf(recipients);
+  try {
+    await archiveJournal({ dataDir: config.dataDir, folder, lock, signal }, []);
+    await server.begin(archive);
+  } catch (error) {
+    // Each attempt makes one.
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
   context.log.info({ folder }, 'the log of the database is archived from now on');
   return writeLogArchiveRecord(config, { directory, folder: name, seconds, archivedAt: null, failing: null });
 };

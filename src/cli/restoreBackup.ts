@@ -46,6 +46,13 @@ const refuseOtherKeyAfter = (used: string | null, { masterKeyFingerprint: wanted
   throw new FlorinError('conflict', `The master key is not the one that the database had at ${when}. ${neverRight}`);
 };
 
+async function* untilAborted(source: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
 type Restored = BackupRead & { readonly file: string; readonly played: Played | null };
 type Source = { readonly file: string; readonly until: Until | undefined; readonly given: string | null };
 
@@ -83,7 +90,7 @@ const restoreFile = async (
   };
   const { dataDir } = config;
   const onBytes = createProgress('restored');
-  const read = await extractBackup(openBackup(file, options), { dataDir, masterKey: given, begin, complete, onBytes });
+  const read = await extractBackup(untilAborted(openBackup(file, options), signal), { dataDir, masterKey: given, begin, complete, onBytes });
   return { ...read, file, played };
 };
 
@@ -99,7 +106,7 @@ const restoreFrom = async (options: RestoreOptions, config: Config, given: strin
     throw invalid('identity', 'The archived log is encrypted for a public key: give the file with --identity.');
   }
   return interruptible(async signal => {
-    const files = isDirectory ? await backupsBefore(from, timeOf(until!), options) : [{ file: from }];
+    const files = isDirectory ? await backupsBefore(from, timeOf(until!)) : [{ file: from }];
     for (const [at, { file }] of files.entries()) {
       try {
         return await restoreFile({ file, until, given }, options, config, signal);

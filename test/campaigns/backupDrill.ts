@@ -7,7 +7,8 @@ import type { Site } from './backupDrill/site.ts';
 import { createRandom } from './fuzz/random.ts';
 
 const help = `Backs up a running Florin under load, restores the backup elsewhere and starts it. Flipped bits, wrong passphrases, kills
-in the middle and full disks must all be noticed. Prints sizes, seconds, and the rate of creates with and without a backup.
+in the middle and full disks must all be noticed. Archives the log meanwhile, and restores a second before a table was
+dropped. Prints sizes, seconds, and the rate of creates with and without a backup.
 
   --payments N  written before the backup, default 100000
   --more N      created by the restored Florin, default 2000
@@ -45,6 +46,7 @@ const main = async (): Promise<void> => {
     rounds: Number(values.rounds),
     secondsEach: Number(values.seconds),
     flips: Number(values.flips),
+    withLog: true,
     random: createRandom(`backup drill ${values.seed}`),
     seed: payments > mostByApi ? seedSite : null,
     tell: text => console.log(text),

@@ -14,6 +14,7 @@ test('a backup under load is restored elsewhere, and everything that goes wrong 
     rounds: 1,
     secondsEach: 0.5,
     flips: 3,
+    withLog: false,
     random: createRandom('a small drill'),
     seed: null,
     tell: text => said.push(text),

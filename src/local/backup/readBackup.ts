@@ -105,20 +105,6 @@ export const readBackup = async (
   return { facts, end, files, bytes };
 };
 
-/** What the first file of a backup says. Reads no more of it. */
-export const peekFacts = async (source: AsyncIterable<Uint8Array>): Promise<BackupFacts> => {
-  let known: BackupFacts | null = null;
-  const enough = new Error('enough');
-  const begin = async (facts: BackupFacts): Promise<never> => {
-    known = facts;
-    throw enough;
-  };
-  await readBackup(source, { ...verifyingSink, begin }).catch(error => {
-    if (error !== enough) throw error;
-  });
-  return known!;
-};
-
 /** Reads everything and keeps nothing. */
 export const verifyingSink: BackupSink = {
   begin: async () => {},

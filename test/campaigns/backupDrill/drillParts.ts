@@ -11,6 +11,8 @@ export type DrillOptions = {
   readonly rounds: number;
   readonly secondsEach: number;
   readonly flips: number;
+  /** Whether the log is archived, and played up to a time. */
+  readonly withLog: boolean;
   readonly random: Random;
   /** Writes many payments faster than the API does. */
   readonly seed: ((site: Site, payments: number) => Promise<void>) | null;

@@ -30,7 +30,7 @@ const recordOf = async (dataDir: string, name: string) =>
   JSON.parse(await readFile(join(dataDir, name), 'utf8').catch(() => 'null'));
 
 /** The first backup of an archive is taken at once. */
-const firstBackup = ({ dataDir }: Site): Promise<void> =>
+export const firstBackup = ({ dataDir }: Site): Promise<void> =>
   until('a backup with its log', async () => {
     const [backups, log] = await Promise.all([
       recordOf(dataDir, 'backups.json'),
