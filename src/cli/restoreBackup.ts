@@ -90,7 +90,13 @@ const restoreFile = async (
   };
   const { dataDir } = config;
   const onBytes = createProgress('restored');
-  const read = await extractBackup(untilAborted(openBackup(file, options), signal), { dataDir, masterKey: given, begin, complete, onBytes });
+  const read = await extractBackup(untilAborted(openBackup(file, options), signal), {
+    dataDir,
+    masterKey: given,
+    begin,
+    complete,
+    onBytes,
+  });
   return { ...read, file, played };
 };
 

@@ -301,7 +301,7 @@ describe('settings that contradict each other', () => {
 
   test('allows what only looks like it', async () => {
     const { backups } = await load({ env: { FLORIN_BACKUP_DIR: '/b', FLORIN_BACKUP_RECIPIENT: recipient } });
-    expect(backups).toEqual({ directory: '/b', hours: 24, keep: 7, recipients: [recipient] });
+    expect(backups).toEqual({ directory: '/b', hours: 24, keep: 7, logSeconds: 60, recipients: [recipient] });
     await load({ env: { FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0' } });
     await load({ env: { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443', ...publicUrls, ...tls } });
     await load({ env: { ...publicUrls, FLORIN_TRUSTED_PROXIES: '127.0.0.1' } });

@@ -1,7 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, command } from './commands.ts';
-import { type Check, check, type Drill, type DrillOptions, findingsAgainst, median, megabytes, take, wrong } from './drillParts.ts';
+import {
+  type Check,
+  check,
+  type Drill,
+  type DrillOptions,
+  findingsAgainst,
+  median,
+  megabytes,
+  take,
+  wrong,
+} from './drillParts.ts';
 import { damage, fullDisks, kills, wrongKeys } from './harm.ts';
 import { logDrill } from './logDrill.ts';
 import { pointInTime } from './pointInTime.ts';

@@ -31,11 +31,7 @@ export const check = ({ checks, tell }: Drill, what: string, problems: readonly 
 
 export const wrong = (isWrong: boolean, problem: string): string[] => (isWrong ? [problem] : []);
 
-export const take = async (
-  { site }: Drill,
-  to: string,
-  how: readonly string[] = ['--recipient', site.recipient],
-) => {
+export const take = async ({ site }: Drill, to: string, how: readonly string[] = ['--recipient', site.recipient]) => {
   const { json, seconds } = await answer(['backup', '--to', to, ...how, '--data-dir', site.dataDir]);
   return { file: json.file as string, bytes: json.bytes as number, seconds };
 };

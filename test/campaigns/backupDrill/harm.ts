@@ -80,7 +80,7 @@ const slotsOf = async (dataDir: string): Promise<number> => {
     await client.query(
       `select pg_terminate_backend(pid, 10000) from pg_stat_activity where application_name = 'florin backup'`,
     );
-    return (await client.query('select 1 from pg_replication_slots')).rows.length;
+    return (await client.query('select 1 from pg_replication_slots where temporary')).rows.length;
   } finally {
     await client.end();
   }
