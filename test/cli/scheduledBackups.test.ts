@@ -43,7 +43,7 @@ test('the running server takes backups, keeps the newest, and tells of a failure
   };
   const recordFile = join(dataDir, 'backups.json');
   const record = async () => JSON.parse(await readFile(recordFile, 'utf8'));
-  const files = async () => (await readdir(directory)).sort();
+  const files = async () => (await readdir(directory)).filter(name => !name.startsWith('florin-log-')).sort();
   const doctor = async () => {
     const { stdout } = await run(['doctor', '--json', '--data-dir', dataDir], room);
     const { findings } = JSON.parse(stdout) as { findings: { check: string; ok: boolean; detail: string }[] };
@@ -56,6 +56,8 @@ test('the running server takes backups, keeps the newest, and tells of a failure
     'is whole',
   );
   expect(await doctor()).toMatchObject({ ok: true, detail: expect.stringContaining(made!) });
+  const { folder } = JSON.parse(await readFile(join(dataDir, 'log-archive.json'), 'utf8'));
+  expect((await record()).last.log.folder).toBe(folder);
   await first.stop();
 
   // Two of ours, one of somebody else, and what a killed process left. Older than the one that is taken next.
