@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { findBrowser } from './test/support/findBrowser.ts';
 import { findPrometheus } from './test/support/findPrometheus.ts';
+import { hasProxies } from './test/support/findProxy.ts';
 
 /**
  * `npm run test:all` runs everything and skips nothing; `npm test` leaves out what is tagged `thorough`. `npm run mutants`
@@ -26,6 +27,7 @@ export default defineConfig(({ mode }) => {
           skip: !process.env.TEST_DATABASE_URL,
         },
         { name: 'promtool', description: 'needs promtool of Prometheus', skip: findPrometheus('promtool') === null },
+        { name: 'proxies', description: 'needs nginx and Caddy', skip: !hasProxies() },
         { name: 'thorough', description: 'left out of npm test, part of npm run test:all' },
       ],
       tagsFilter: isThorough ? [] : ['!thorough'],

@@ -41,8 +41,8 @@ export const aptInstall = async (name, room, missing) => {
 };
 
 /**
- * Unpacks programs of a package of Debian below the room, and returns their folder: installing it would start a server.
- * Works for programs that need no other package.
+ * Unpacks a package of Debian below the room, and returns where: installing it would start a server. Works for programs
+ * that need no other package.
  */
 export const aptUnpack = async (name, room, missing) => {
   if (!existsSync('/usr/bin/apt-get')) throw new Error(missing);
@@ -57,7 +57,7 @@ export const aptUnpack = async (name, room, missing) => {
     const { code } = await run(command, args, { cwd: folder, room });
     if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}`);
   }
-  return join(folder, 'usr', 'bin');
+  return folder;
 };
 
 /** Starts a command that keeps running; `output()` is what it has said so far. */

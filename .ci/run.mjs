@@ -52,7 +52,22 @@ const ensureBrowser = async options => {
 const ensurePromtool = async options => {
   const find = () => run('npx', ['--no-install', 'node', 'test/support/findPrometheus.ts'], options);
   if ((await find()).code === 0) return null;
-  return aptUnpack('prometheus', options.room, 'promtool is needed. On Debian: apt-get install prometheus');
+  const unpacked = await aptUnpack(
+    'prometheus',
+    options.room,
+    'promtool is needed. On Debian: apt-get install prometheus',
+  );
+  return join(unpacked, 'usr', 'bin');
+};
+
+/** The folders of nginx and Caddy; null if they are installed. */
+const ensureProxies = async options => {
+  const find = () => run('npx', ['--no-install', 'node', 'test/support/findProxy.ts'], options);
+  if ((await find()).code === 0) return null;
+  const missing = 'nginx and Caddy are needed. On Debian: apt-get install nginx caddy';
+  const nginx = await aptUnpack('nginx', options.room, missing);
+  const caddy = await aptUnpack('caddy', options.room, missing);
+  return [join(nginx, 'usr', 'sbin'), join(caddy, 'usr', 'bin')].join(':');
 };
 
 /** Adds up what vitest reports. A file that could not be run at all counts as one failure. */
@@ -160,10 +175,17 @@ const main = async room => {
   await check('promtool', async () => {
     promtool = await ensurePromtool(options);
   });
+  let proxies = null;
+  await check('nginx and Caddy', async () => {
+    proxies = await ensureProxies(options);
+  });
   // The embedded server has no pg_dump. The second database does.
   await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest], {
     ...options,
-    env: promtool === null ? {} : { PROMETHEUS_PATH: promtool },
+    env: {
+      ...(promtool === null ? {} : { PROMETHEUS_PATH: promtool }),
+      ...(proxies === null ? {} : { PROXIES_PATH: proxies }),
+    },
   });
   await check('types', async () => {
     const { code, signal } = await run('npm', ['run', 'typecheck'], options);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchAgainst } from './against.ts';
 import { benchCheckout } from './checkout.ts';
 import { closeClient } from './client.ts';
 import { benchCreate } from './create.ts';
@@ -10,6 +11,7 @@ import { benchDetect } from './detect.ts';
 import { benchGet } from './get.ts';
 import { benchIngest } from './ingest.ts';
 import { benchList } from './list.ts';
+import { benchMetrics } from './metrics.ts';
 import { startScene } from './scene.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -27,6 +29,7 @@ Benchmarks
   webhooks   send deliveries; limit: bare POSTs to the same receiver
   checkout   memory of open pages, and pages per second; limit: a bare HTTPS server
   dashboard  pages and exports of a large account
+  metrics    create and read payments while metrics are scraped each second, compared with no metrics
 
 Options
   --rounds N      rounds of each comparison (default 5)
@@ -36,6 +39,7 @@ Options
   --open N        open payments among which ingest looks for recipients (default 1000000)
   --detections N  payments that detect makes and pays (default 300)
   --pages N       checkout pages to keep open (default 1000)
+  --against REV   run each round here and at another git revision by turns, and compare the medians
   --data-dir DIR  directory to keep data in between runs (default: a temporary one, removed at the end)`;
 
 const { values, positionals } = parseArgs({
@@ -48,6 +52,7 @@ const { values, positionals } = parseArgs({
     open: { type: 'string', default: '1000000' },
     detections: { type: 'string', default: '300' },
     pages: { type: 'string', default: '1000' },
+    against: { type: 'string' },
     'data-dir': { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -62,11 +67,19 @@ const benches = {
   webhooks: benchWebhooks,
   checkout: benchCheckout,
   dashboard: benchDashboard,
+  metrics: benchMetrics,
 } as const;
 
 if (values.help || positionals.length === 0 || !positionals.every(name => name in benches)) {
   console.log(usage);
   process.exit(values.help ? 0 : 2);
+}
+
+if (values.against) {
+  const passed = ['seconds', 'payments', 'transfers', 'open', 'detections', 'pages'] as const;
+  const args = passed.flatMap(name => [`--${name}`, values[name]]);
+  await benchAgainst(values.against, positionals, { rounds: Number(values.rounds), args });
+  process.exit();
 }
 
 const dataDir = values['data-dir'] ?? (await mkdtemp(join(tmpdir(), 'florin-bench-')));

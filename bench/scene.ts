@@ -32,11 +32,11 @@ const waitUntilReady = (child: ChildProcess): Promise<number> =>
     });
   });
 
-export const startScene = async (dataDir: string): Promise<Scene> => {
+export const startScene = async (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Scene> => {
   const args = [entry, 'start', '--data-dir', dataDir, '--port', '0', '--sandbox-port', '0'];
   const child = spawn(process.execPath, [...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []), ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, FLORIN_LOG_LEVEL: 'info' },
+    env: { ...process.env, FLORIN_LOG_LEVEL: 'info', ...settings },
   });
   const sandboxPort = await waitUntilReady(child);
   const florin: Scene['florin'] = async (...words) => {

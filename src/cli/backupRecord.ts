@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../core/errorCode.ts';
+import type { BackupSchedule } from '../engine/context.ts';
 import type { LogContinuation } from '../local/backup/backupItems.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import type { Config } from './config.ts';
@@ -43,17 +44,36 @@ export const writeBackupRecord = (config: Directory, record: BackupRecord): Prom
 
 const hourMs = 3_600_000;
 
+/** Before the first success, the schedule itself counts. */
+const isInTime = ({ schedule, last }: BackupRecord, nowMs: number): boolean =>
+  schedule === null || nowMs - Date.parse(last?.backupAt ?? schedule.since) <= 2 * schedule.hours * hourMs;
+
+/** For the home page. */
+export const readBackupSchedule = async (
+  config: Pick<Config, 'dataDir' | 'database'>,
+  nowMs: number,
+): Promise<BackupSchedule | null> => {
+  const record = await readBackupRecord(config);
+  const { schedule, last, failing } = record;
+  if (schedule === null && config.database !== null) return null;
+  return {
+    isScheduled: schedule !== null,
+    isInTime: isInTime(record, nowMs),
+    lastAt: last?.backupAt ?? null,
+    failingSince: failing?.since ?? null,
+  };
+};
+
 /** For `florin doctor`. */
 export const judgeBackups = (
-  { schedule, last, failing }: BackupRecord,
+  record: BackupRecord,
   nowMs: number,
 ): { readonly ok: boolean; readonly detail: string } => {
+  const { schedule, last, failing } = record;
   if (schedule === null)
     return { ok: true, detail: 'not scheduled: set FLORIN_BACKUP_DIR, or run florin backup yourself' };
   const { hours, since } = schedule;
-  // Before the first success, the schedule itself counts.
-  const newest = Math.max(Date.parse(last?.backupAt ?? since), last === null ? 0 : Date.parse(last.backupAt));
   const latest = last === null ? `none since ${since}` : `the last one is from ${last.backupAt} (${last.file})`;
   const why = failing === null ? '' : `, and attempts fail since ${failing.since}: ${failing.reason}`;
-  return { ok: nowMs - newest <= 2 * hours * hourMs, detail: `every ${hours} hours; ${latest}${why}` };
+  return { ok: isInTime(record, nowMs), detail: `every ${hours} hours; ${latest}${why}` };
 };

@@ -7,6 +7,7 @@ import { codeOf, hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import { createIdSource, type IdSource } from '../core/ids.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { type Progress, silentProgress } from '../core/progress.ts';
 import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
 import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
@@ -89,7 +90,11 @@ export const serviceRoleOf = (database: NonNullable<Config['database']>): string
   database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
 
 /** The server's database, embedded or external, after migrations and checks. */
-export const startStorage = async (config: Config, log: Log): Promise<OpenStorage> => {
+export const startStorage = async (
+  config: Config,
+  log: Log,
+  progress: Progress = silentProgress,
+): Promise<OpenStorage> => {
   let embedded: EmbeddedPostgres | null = null;
   let owner: ConnectionSettings;
   let service: ConnectionSettings;
@@ -110,7 +115,7 @@ export const startStorage = async (config: Config, log: Log): Promise<OpenStorag
   };
   try {
     await refuseUnreachable(config, owner);
-    await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) });
+    await migrate(owner, { log, progress, ...(serviceRole === null ? {} : { serviceRole }) });
     db = openDatabase(service, { log });
     await refuseUnfit(db);
     return { db, service, stop };
@@ -120,9 +125,11 @@ export const startStorage = async (config: Config, log: Log): Promise<OpenStorag
   }
 };
 
-const findService = async (config: Config): Promise<ConnectionSettings | null> => {
+type Roles = { readonly owner: ConnectionSettings; readonly service: ConnectionSettings };
+
+const findEmbedded = async (config: Config): Promise<Roles | null> => {
   try {
-    return (await findPostgres({ dataDir: config.dataDir }))?.service ?? null;
+    return await findPostgres({ dataDir: config.dataDir });
   } catch (error) {
     if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
     throw new FlorinError(
@@ -132,22 +139,24 @@ const findService = async (config: Config): Promise<ConnectionSettings | null> =
   }
 };
 
-/** The database for a command beside a running server. */
+/** The database for a command beside a running server. `asOwner`: with the role that owns the tables. */
 export const openStorage = async (
   config: Config,
   log: Log,
-  options: { readonly queryTimeoutMs?: number } = {},
+  { asOwner = false, ...options }: { readonly queryTimeoutMs?: number; readonly asOwner?: boolean } = {},
 ): Promise<OpenStorage> => {
-  const service: ConnectionSettings | null = config.database
-    ? { connectionString: config.database.url }
-    : await findService(config);
-  if (service === null) {
+  const roles: Roles | null = config.database
+    ? { owner: { connectionString: config.database.migrateUrl }, service: { connectionString: config.database.url } }
+    : await findEmbedded(config);
+  if (roles === null) {
     throw new FlorinError(
       'service_unavailable',
       `Florin is not running in ${config.dataDir}. Start it with npm start, or give its directory with --data-dir.`,
     );
   }
-  const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin cli', ...options });
+  const { owner, service } = roles;
+  const as = asOwner ? owner : service;
+  const db = openDatabase(as, { log, maxConnections: 2, applicationName: 'florin cli', ...options });
   return { db, service, stop: () => db.close() };
 };
 

@@ -2,12 +2,19 @@ import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
 import type { MailSettings } from '../mail/mailer.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
+import type { Retention } from '../workers/purger.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 import { type Bad, databaseProblem } from './parseSettings.ts';
+import { fileVariableOf, readSecretFiles, secretVariables } from './secretFiles.ts';
 import { type LogLevel, type Role, type Setting, settings } from './settings.ts';
 
 /** An absolute path; `files` are kept beside the one that is written. */
-export type LogFile = { readonly path: string; readonly maxBytes: number; readonly files: number };
+export type LogFile = {
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly files: number;
+  readonly days: number;
+};
 
 /** The validated and frozen configuration. Contains secrets: never log it. */
 export type Config = {
@@ -50,8 +57,7 @@ export type Config = {
   readonly roles: readonly Role[];
   /** Null if metrics are not served. */
   readonly metrics: { readonly port: number; readonly hosts: readonly string[] } | null;
-  /** How long successful deliveries are kept. */
-  readonly deliveryLogDays: number;
+  readonly retention: Retention;
   /** Security events of every account are sent here; null if nowhere. A secret: such addresses often contain a token. */
   readonly alertUrl: string | null;
   /** Contains a password; null if no mail is sent. */
@@ -91,13 +97,14 @@ export type Flags = { readonly [N in FlagName]?: string | undefined };
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
 
-/** Reads flags, environment and florin.config.*. Throws a ConfigError that lists every problem. */
+/** Reads flags, environment, the files of secrets and florin.config.*. Throws a ConfigError that lists every problem. */
 export const loadConfig = async ({
   flags = {},
-  env = process.env,
+  env: given = process.env,
   cwd = process.cwd(),
 }: Source = {}): Promise<Config> => {
-  const problems = unknownVariables(env);
+  const problems = unknownVariables(given);
+  const env = await readSecretFiles(given, problems);
   const values = readSettings(flags, env, problems);
   const file = await loadConfigFile(cwd);
   problems.push(...file.problems, ...contradictions(values, isSet(flags, env)));
@@ -133,7 +140,11 @@ export const loadConfig = async ({
       : null,
     roles: values.roles!,
     metrics: values.metricsPort === null ? null : { port: values.metricsPort, hosts: values.metricsHost! },
-    deliveryLogDays: values.deliveryLogDays!,
+    retention: {
+      deliveryLogDays: values.deliveryLogDays!,
+      deliveryBodyDays: values.deliveryBodyDays!,
+      idempotencyHours: values.idempotencyHours!,
+    },
     alertUrl: values.alertUrl,
     mail: values.smtpUrl && values.mailFrom && { server: values.smtpUrl, from: values.mailFrom },
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
@@ -143,6 +154,7 @@ export const loadConfig = async ({
           path: path(values.logFile),
           maxBytes: values.logFileMib! * bytesPerMib,
           files: values.logFiles!,
+          days: values.logFileDays!,
         }
       : null,
     allowLoopbackWebhooks: isAllLoopback(publicUrl, sandboxPublicUrl, values.checkoutUrl, values.dashboardUrl),
@@ -151,7 +163,10 @@ export const loadConfig = async ({
 };
 
 const unknownVariables = (env: Variables): string[] => {
-  const known = new Set(Object.values(settings).map(each => each.variable));
+  const known = new Set([
+    ...Object.values(settings).map(each => each.variable),
+    ...secretVariables.map(fileVariableOf),
+  ]);
   const unknown = Object.keys(env).filter(name => name.startsWith('FLORIN_') && !known.has(name));
   return unknown.sort().map(name => `${name} is not a setting of Florin`);
 };

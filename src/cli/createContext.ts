@@ -12,6 +12,7 @@ import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Sender } from '../webhooks/send.ts';
+import { readBackupSchedule } from './backupRecord.ts';
 import { monotonicMs, openLists } from './compose.ts';
 import type { Config } from './config.ts';
 import { openIndexes } from './epochFile.ts';
@@ -60,6 +61,8 @@ export const createContext = async (parts: {
   readonly log: Log;
   readonly meter: Meter;
   readonly stack: Stack;
+  /** Ends what is sent while somebody waits. */
+  readonly ending: AbortSignal;
 }): Promise<Context> => {
   const { config, admin, service, networks, chain, urls, sender, holder, restored, log, meter, stack } = parts;
   const settings = environmentSettings(config, urls);
@@ -72,11 +75,13 @@ export const createContext = async (parts: {
     localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
     environments: settings,
     dashboard: dashboardSettings(config, urls),
-    ...sending(config, sender, settings),
+    ...sending(config, sender, settings, parts.ending),
     ...nodeCalls(networks),
     refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
     derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
     restoreState: createRestoreState(admin.db, monotonicMs),
+    backups: () => readBackupSchedule(config, admin.clock.nowMs()),
+    keptHours: config.retention.idempotencyHours,
     keyUses: createKeyUses(admin.db, admin.clock.nowMs),
     log,
     meter,

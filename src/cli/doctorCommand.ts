@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { overMark } from '../engine/keys/rotationMark.ts';
@@ -6,6 +7,7 @@ import type { Database } from '../storage/database.ts';
 import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
 import { MigrationError } from '../storage/migrate.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
+import { createResolveHost } from '../webhooks/connect.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';
 import { type Common, common } from './commands.ts';
 import { openAdmin, openStorage } from './compose.ts';
@@ -23,16 +25,21 @@ import {
   type Told,
   verified,
 } from './doctorChecks.ts';
+import { checklist, examineLive, type LiveFinding, liveLine } from './live/checklist.ts';
 import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 
-type DoctorOptions = Common & { deep?: boolean };
+type DoctorOptions = Common & { deep?: boolean; live?: boolean; account?: string; accept?: string[] };
 type Finding = Told & { readonly check: string };
 
 const deepTimeoutMs = 3_600_000;
 
+/** Migrations grant the rights of the service at their end. */
+const insufficientPrivilege = '42501';
+
 /** The message of an expected error. Every other error is a bug and is thrown. */
 const sentenceOf = (error: unknown): string => {
   if (error instanceof ConfigError) return error.problems.join(' ');
+  if (hasCode(error, insufficientPrivilege)) return 'Florin is still preparing the database. Try again in a minute.';
   const isKnown = error instanceof MigrationError || error instanceof MasterKeyError || error instanceof FlorinError;
   if (isKnown) return error.message;
   throw error;
@@ -124,6 +131,18 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
   }
 };
 
+/** Null without --live. */
+const goThroughChecklist = async (options: DoctorOptions): Promise<LiveFinding[] | null> => {
+  if (!options.live) return null;
+  const { account = null, accept = [] } = options;
+  const config = await loadConfig({ flags: { dataDir: options.dataDir } });
+  return examineLive(config, { account, accept, resolveHost: createResolveHost() }, sentenceOf);
+};
+
+const liveHelp = `
+With --live, use the settings of the running server, and its directory with florin.config.*. Each line is a step of
+docs/deploying.md. It asks your name servers, public addresses, nodes, metrics and mail server, and sends nothing else.`;
+
 export const addDoctorCommand = (program: Command): void => {
   common(
     program
@@ -136,11 +155,23 @@ export const addDoctorCommand = (program: Command): void => {
       '--deep',
       'Also compare the whole ledger with the transfers that it is derived from, every forwarder address with its chain, and look for rows that were removed.',
     )
+    .option('--live', 'Also go through the checklist before real payments, one line for each step.')
+    .option('--account <id>', 'Account that --live looks at. Default: the first one.')
+    .addOption(
+      new Option('--accept <step...>', 'Steps of --live that you take as they are. They count as no problem.').choices(
+        checklist.map(({ name }) => name),
+      ),
+    )
+    .addHelpText('after', liveHelp)
     .action(async (options: DoctorOptions) => {
       const findings = await examine(options);
-      const isWell = findings.every(finding => finding.ok);
+      const live = await goThroughChecklist(options);
+      const isReady = live?.every(({ ok, accepted }) => ok || accepted) ?? true;
+      const isWell = findings.every(finding => finding.ok) && isReady;
       const lines = findings.map(({ check, ok, detail }) => `${ok ? 'ok      ' : 'PROBLEM '} ${check}: ${detail}`);
-      console.log(options.json ? JSON.stringify({ ok: isWell, findings }) : lines.join('\n'));
+      if (live) lines.push('', ...live.map(liveLine));
+      const answer = { ok: isWell, findings, ...(live && { live }) };
+      console.log(options.json ? JSON.stringify(answer) : lines.join('\n'));
       if (!isWell) process.exitCode = 1;
     });
 };

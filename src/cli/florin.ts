@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Environment, environments } from '../core/environment.ts';
 import type { Log } from '../core/log.ts';
 import { silentMeter } from '../core/meter.ts';
+import { type Progress, silentProgress } from '../core/progress.ts';
 import type { Network } from '../core/registry/networks.ts';
 import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
@@ -29,12 +30,12 @@ import { parseApiKey } from '../vault/apiKeys.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import type { Loop } from '../workers/loop.ts';
+import { startPurger } from '../workers/purger.ts';
 import {
   startClockKeeper,
   startEffectAnnouncer,
   startFolder,
   startKeyUseKeeper,
-  startPurger,
   startSweeper,
 } from '../workers/sweeper.ts';
 import { startWatchers } from '../workers/watcher.ts';
@@ -71,12 +72,14 @@ export type Florin = {
   stop(): Promise<void>;
 };
 
-/** Shorter intervals for tests, and what the operator declares if the data was restored. */
+/** Shorter intervals for tests, what the operator declares if the data was restored, and who is told of long steps. */
 export type Tuning = {
   readonly live?: Partial<LiveLimits>;
   readonly emptyBlockIntervalMs?: number;
   readonly restored?: Declaration | undefined;
   readonly lookForBackupsMs?: number | undefined;
+  readonly progress?: Progress;
+  readonly keepAuditHeadsMs?: number | undefined;
 };
 
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
@@ -103,22 +106,23 @@ export const startFlorin = async (
   config: Config,
   givenLog: Log,
   givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
-  { live = {}, emptyBlockIntervalMs, restored, lookForBackupsMs: lookMs }: Tuning = {},
+  tuning: Tuning = {},
 ): Promise<Florin> => {
+  const { live = {}, emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
   const metrics = config.metrics && createMetrics();
   const given = { log: givenLog, access: givenAccess };
   const { log, access } = metrics?.watch(given) ?? given;
   const stack = createStack(log);
   try {
     const tls = await takeMachine(config, stack);
-    const storage = await startStorage(config, log);
+    const storage = await startStorage(config, log, progress);
     const { service } = storage;
     stack.push('database', () => storage.stop());
-    const { admin, holder } = await startKeys(config, { storage, log, stack });
-    stack.push('audit heads', await openAuditHeads(config, admin, log));
+    const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
+    stack.push('audit heads', await openAuditHeads(config, admin, log, tuning.keepAuditHeadsMs));
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
-    const { chain, notices } = await startLocalChain(config, log, admin.db, emptyBlockIntervalMs);
+    const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
     if (chain) stack.push('dev chain', () => chain.stop());
 
     const urls: Urls = { production: '', sandbox: '', dashboard: '' };
@@ -126,6 +130,7 @@ export const startFlorin = async (
     const bound = knownListeners(config, chain?.rpcUrl ?? null);
     const sender = createSender({ ownListeners: () => bound });
     stack.push('webhook sender', () => sender.close());
+    const ending = new AbortController();
     const context = await createContext({
       config,
       admin,
@@ -139,14 +144,17 @@ export const startFlorin = async (
       meter: metrics?.meter ?? silentMeter,
       holder,
       restored,
+      ending: ending.signal,
     });
     const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));
     const { loops, localMeasured } = startLoops(config, context, chain, holder);
-    loops.push(...(await startOutgoing(config, context, { sender, holder, service, lookMs })));
+    loops.push(...(await startOutgoing(config, context, { sender, holder, service, lookMs: tuning.lookForBackupsMs })));
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Once the start is reported, payments must work.
     await localMeasured;
     if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
+    // The first step of a stop: a silent mail server would keep the listeners open, and then the process.
+    stack.push('what is sent at once', () => ending.abort());
     const { dashboard: dashboardUrl, ...reached } = urls;
     return {
       urls: reached,
@@ -192,7 +200,7 @@ const startLoops = (
   const isLocal = (chain: { networks: readonly Network[] }) =>
     chain.networks.some(({ backing }) => backing === 'devchain');
   loops.push(watchers, startSweeper(context), startFolder(context), startEffectAnnouncer(context));
-  loops.push(startPurger(context, config.deliveryLogDays));
+  loops.push(startPurger(context, config.retention));
   return { loops, localMeasured: watchers.measured(chains.filter(isLocal).map(({ caip2 }) => caip2)) };
 };
 

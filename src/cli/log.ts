@@ -5,6 +5,7 @@ import type { LogFile } from './config.ts';
 import { type LogDestination, openLogFile } from './logFile.ts';
 import { logText } from './logText.ts';
 import type { LogLevel } from './settings.ts';
+import { eraseRest } from './startProgress.ts';
 
 /**
  * Logs only the name, code, message and stack of an error. Errors of libraries also contain queries, headers and
@@ -73,7 +74,8 @@ const openStream = (gathering: object): LogDestination => {
 const openTerminal = (): LogDestination => {
   const { write, flush } = openStream({});
   const hasColours = process.stderr.hasColors();
-  const textOf = (line: string): string => (line === '' ? '' : logText(line, hasColours));
+  const textOf = (line: string): string =>
+    line === '' ? '' : logText(line, hasColours).replace('\n', `${eraseRest}\n`);
   return { flush, write: lines => write(lines.split('\n').map(textOf).join('')) };
 };
 

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, hasCode } from '../core/errorCode.ts';
 import { ConfigError, type LogFile } from './config.ts';
 
@@ -26,6 +26,22 @@ const shiftFiles = async ({ path, files }: LogFile): Promise<void> => {
   }
 };
 
+const dayMs = 86_400_000;
+const lookMs = 3_600_000;
+
+/** Half of the days in the file that is written, and half in a renamed one: then its oldest line is as old as allowed. */
+const isOld = (sinceMs: number, { days }: LogFile): boolean => Date.now() - sinceMs >= (days * dayMs) / 2;
+
+/** Removes renamed files whose last line is old, also those of an earlier setting that kept more. */
+const removeOld = async (file: LogFile): Promise<void> => {
+  const prefix = `${basename(file.path)}.`;
+  for (const name of await readdir(dirname(file.path))) {
+    if (!name.startsWith(prefix) || !/^\d+$/.test(name.slice(prefix.length))) continue;
+    const path = join(dirname(file.path), name);
+    if (isOld((await stat(path)).mtimeMs, file)) await rm(path, { force: true });
+  }
+};
+
 const refuseUnwritable = (path: string): void => {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -47,10 +63,15 @@ export const openLogFile = (file: LogFile): LogDestination => {
   let handle: FileHandle | null = null;
   let size = 0;
   let running: Promise<void> | null = null;
+  let lookedMs = 0;
+
+  let begunMs = 0;
 
   const opened = async (): Promise<FileHandle> => {
     handle ??= await open(file.path, 'a', 0o600);
-    size = (await handle.stat()).size;
+    const { size: bytes, birthtimeMs, mtimeMs } = await handle.stat();
+    size = bytes;
+    begunMs = birthtimeMs || mtimeMs;
     return handle;
   };
   const close = async (): Promise<void> => {
@@ -79,14 +100,28 @@ export const openLogFile = (file: LogFile): LogDestination => {
       size += done;
       if (done < bytes.length) waiting.unshift(bytes.subarray(done));
     }
-    if (size < file.maxBytes) return;
+    if (size >= file.maxBytes) await beginAnother();
+  };
+
+  const beginAnother = async (): Promise<void> => {
     await close();
     await shiftFiles(file);
     await opened();
   };
 
+  const endOld = async (): Promise<void> => {
+    if (handle === null) await opened();
+    if (size > 0 && isOld(begunMs, file)) await beginAnother();
+    await removeOld(file);
+  };
+
   const writeAll = async (): Promise<void> => {
     try {
+      if (Date.now() - lookedMs >= lookMs) {
+        lookedMs = Date.now();
+        // What cannot be removed must not stop what is to be written.
+        await endOld().catch(() => undefined);
+      }
       while (waiting.length > 0) await writeSome();
     } catch {
       // The disk is full, or the folder is gone: the next line tries again.
@@ -101,6 +136,8 @@ export const openLogFile = (file: LogFile): LogDestination => {
     return running;
   };
 
+  // Also where nothing is logged.
+  setInterval(() => void flush(), lookMs).unref();
   return {
     flush,
     write(lines) {

@@ -14,6 +14,7 @@ import {
   readDueDeliveries,
   readFigures,
 } from '../storage/figures.ts';
+import type { BackupRecord } from './backupRecord.ts';
 import { monotonicMs } from './compose.ts';
 
 /** Where the readings come from. */
@@ -23,8 +24,7 @@ export type ReadingSources = {
   readonly pools: Readonly<Record<string, Pick<Database, 'poolUse'>>>;
   readonly chains: readonly MeteredChain[];
   readonly dataDir: string;
-  /** When the last backup succeeded; null if that is not known. */
-  readonly lastBackup: () => Promise<Date | null>;
+  readonly backups: () => Promise<BackupRecord>;
   /** Until when the log is archived; null if it is not. */
   readonly logArchivedUntil: () => Promise<Date | null>;
 };
@@ -35,11 +35,15 @@ const answerTimeoutMs = 3_000;
 
 const chainStatuses = ['operational', 'degraded', 'down'] as const;
 
-/** Chains that are configured and those that somebody watches. Of one that is in no table, it is only known that it is down. */
+/**
+ * Chains that this process can reach, and those that another one watches. Of one that is in no table, it is only known that
+ * it is down.
+ */
 const chainFamilies = (chains: readonly MeteredChain[], figures: Figures): Family[] => {
   const measured = new Map(figures.chains.map(chain => [chain.caip2, chain]));
   const unknown = { halted: false, lagSeconds: null, status: 'down' };
-  const all = chains.map(({ caip2, network }) => ({
+  const shown = chains.filter(({ caip2, nodes }) => nodes > 0 || measured.has(caip2));
+  const all = shown.map(({ caip2, network }) => ({
     labels: { chain: caip2, network },
     ...(measured.get(caip2) ?? unknown),
   }));
@@ -110,6 +114,14 @@ const poolFamilies = (pools: ReadingSources['pools']): Family[] => {
   ];
 };
 
+const backupFamilies = (record: BackupRecord | null): Family[] => {
+  const { schedule = null, last = null, failing = null } = record ?? {};
+  return [
+    gauge('florin_backup_last_success_timestamp_seconds', last && Date.parse(last.backupAt) / 1000),
+    gauge('florin_backup_failing', schedule && Number(failing !== null)),
+  ];
+};
+
 /**
  * What is read when somebody asks: one statement after the other, on one connection. The counts of payments stand alone:
  * with very many accounts they may take too long, and then they alone are left out.
@@ -119,7 +131,7 @@ export const createReadings = ({
   pools,
   chains,
   dataDir,
-  lastBackup,
+  backups,
   logArchivedUntil,
 }: ReadingSources): (() => Promise<Family[]>) => {
   const cached = <T>(ask: () => Promise<T>) =>
@@ -130,13 +142,13 @@ export const createReadings = ({
     payments: await countPayments(db).catch(() => null),
   }));
   const readDisk = cached(() => statfs(dataDir));
-  const readBackup = cached(lastBackup);
+  const readBackups = cached(backups);
   const readArchive = cached(logArchivedUntil);
   return async () => {
     const [database, disk, backup, archived] = await Promise.all([
       readDatabase(),
       readDisk(),
-      readBackup(),
+      readBackups(),
       readArchive(),
     ]);
     const { figures = null, due = [], payments = null } = database ?? {};
@@ -154,7 +166,7 @@ export const createReadings = ({
       // What the user of this process may still write: a part of the disk is kept for root.
       gauge('florin_data_directory_free_bytes', disk && disk.bavail * disk.bsize),
       gauge('florin_data_directory_size_bytes', disk && disk.blocks * disk.bsize),
-      gauge('florin_backup_last_success_timestamp_seconds', backup && backup.getTime() / 1000),
+      ...backupFamilies(backup),
       gauge('florin_log_archive_timestamp_seconds', archived && archived.getTime() / 1000),
     ];
   };

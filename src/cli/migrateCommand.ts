@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { migrate } from '../storage/migrate.ts';
 import { serviceRoleOf } from './compose.ts';
 import { ConfigError, loadConfig } from './config.ts';
+import { createStartProgress } from './startProgress.ts';
 
 /** For deployments that migrate in a separate step before the new version starts. */
 export const addMigrateCommand = (program: Command): void => {
@@ -17,7 +18,10 @@ export const addMigrateCommand = (program: Command): void => {
       const { log, flush } = createLog(config);
       const serviceRole = serviceRoleOf(config.database);
       const owner = { connectionString: config.database.migrateUrl };
-      const result = await migrate(owner, { log, ...(serviceRole === null ? {} : { serviceRole }) }).finally(flush);
+      const { progress, end } = createStartProgress(log, process.stderr.isTTY ? process.stderr : null);
+      const result = await migrate(owner, { log, progress, ...(serviceRole === null ? {} : { serviceRole }) })
+        .finally(end)
+        .finally(flush);
       const text = result.applied === 0 ? 'Nothing to do' : `Applied ${result.applied}`;
       console.log(options.json ? JSON.stringify(result) : `${text}: the schema is at version ${result.version}.`);
     });

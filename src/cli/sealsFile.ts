@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../core/log.ts';
+import type { Progress } from '../core/progress.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { SealsRemoved, sealOlderRows } from '../engine/seals/sealRows.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
@@ -10,14 +11,18 @@ import { type Config, ConfigError } from './config.ts';
  * Seals the rows of an older database at the first start that finds them. The data directory remembers that this was
  * done: somebody who can write to the database could otherwise have forged rows sealed.
  */
-export const sealOnce = async (config: Config, admin: AdminContext, log: Log): Promise<void> => {
+export const sealOnce = async (
+  config: Config,
+  admin: AdminContext,
+  tellers: { readonly log: Log; readonly progress: Progress },
+): Promise<void> => {
   const path = join(config.dataDir, 'rows-sealed');
   const wasSealed = await access(path).then(
     () => true,
     () => false,
   );
   try {
-    await sealOlderRows({ ...admin, log }, wasSealed);
+    await sealOlderRows({ ...admin, ...tellers }, wasSealed);
   } catch (error) {
     if (!(error instanceof SealsRemoved)) throw error;
     throw new ConfigError([

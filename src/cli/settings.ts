@@ -34,6 +34,8 @@ export type Setting<T> = {
   readonly variable: string;
   readonly fallback: string | null;
   readonly help: string;
+  /** The variable with _FILE at its end then names a file with the value. */
+  readonly isSecret?: true;
   readonly parse: (text: string, bad: Bad) => T | undefined;
 };
 
@@ -123,12 +125,14 @@ export const settings = {
     variable: 'DATABASE_URL',
     fallback: null,
     help: 'PostgreSQL 15 or later, for the service. Default: an embedded server in the data directory.',
+    isSecret: true,
     parse: parseDatabaseUrl,
   }),
   migrateDatabaseUrl: setting({
     variable: 'FLORIN_MIGRATE_DATABASE_URL',
     fallback: null,
     help: 'The same database as a role that may change the schema. Default: DATABASE_URL.',
+    isSecret: true,
     parse: parseDatabaseUrl,
   }),
   databaseTls: setting({
@@ -142,18 +146,21 @@ export const settings = {
     variable: 'FLORIN_MASTER_KEY',
     fallback: null,
     help: 'At least 32 random bytes, as hexadecimal digits or as base64. Default: created once, in the data directory.',
+    isSecret: true,
     parse: checkMasterKey,
   }),
   nextMasterKey: setting({
     variable: 'FLORIN_NEXT_MASTER_KEY',
     fallback: null,
     help: 'The key that florin rotate master-key goes to. Default: keys/master.next in the data directory, if there is one.',
+    isSecret: true,
     parse: checkMasterKey,
   }),
   recoveryPassphrase: setting({
     variable: 'FLORIN_RECOVERY_PASSPHRASE',
     fallback: null,
     help: 'Passphrase for florin export recovery. Default: the command asks, or reads the first line of its input.',
+    isSecret: true,
     parse: text => text,
   }),
   backupDir: setting({
@@ -211,16 +218,30 @@ export const settings = {
     help: 'Days to keep successful webhook deliveries and their attempts. All others are kept forever.',
     parse: parseNumber(1, 3_650, 'number of days'),
   }),
+  deliveryBodyDays: setting({
+    variable: 'FLORIN_DELIVERY_BODY_DAYS',
+    fallback: '30',
+    help: 'Days to keep what receivers answered to webhooks. After that, the attempt is kept without the answer.',
+    parse: parseNumber(1, 3_650, 'number of days'),
+  }),
+  idempotencyHours: setting({
+    variable: 'FLORIN_IDEMPOTENCY_HOURS',
+    fallback: '24',
+    help: 'Hours to keep the answers to requests with an Idempotency-Key. The API promises 24.',
+    parse: parseNumber(24, 720, 'number of hours'),
+  }),
   alertUrl: setting({
     variable: 'FLORIN_ALERT_URL',
     fallback: null,
     help: 'Address that is told of security events of every account. Set it for every process with the role deliver.',
+    isSecret: true,
     parse: parseAlertUrl,
   }),
   smtpUrl: setting({
     variable: 'FLORIN_SMTP_URL',
     fallback: null,
     help: 'Mail server: smtps://user:password@host, or smtp:// with STARTTLS. Default: no mail is sent.',
+    isSecret: true,
     parse: (text, bad) => {
       const server = readSmtpServer(text);
       return typeof server === 'string' ? bad(server) : server;
@@ -273,5 +294,11 @@ export const settings = {
     fallback: '5',
     help: 'How many renamed log files are kept.',
     parse: parseNumber(1, 100),
+  }),
+  logFileDays: setting({
+    variable: 'FLORIN_LOG_FILE_DAYS',
+    fallback: '30',
+    help: 'Days after which a line of a log file is removed at the latest. Lines contain addresses of clients.',
+    parse: parseNumber(1, 3_650, 'number of days'),
   }),
 };

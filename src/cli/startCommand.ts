@@ -4,6 +4,7 @@ import { type Config, loadConfig } from './config.ts';
 import { addConfigOptions } from './configOptions.ts';
 import { finishFirstRun, writeFirstRun } from './firstRun.ts';
 import type { Florin } from './florin.ts';
+import { createStartProgress } from './startProgress.ts';
 
 /** The URLs, or the roles of a process that does not serve the API. */
 export const readyLines = (
@@ -74,10 +75,11 @@ export const addStartCommand = (program: Command): void => {
       process.stdout.on('error', () => {});
       // Only `start` needs all modules. Without them the other commands start in half the time.
       const { startFlorin } = await import('./florin.ts');
+      const { progress, end } = createStartProgress(log, process.stderr.isTTY ? process.stderr : null);
       try {
-        const starting = startFlorin(config, log, access, { restored: restored ? {} : undefined });
+        const starting = startFlorin(config, log, access, { restored: restored ? {} : undefined, progress });
         const stopped = stopOnSignal(starting, log);
-        const florin = await starting;
+        const florin = await starting.finally(end);
         try {
           await announce(config, florin);
         } catch (error) {

@@ -1,4 +1,5 @@
 import type { Log } from '../core/log.ts';
+import type { Progress } from '../core/progress.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
 import { monotonicMs, type OpenStorage, openAdmin } from './compose.ts';
@@ -10,15 +11,15 @@ import type { Stack } from './stack.ts';
 /** Opens the vault, follows rotations of its key, and seals the rows of an older database. */
 export const startKeys = async (
   config: Config,
-  parts: { readonly storage: OpenStorage; readonly log: Log; readonly stack: Stack },
+  parts: { readonly storage: OpenStorage; readonly log: Log; readonly stack: Stack; readonly progress: Progress },
 ): Promise<{ readonly admin: AdminContext; readonly holder: string }> => {
-  const { storage, log, stack } = parts;
+  const { storage, log, stack, progress } = parts;
   const holder = await ensureInstanceId(config.dataDir);
   const ring = await openKeys(config, storage.db, log);
   // The last loop to stop: the others make values until they have stopped.
   const keyWatch = startKeyWatch(config, { db: storage.db, ring, holder, log, monotonicMs });
   stack.push('key watch', () => keyWatch.stop());
   const admin = await openAdmin(config, storage, log, ring);
-  await sealOnce(config, admin, log);
+  await sealOnce(config, admin, { log, progress });
   return { admin, holder };
 };

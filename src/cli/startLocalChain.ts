@@ -1,5 +1,6 @@
 import { callRpc } from '../chains/evm/rpc.ts';
 import type { Log } from '../core/log.ts';
+import type { Progress } from '../core/progress.ts';
 import { slugs } from '../core/registry/backings.ts';
 import { type DevChain, startDevChain } from '../local/devchain/startDevChain.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
@@ -37,15 +38,19 @@ const claim = async (db: Database, { rpcUrl }: DevChain): Promise<boolean> => {
  */
 export const startLocalChain = async (
   config: Config,
-  log: Log,
-  db: Database,
-  emptyBlockIntervalMs?: number,
+  parts: {
+    readonly log: Log;
+    readonly db: Database;
+    readonly progress: Progress;
+    readonly emptyBlockIntervalMs: number | undefined;
+  },
 ): Promise<LocalChain> => {
   const { dataDir } = config;
+  const { log, db, progress, emptyBlockIntervalMs } = parts;
   if (!isNeeded(config)) return { chain: null, notices: [] };
   const identity = await ensureInstanceId(dataDir);
   const tokens = devTokens(config.networks.production);
-  const chain = await startDevChain({ dataDir, log, tokens, identity, emptyBlockIntervalMs });
+  const chain = await startDevChain({ dataDir, log, tokens, identity, emptyBlockIntervalMs, progress });
   try {
     if (await claim(db, chain)) return { chain, notices: [] };
   } catch (error) {

@@ -55,10 +55,7 @@ export const startMetrics = async (parts: {
     pools: { main: context.db, lists: context.listDb },
     chains,
     dataDir: config.dataDir,
-    async lastBackup() {
-      const { last } = await readBackupRecord(config);
-      return last && new Date(last.backupAt);
-    },
+    backups: () => readBackupRecord(config),
     async logArchivedUntil() {
       const { archivedAt = null, failing = null } = (await readLogArchiveRecord(config)) ?? {};
       // Before the first success, the failure itself counts.

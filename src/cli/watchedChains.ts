@@ -41,36 +41,39 @@ const lookAlikesOf = (networks: readonly Network[]): ListedToken[] =>
     networks.flatMap(({ lookAlikes }) => lookAlikes.map(({ address: contract, decimals }) => ({ contract, decimals }))),
   );
 
-type Reachable = {
+type ConfiguredChain = {
   readonly caip2: string;
   readonly group: readonly [Network, ...Network[]];
   readonly rpcUrls: string[];
 };
 
-/** Every chain with RPC URLs, once, with all its slugs. */
-const reachableChains = (networks: readonly Network[]): Reachable[] => {
-  const reachable = networks.filter(network => network.rpcUrls.length > 0);
-  return [...Map.groupBy(reachable, network => network.caip2)].map(([caip2, group]) => ({
+/** Every chain, once, with all its slugs. */
+const configuredChains = (networks: readonly Network[]): ConfiguredChain[] =>
+  [...Map.groupBy(networks, network => network.caip2)].map(([caip2, group]) => ({
     caip2,
     group: group as [Network, ...Network[]],
     rpcUrls: unique(group.flatMap(network => network.rpcUrls)),
   }));
-};
 
-/** The chains that this process can reach, as metrics name them. The local chain stands for several networks. */
+/**
+ * The chains as metrics name them, also those that only another process can reach, as it is with the local chain. That one
+ * stands for several networks.
+ */
 export const meteredChains = (networks: readonly Network[]): MeteredChain[] =>
-  reachableChains(networks).map(({ caip2, group: [first], rpcUrls }) => ({
+  configuredChains(networks).map(({ caip2, group: [first], rpcUrls }) => ({
     caip2,
     network: first.backing === 'devchain' ? 'local' : first.slug,
     nodes: rpcUrls.length,
   }));
+
+const isReachable = ({ rpcUrls }: { readonly rpcUrls: readonly string[] }): boolean => rpcUrls.length > 0;
 
 export const watchedChains = (
   networks: readonly Network[],
   local: DevChain | null,
   { log, meter }: Pick<Context, 'log' | 'meter'>,
 ): WatchedChain[] =>
-  reachableChains(networks).map(({ caip2, group, rpcUrls }) => {
+  configuredChains(networks.filter(isReachable)).map(({ caip2, group, rpcUrls }) => {
     const [first] = group;
     const isQuiet = first.backing === 'devchain';
     const driver = createEvmDriver({

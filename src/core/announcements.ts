@@ -31,6 +31,7 @@ const rules: Readonly<Record<AuditAction, Rule>> = {
   'master_key.rotated': 'never',
   'payment.canceled': 'never',
   'payment.created': 'never',
+  'payment.erased': 'never',
   'payment.resolved': 'never',
   'payment.simulated': 'never',
   'payment.transfer_verified': 'never',

@@ -11,6 +11,7 @@ export const auditActions = [
   'master_key.rotated',
   'payment.canceled',
   'payment.created',
+  'payment.erased',
   'payment.resolved',
   'payment.simulated',
   'payment.transfer_verified',

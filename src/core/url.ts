@@ -25,3 +25,9 @@ export const isLoopbackName = (hostname: string): boolean =>
   hostname.endsWith('.localhost') ||
   hostname === '[::1]' ||
   /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
+
+/** Whether others than this machine could reach an origin, as far as its text tells. */
+export const isPublicOrigin = (origin: string): boolean => {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' && !isLoopbackName(hostname);
+};

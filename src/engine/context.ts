@@ -43,6 +43,8 @@ export type Deliver = (message: {
   eventId: string;
   atMs: number;
   body: string;
+  /** As events keep it. */
+  trace: string | null;
 }) => Promise<DeliveryOutcome>;
 
 /** The local chain: test money is free and transactions can be undone. */
@@ -63,6 +65,15 @@ export type CallContract = (
   caip2: string,
   transaction: { readonly to: string; readonly data: string },
 ) => Promise<string | null>;
+
+/** What the schedule of backups has done. */
+export type BackupSchedule = {
+  readonly isScheduled: boolean;
+  /** Whether none is overdue. */
+  readonly isInTime: boolean;
+  readonly lastAt: string | null;
+  readonly failingSince: string | null;
+};
 
 /** The dependencies of all use cases, built once at startup. */
 export type Context = {
@@ -89,6 +100,10 @@ export type Context = {
   readonly derivationIndexes: DerivationIndexes;
   /** What a restore keeps closed, as it was at most half a second ago. */
   readonly restoreState: () => Promise<RestoreState>;
+  /** Null if the database belongs to another server, which is backed up by its own means. */
+  readonly backups: () => Promise<BackupSchedule | null>;
+  /** How long answers to requests with an Idempotency-Key are kept. */
+  readonly keptHours: number;
   /** Last uses of API keys that are not yet written. */
   readonly keyUses: KeyUses;
   readonly log: Log;

@@ -43,7 +43,7 @@ export const replay = async (
   scope: Scope,
   request: IdempotentRequest,
 ): Promise<Answer | null> => {
-  const kept = await readIdempotencyKey(db, scope, request.route, request.key);
+  const kept = await readIdempotencyKey(db, scope, request, context.keptHours);
   if (!kept) return null;
   const { status } = kept;
   const { accountId, environment } = scope;
@@ -91,6 +91,7 @@ const keep = async (
 
 /** Longer than any call with a key. After a crash the key is free again after this time. */
 const holdSeconds = 60;
+const claimOf = ({ keptHours }: Context, request: IdempotentRequest) => ({ ...request, holdSeconds, keptHours });
 
 /**
  * Claims the key, works and keeps the answer in one transaction. `work` must refuse before it writes, because a refusal
@@ -104,7 +105,7 @@ export const idempotently = (
 ): Promise<Answer> =>
   context.db.transaction(async tx => {
     if (!request) return { status: 200, body: (await work(tx)).body, replayed: false };
-    const heldUntil = await claimIdempotencyKey(tx, scope, { ...request, holdSeconds });
+    const heldUntil = await claimIdempotencyKey(tx, scope, claimOf(context, request));
     if (!heldUntil) {
       const kept = await replay(context, tx, scope, request);
       if (kept) return kept;
@@ -133,7 +134,7 @@ export const idempotentlyHeld = async (
   work: () => Promise<Result>,
 ): Promise<Answer> => {
   if (!request) return { status: 200, body: (await work()).body, replayed: false };
-  const heldUntil = await claimIdempotencyKey(context.db, scope, { ...request, holdSeconds });
+  const heldUntil = await claimIdempotencyKey(context.db, scope, claimOf(context, request));
   if (!heldUntil) {
     const kept = await replay(context, context.db, scope, request);
     if (kept) return kept;

@@ -45,6 +45,7 @@ export const metricTable = {
     type: 'gauge',
     help: 'When the last backup succeeded, in seconds since 1970.',
   },
+  florin_backup_failing: { type: 'gauge', help: '1 if the newest scheduled backup failed.' },
   florin_log_archive_timestamp_seconds: {
     type: 'gauge',
     help: 'What was committed before this time is in the archived log, in seconds since 1970.',

@@ -28,3 +28,15 @@ export const checkServer = async (database: Database): Promise<string[]> => {
   if (row!.recovering) problems.push('the server is a read-only replica: point DATABASE_URL at the primary');
   return problems;
 };
+
+const encryption = {
+  name: 'boot-encryption',
+  text: `select (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as encrypted,
+    coalesce(inet_client_addr() <<= '127.0.0.0/8' or inet_client_addr() = '::1', true) as local`,
+};
+
+/** Whether others on the network could read the connection. A Unix socket and loopback are on this machine. */
+export const isConnectionExposed = async (database: Database): Promise<boolean> => {
+  const [row] = await database.query<{ encrypted: boolean; local: boolean }>(encryption);
+  return !(row!.encrypted || row!.local);
+};

@@ -62,6 +62,9 @@ const uniqueViolations: ReadonlySet<string> = new Set(['23505', '23P01']);
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   uniqueViolations.has(codeOf(error)) && (error as { constraint?: string }).constraint === constraint;
 
+/** The statement took longer than its connection allows. */
+export const isOutOfTime = (error: unknown): boolean => codeOf(error) === '57014';
+
 /** Another transaction was in the way: a retry may succeed. */
 export const isContention = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';
 

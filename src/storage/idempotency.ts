@@ -1,6 +1,9 @@
 import type { Scope } from '../core/environment.ts';
 import type { Queryable, Row } from './database.ts';
 
+/** How long the API promises to keep an answer. The operator may keep it longer. */
+export const promisedHours = 24;
+
 export type KeptAnswer = Row & {
   bodyHash: Buffer;
   resourceId: string;
@@ -28,7 +31,7 @@ const claimStatement = {
     on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash, resource_id = '',
       status = null, response = null, sealed_response = null, row_seal = null, held_until = excluded.held_until,
       created_at = excluded.created_at
-    where k.created_at <= excluded.created_at - interval '24 hours'
+    where k.created_at <= excluded.created_at - $7 * interval '1 hour'
       or (k.status is null and k.held_until <= clock_timestamp())
     returning held_until as "heldUntil"`,
 };
@@ -39,7 +42,7 @@ const claimStatement = {
 export const claimIdempotencyKey = async (
   db: Queryable,
   scope: Scope,
-  request: { route: string; key: string; bodyHash: Buffer; holdSeconds: number },
+  request: { route: string; key: string; bodyHash: Buffer; holdSeconds: number; keptHours?: number },
 ): Promise<Date | null> => {
   const values = [
     scope.accountId,
@@ -48,6 +51,7 @@ export const claimIdempotencyKey = async (
     request.key,
     request.bodyHash,
     request.holdSeconds,
+    request.keptHours ?? promisedHours,
   ];
   return (await db.query<{ heldUntil: Date }>(claimStatement, values))[0]?.heldUntil ?? null;
 };
@@ -58,15 +62,17 @@ const readStatement = {
       sealed_response as "sealedResponse", coalesce(held_until > clock_timestamp(), false) as held,
       row_seal as seal
     from idempotency_keys where account_id = $1 and environment = $2 and route = $3 and key = $4
-      and created_at > clock_timestamp() - interval '24 hours'`,
+      and created_at > clock_timestamp() - $5 * interval '1 hour'`,
 };
 export const readIdempotencyKey = async (
   db: Queryable,
   scope: Scope,
-  route: string,
-  key: string,
-): Promise<KeptAnswer | null> =>
-  (await db.query<KeptAnswer>(readStatement, [scope.accountId, scope.environment, route, key]))[0] ?? null;
+  { route, key }: { readonly route: string; readonly key: string },
+  keptHours = promisedHours,
+): Promise<KeptAnswer | null> => {
+  const values = [scope.accountId, scope.environment, route, key, keptHours];
+  return (await db.query<KeptAnswer>(readStatement, values))[0] ?? null;
+};
 
 const keepStatement = {
   name: 'idempotency-keep',
@@ -95,7 +101,7 @@ const purgeStatement = {
   name: 'idempotency-purge',
   text: `delete from idempotency_keys where (account_id, environment, route, key) in (
     select account_id, environment, route, key from idempotency_keys
-    where created_at <= (select clock_timestamp()) - interval '24 hours' order by created_at limit $1) returning 1 as n`,
+    where created_at <= (select clock_timestamp()) - $2 * interval '1 hour' order by created_at limit $1) returning 1 as n`,
 };
-export const purgeIdempotencyKeys = async (db: Queryable, limit: number): Promise<number> =>
-  (await db.query(purgeStatement, [limit])).length;
+export const purgeIdempotencyKeys = async (db: Queryable, limit: number, keptHours = promisedHours): Promise<number> =>
+  (await db.query(purgeStatement, [limit, keptHours])).length;

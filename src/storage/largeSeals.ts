@@ -35,13 +35,17 @@ export const msText = (time: string): string => `(extract(epoch from ${time}) * 
 /** A row's key as JSON, what its seal covers, and its seal in hexadecimal digits. */
 export type LargeRow = Row & {
   readonly key: string;
-  readonly values: readonly (string | null)[];
+  /** Null in a row that was not asked for. */
+  readonly values: readonly (string | null)[] | null;
   readonly seal: string | null;
 };
 
 const keyed = (key: readonly string[], alias: string): string => key.map(name => `${alias}.${name}`).join(', ');
 
-/** Rows in the order of their keys, after the key `after`: all, or only those without a seal. */
+/**
+ * A page of rows in the order of their keys, after the key `after`. Asked for are all that need a seal, or only those
+ * without one. The page has the others too: to pass over millions of them would take longer than a statement may.
+ */
 export const readLargeRows = (
   db: Queryable,
   { table, key, values, unsealed = 'false' }: LargeTable,
@@ -52,19 +56,33 @@ export const readLargeRows = (
   return db.query<LargeRow>(
     {
       name: `large-rows-${table}`,
-      text: `select ${keyJson} as key, json_build_array(${values.join(', ')}) as values, encode(t.row_seal, 'hex') as seal
-        from ${table} t where ($1::text is null or (${keyed(key, 't')}) > ${after}) and not (${unsealed})
-          and ($3 or t.row_seal is null)
-        order by ${keyed(key, 't')} limit $2`,
+      text: `select ${keyJson} as key, encode(t.row_seal, 'hex') as seal,
+          case when not (${unsealed}) and ($3 or t.row_seal is null) then json_build_array(${values.join(', ')}) end as values
+        from (
+          select * from ${table} p where $1::text is null or (${keyed(key, 'p')}) > ${after}
+          order by ${keyed(key, 'p')} limit $2
+        ) t order by ${keyed(key, 't')}`,
     },
     [page.after, page.limit, page.all],
   );
 };
 
+/** How many rows have no seal and need one, or how many rows there are. */
+export const countUnsealed = async (
+  db: Queryable,
+  { table, unsealed = 'false' }: Pick<LargeTable, 'table' | 'unsealed'>,
+  all: boolean,
+): Promise<number> => {
+  const text = `select count(*)::float8 as total from ${table} t where ($1 or t.row_seal is null) and not (${unsealed})`;
+  return (await db.query<Row & { total: number }>({ name: `unsealed-count-${table}`, text }, [all]))[0]!.total;
+};
+
+/** Without `all`, a row that has got a seal meanwhile keeps it: who wrote it may have changed the row, too. */
 export const writeLargeSeals = async (
   tx: Queryable,
   { table, key }: LargeTable,
   rows: readonly { readonly key: string; readonly seal: Buffer }[],
+  all: boolean,
 ): Promise<void> => {
   await tx.query(
     {
@@ -72,8 +90,9 @@ export const writeLargeSeals = async (
       text: `update ${table} t set row_seal = s.seal
         from unnest($1::text[], $2::bytea[]) as s(key, seal)
           cross join lateral jsonb_populate_record(null::${table}, s.key::jsonb) as o
-        where ${key.map(name => `t.${name} = o.${name}`).join(' and ')} and t.row_seal is distinct from s.seal`,
+        where ${key.map(name => `t.${name} = o.${name}`).join(' and ')} and t.row_seal is distinct from s.seal
+          and ($3 or t.row_seal is null)`,
     },
-    [rows.map(row => row.key), rows.map(row => row.seal)],
+    [rows.map(row => row.key), rows.map(row => row.seal), all],
   );
 };

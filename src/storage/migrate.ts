@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { Log } from '../core/log.ts';
+import { type Progress, silentProgress } from '../core/progress.ts';
 import type { ConnectionSettings, Queryable } from './database.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
@@ -74,6 +75,7 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     grant update (row_seal) on wallet_stops, wallet_approvals, treasury_confirmations, events to ${name};
     grant update (mac, seal, row_seal) on wallets to ${name};
     grant update (hash, previous_hash) on audit_log to ${name};
+    grant update (response) on delivery_attempts to ${name};
     revoke update on volume_deltas, holding_deltas, ledger_deltas, ledger_corrections, suspected_differences, sweeps,
       sweep_payments, derivation_epochs, lost_addresses, unclaimed_funds from ${name};
     grant update (row_seal) on derivation_epochs, lost_addresses to ${name};
@@ -84,8 +86,9 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
 /** Brings the database up to date under a lock; safe to call from every process at the same time. */
 export const migrate = async (
   connection: ConnectionSettings,
-  options: { log: Log; serviceRole?: string },
+  options: { log: Log; serviceRole?: string; progress?: Progress },
 ): Promise<{ applied: number; version: number }> => {
+  const { log, progress = silentProgress } = options;
   const known = await loadMigrations();
   const client = new pg.Client({ ...connection, application_name: 'florin migrate' });
   await client.connect();
@@ -96,8 +99,9 @@ export const migrate = async (
     const { rows } = await client.query('select version, name, checksum from schema_migrations order by version');
     assertKnown(rows, known);
     const pending = known.slice(rows.length);
-    for (const migration of pending) {
-      options.log.info({ migration: migration.name }, 'applying migration');
+    for (const [place, migration] of pending.entries()) {
+      const { name } = migration;
+      progress({ message: 'applying migrations', done: place, of: pending.length, name });
       await client.query('begin');
       await client.query(migration.sql);
       await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
@@ -107,6 +111,7 @@ export const migrate = async (
       ]);
       await client.query('commit');
     }
+    if (pending.length > 0) log.info({ applied: pending.length, version: known.length }, 'migrations were applied');
     if (options.serviceRole) await grantTo(client, options.serviceRole);
     return { applied: pending.length, version: known.length };
   } finally {

@@ -85,16 +85,19 @@ const openColumnsOf = (table: SealedTableName): string[] => [
   ...Object.keys((sealedTables[table] as SealedTable).open ?? {}),
 ];
 
-/** What the seal of a row covers, as text. The functions are named with their schema, because an owner could add others. */
+/**
+ * What the seal of a row covers, as text. The functions here are named with their schema: the owner of the tables could add
+ * one that fits the arguments better, and answer with another row and its seal.
+ */
 export const sealedText = (table: SealedTableName, alias: string): string =>
   `pg_catalog.jsonb_strip_nulls(pg_catalog.to_jsonb(${alias}) - '{${openColumnsOf(table).join(',')}}'::text[])::text`;
 
 /** What a row says with its seal, as JSON: for rows that are read inside of others and checked by who uses them. */
 export const sealedJson = (table: SealedTableName, alias: string): string =>
-  `json_build_array('${table}', ${sealedText(table, alias)}, encode(${alias}.row_seal, 'hex'))`;
+  `pg_catalog.json_build_array('${table}', ${sealedText(table, alias)}, pg_catalog.encode(${alias}.row_seal, 'hex'))`;
 
 const allSealed = (tables: Readonly<Record<string, SealedTableName>>): string =>
-  `json_build_array(${Object.entries(tables)
+  `pg_catalog.json_build_array(${Object.entries(tables)
     .map(([alias, table]) => sealedJson(table, alias))
     .join(', ')})`;
 
@@ -107,7 +110,7 @@ export const requiredSealsOf = (tables: Readonly<Record<string, SealedTableName>
 
 /** For a `returning` or the `select` after it: the database layer seals the row, in the same transaction. */
 export const toSeal = (table: SealedTableName, alias: string): string =>
-  `json_build_array('${table}', ${sealedText(table, alias)}) as unsealed`;
+  `pg_catalog.json_build_array('${table}', ${sealedText(table, alias)}) as unsealed`;
 
 /**
  * An update of sealed rows. They are locked and checked first: without that, sealing the new row would make a forged one
@@ -223,7 +226,7 @@ export const keepSealsWith =
 
 const unsealedStatement = (table: SealedTableName) => ({
   name: `unsealed-${table}`,
-  text: `select ${sealedText(table, 't')} as text, encode(t.row_seal, 'hex') as seal from ${table} t
+  text: `select ${sealedText(table, 't')} as text, pg_catalog.encode(t.row_seal, 'hex') as seal from ${table} t
     where ($1::text is null or (${sealedTables[table].key.map(name => `t.${name}`).join(', ')}) > (
       select ${sealedTables[table].key.map(name => `o.${name}`).join(', ')}
       from jsonb_populate_record(null::${table}, $1::text::jsonb) as o))

@@ -73,12 +73,12 @@ export const startDeliverer = (
   let onAllEnded = (): void => {};
 
   const send = async (delivery: ClaimedDelivery, atMs: number): Promise<Sent> => {
-    const { eventId, body, url, environment } = delivery;
+    const { eventId, body, url, environment, trace } = delivery;
     const { allowLoopback } = context.environments[environment];
     try {
       const refusal = await judgeTarget(delivery);
       if (refusal !== null) return unsigned(refusal);
-      const webhook = { eventId, body, secrets: openSecrets(delivery), atMs, url, allowLoopback };
+      const webhook = { eventId, body, secrets: openSecrets(delivery), atMs, url, allowLoopback, trace };
       return await sendSigned(sender, webhook, canceling.signal);
     } catch (error) {
       log.error({ deliveryId: delivery.id, err: error }, 'a delivery could not be signed');

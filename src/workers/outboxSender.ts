@@ -38,7 +38,8 @@ const resultOf = ({ error }: { readonly error: string | null }): MailResult =>
 
 type Alert = Extract<Outgoing, { kind: 'alert' }>;
 
-const bodyOf = ({ eventId, accountId, environment, notice, auditLog }: Alert): string =>
+/** What FLORIN_ALERT_URL is sent. */
+export const alertBody = ({ eventId, accountId, environment, notice, auditLog }: Omit<Alert, 'kind'>): string =>
   JSON.stringify({
     id: eventId,
     type: accountId === null ? 'deployment.alert' : 'account.security',
@@ -66,7 +67,7 @@ const sendAlert = async (
   if (url === null) return null;
   const secrets = [context.vault.alertSecret()];
   const atMs = context.clock.nowMs();
-  const webhook = { eventId, body: bodyOf(alert), secrets, atMs, url, allowLoopback: true };
+  const webhook = { eventId, body: alertBody(alert), secrets, atMs, url, allowLoopback: true };
   return resultOf((await sendSigned(sender, webhook, signal)).outcome);
 };
 

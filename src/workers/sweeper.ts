@@ -1,20 +1,13 @@
 import type { Context } from '../engine/context.ts';
 import { announceEffects } from '../engine/wallets/announceEffects.ts';
-import { purgeSignIns } from '../storage/access/signInFailures.ts';
-import { pruneBlocks } from '../storage/chain/blocks.ts';
-import { purgeIdempotencyKeys } from '../storage/idempotency.ts';
-import { purgeOutgoing } from '../storage/outbox.ts';
 import { duePayments } from '../storage/payments/duePayments.ts';
 import { foldTotals } from '../storage/payments/totals.ts';
-import { purgeDeliveries } from '../storage/webhooks/deliveryLog.ts';
 import { advanceInSets } from './advanceInSets.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /** Payments per chain in one round, for tokens and for native coin. */
 const sweepShare = 200;
 const foldBatch = 5_000;
-const purgeBatch = 5_000;
-const keptBlocks = 256;
 
 /** One round over all due payments. Returns whether there may be more now. */
 export const sweep = async (context: Context, signal?: AbortSignal): Promise<boolean> => {
@@ -40,25 +33,6 @@ export const startFolder = (context: Context): Loop =>
     intervalMs: 1_000,
     log: context.log,
     work: async () => (await foldTotals(context.db, foldBatch)) === foldBatch,
-  });
-
-/**
- * Deletes idempotency keys after a day, blocks deeper than a reorg may reach, succeeded deliveries after the configured
- * number of days, parked mails and alerts after 30 days, mails where none are sent, and expired sessions, challenges, access links and failed sign-ins.
- */
-export const startPurger = (context: Context, deliveryLogDays: number): Loop =>
-  startLoop({
-    name: 'purger',
-    intervalMs: 60_000,
-    log: context.log,
-    async work() {
-      const keys = await purgeIdempotencyKeys(context.db, purgeBatch);
-      const blocks = await pruneBlocks(context.db, keptBlocks, purgeBatch);
-      const deliveries = await purgeDeliveries(context.db, deliveryLogDays, purgeBatch);
-      const signIns = await purgeSignIns(context.db, purgeBatch);
-      const outgoing = await purgeOutgoing(context.db, purgeBatch);
-      return [keys, blocks, deliveries, signIns, outgoing].some(count => count >= purgeBatch);
-    },
   });
 
 /** Announces wallet changes that have taken effect. */

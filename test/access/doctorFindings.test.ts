@@ -106,6 +106,13 @@ describe('with --deep', () => {
     ],
     ['event', (id: string) => `delete from events where payment_id = '${id}'`, /has 0 of its 1 events/],
     [
+      'end of a history',
+      (id: string) => `insert into events select (jsonb_populate_record(e, '{"sequence": 2, "type": "payment.expired",
+          "status": "expired", "previous_status": "pending"}' || jsonb_build_object('id', left(id, -1) || '_'))).*
+        from events e where payment_id = '${id}'`,
+      /has 2 of its 1 events/,
+    ],
+    [
       'delivery of another event',
       (id: string) =>
         `update deliveries d set event_id = 'evt_other' from events e where e.payment_id = '${id}' and d.event_id = e.id`,

@@ -81,6 +81,47 @@ describe('an API key', () => {
     expect(await soon(real.key, 200)).toBe(200);
   });
 
+  test('that was revoked is in no register, and is unknown when its earlier row is put back', async () => {
+    const account = await scene.account();
+    const lines = async (): Promise<string[]> => {
+      const text = 'select register from audit_heads where account_id = $1';
+      const rows = await scene.admin.db.query<{ register: string }>({ name: '', text }, [account.id]);
+      return rows[0]!.register.split('\n');
+    };
+    const before = await lines();
+    const { id, key } = await scene.key(account.id, 'sandbox');
+    await scene.tamper(`create table kept as select * from api_keys where id = '${id}'`);
+    await endKey(scene.admin, id);
+    expect(await lines()).toEqual(before);
+    await scene.tamper(
+      `delete from api_keys where id = '${id}'; insert into api_keys select * from kept; drop table kept`,
+    );
+    expect([await statusOf(key), await soon(account.keys.sandbox, 503)]).toEqual([503, 503]);
+  });
+
+  test('that was revoked stays that, whatever functions the owner of the tables adds', async () => {
+    const account = await scene.account();
+    const { id, key } = await scene.key(account.id, 'sandbox');
+    await endKey(scene.admin, id);
+    const said = (alias: string): string =>
+      `pg_catalog.jsonb_strip_nulls(to_jsonb(${alias}) - '{row_seal}'::text[])::text`;
+    await scene.tamper(`create table revoked as
+        select ${said('k')} as text, null::text as forged, encode(row_seal, 'hex') as seal from api_keys k where id = '${id}';
+      update api_keys set revoked_at = null where id = '${id}';
+      update revoked set forged = (select ${said('k')} from api_keys k where id = '${id}')`);
+    // They fit the arguments better than those of PostgreSQL, and answer with the row as it was. After the last statement,
+    // prepared statements find them.
+    await scene.tamper(`create function json_build_array(text, text, text) returns json language sql stable as
+        $$ select pg_catalog.json_build_array($1, coalesce((select text from revoked where forged = $2), $2), $3) $$;
+      create function convert_to(text, text) returns bytea language sql stable as
+        $$ select pg_catalog.convert_to(coalesce((select text from revoked where forged = $1), $1), $2::name) $$;
+      alter table api_keys alter name set statistics 50`);
+    const status = await statusOf(key);
+    await scene.tamper(`drop function json_build_array(text, text, text); drop function convert_to(text, text);
+      drop table revoked`);
+    expect(status).toBe(401);
+  });
+
   test('that was moved to another account or environment opens neither', async () => {
     const [account, other] = [await scene.account(), await scene.account()];
     const [moved, lifted] = [await scene.key(account.id, 'sandbox'), await scene.key(account.id, 'sandbox')];

@@ -225,6 +225,27 @@ describe('a link', () => {
     expect((await owner.do('GET /team')).invitations.filter(each => each.id === id)).toEqual([]);
   });
 
+  test.each(['used', 'withdrawn'])('that was %s makes nobody a member when its row is put back', async how => {
+    const { id: accountId } = await scene.account();
+    const [owner, guest] = [await dashboard.newPerson('owner', accountId), await dashboard.newPerson('viewer')];
+    await owner.prove();
+    const body = { email: guest.email, role: 'admin' } as const;
+    const { link, id } = await owner.do('POST /team/invitations', { body });
+    await scene.tamper(`create table kept as select * from access_links where id = '${id}'`);
+    const join = async () => {
+      const given = { token: link.split('#')[1]!, password: testPassword };
+      return (await dashboard.stranger().call('POST /invitation/sign-in', { body: given })).status;
+    };
+    if (how === 'used') {
+      expect(await join()).toBe(200);
+      await owner.do('DELETE /team/:id', { params: { id: guest.personId } });
+    } else await owner.do('DELETE /team/invitations/:id', { params: { id } });
+    await scene.tamper(`delete from access_links where id = '${id}'; insert into access_links select * from kept;
+      drop table kept`);
+    expect(await join()).toBe(404);
+    expect((await owner.do('GET /team')).members.map(({ email }) => email)).toEqual([owner.email]);
+  });
+
   test('for a new password is not opened earlier, and not for somebody else', async () => {
     const { id: accountId } = await scene.account();
     const people = [await dashboard.newPerson('owner', accountId), await dashboard.newPerson('owner', accountId)];

@@ -71,7 +71,7 @@ const readEvents = (text: string): { events: LiveEvent[]; beats: number } => {
 /** A client like a browser's EventSource, on its own connection. */
 export const openLive = (
   url: string,
-  options: { ca?: string; headers?: Record<string, string> } = {},
+  options: { ca?: string; servername?: string; localAddress?: string; headers?: Record<string, string> } = {},
 ): Promise<LiveClient> =>
   new Promise((resolve, reject) => {
     const ask = url.startsWith('https:') ? requestSecurely : request;

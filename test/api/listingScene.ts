@@ -80,6 +80,7 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     expiresAtMs: w.createdMs + hourMs,
     eventId,
     eventBody: '{}',
+    trace: null,
     idempotency: null,
   });
 };
@@ -102,6 +103,7 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
         expiredUnread: false,
         timeEndedAt: null,
         coveredNumber: null,
+        lostTransfers: null,
         wakeAt: null,
         wakeBlock: null,
       };

@@ -68,6 +68,7 @@ test('without its database Florin is alive but not ready, and ready again once i
         chains: { status: 'unknown', networks: {} },
         restore: { status: 'unknown' },
       },
+      checks: { database: 'unavailable', stopping: false },
     });
     expect((await get('/healthz')).status).toBe(200);
   } finally {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -14,8 +14,8 @@ const room = async (): Promise<string> => {
   return path;
 };
 
-const openLogs = (path: string, { maxBytes = 10_000, files = 3 } = {}) =>
-  createLog({ logLevel: 'info', logFile: { path, maxBytes, files } });
+const openLogs = (path: string, { maxBytes = 10_000, files = 3, days = 30 } = {}) =>
+  createLog({ logLevel: 'info', logFile: { path, maxBytes, files, days } });
 
 const linesOf = async (path: string): Promise<{ n: number; msg: string }[]> =>
   (await readFile(path, 'utf8'))
@@ -60,6 +60,32 @@ describe('a log file', () => {
       names => n > 20 && names.length >= 3,
     );
     expect((await readdir(folder)).sort()).toEqual(['florin.log', 'florin.log.1', 'florin.log.2']);
+  });
+
+  test('keeps no line longer than it may', async () => {
+    const folder = await room();
+    const path = join(folder, 'florin.log');
+    const said = async (days: number, word: string): Promise<string[]> => {
+      const { log, flush } = openLogs(path, { days });
+      log.info({ word }, 'a line');
+      await flush();
+      return (await readdir(folder)).sort();
+    };
+    await said(30, 'first');
+    for (const [name, days] of [
+      ['florin.log.1', 14],
+      ['florin.log.2', 16],
+      ['florin.log.9', 16],
+      ['florin.log.old', 99],
+    ] as const) {
+      await writeFile(join(folder, name), 'a line\n');
+      const then = new Date(Date.now() - days * 86_400_000);
+      await utimes(join(folder, name), then, then);
+    }
+    expect(await said(30, 'second')).toEqual(['florin.log', 'florin.log.1', 'florin.log.old']);
+    expect((await linesOf(path)).length).toBe(2);
+    expect(await said(0, 'third')).toEqual(['florin.log', 'florin.log.old']);
+    expect((await readFile(path, 'utf8')).match(/first|second|third/g)).toEqual(['third']);
   });
 
   test('is continued by the next start', async () => {

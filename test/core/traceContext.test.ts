@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTraceparent } from '../../src/core/traceContext.ts';
+import { keptTrace, parseTraceparent, traceparentOf } from '../../src/core/traceContext.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
@@ -35,3 +35,17 @@ test.each([
 ])('%s is ignored', (_, header) => {
   expect(parseTraceparent(header)).toBeNull();
 });
+
+test.each([true, false])('a kept trace goes on with another parent (sampled: %s)', sampled => {
+  const parent = '1122334455667788';
+  const header = traceparentOf(keptTrace({ traceId, sampled }), parent);
+  expect(header).toBe(`00-${traceId}-${parent}-0${sampled ? 1 : 0}`);
+  expect(parseTraceparent(header)).toEqual({ traceId, sampled });
+});
+
+test.each([null, '', traceId, `${traceId}-02`, `${traceId}-01\r\nx: y`, `${traceId}-01\n`])(
+  'without a well-formed trace there is no header: %j',
+  kept => {
+    expect(traceparentOf(kept, parentId)).toBeNull();
+  },
+);

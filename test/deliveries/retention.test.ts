@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import { readNow } from '../../src/storage/databaseClock.ts';
 import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from '../../src/storage/webhooks/deliveries.ts';
-import { recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
+import { purgeResponses, recordAttempts } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import { purgeDeliveries } from '../../src/storage/webhooks/deliveryLog.ts';
 import { eventually } from '../support/until.ts';
 import { type DeliveryScene, startDeliveryScene } from './deliveryScene.ts';
@@ -51,6 +51,29 @@ describe('the purge', () => {
     expect((await scene.deliveries(payment)).map(({ endpointId }) => endpointId).toSorted()).toEqual(
       [failing.id, parked.id].toSorted(),
     );
+  });
+
+  test('erases old answers of receivers, and leaves all else, so that a delivery is resent as before', async () => {
+    const receiver = await scene.receiver(answering(410, {}, 'Dear Zoë, no'));
+    const endpoint = await merchant.endpoint(receiver.url);
+    await merchant.calls.made();
+    const parked = await scene.untilDelivery(endpoint, ({ status }) => status === 'parked');
+    const [before] = await scene.attempts(parked.id);
+    const { db } = scene.florin.admin;
+    expect(before!.response.toString()).toBe('Dear Zoë, no');
+    expect(await purgeResponses(db, 1, 100)).toBe(0);
+    expect(await purgeResponses(db, 0, 100)).toBeGreaterThan(0);
+    expect(await scene.attempts(parked.id)).toEqual([{ ...before, response: Buffer.alloc(0) }]);
+    expect(await purgeResponses(db, 0, 100)).toBe(0);
+
+    receiver.answer = answering(200);
+    expect((await merchant.call('PATCH', `/webhooks/${endpoint.id}`, { status: 'enabled' })).status).toBe(200);
+    expect((await merchant.call('POST', `/deliveries/${parked.id}/resend`)).status).toBe(200);
+    await scene.untilDelivery(endpoint, ({ status, attempts }) => status === 'succeeded' && attempts === 2);
+    expect(receiver.received[1]!.body).toEqual(receiver.received[0]!.body);
+    // Only to nothing.
+    const change = scene.sql(`update delivery_attempts set response = 'other' where delivery_id = $1`, parked.id);
+    await expect(change).rejects.toMatchObject({ code: '23000' });
   });
 
   test('takes the oldest first, so many at a time', async () => {

@@ -137,6 +137,52 @@ test('everything that Florin writes of chains matches its seals', async () => {
   expect(await problems()).toEqual([]);
 });
 
+describe('a transfer that a reorganization took', () => {
+  const first = () => makeBlocks(genesis, 'a', 6, { 3: [{ to: paid.address, amount: 1n, tx: transaction }] });
+  /** The block with the transfer is gone, and the payment knows. */
+  beforeEach(async () => {
+    const at = first();
+    expect(await decided(paid)).toBe('completed');
+    await applyBlocks(quiet.context, lease, stepOf(makeBlocks(at[2]!, 'b', 7), at[2]!));
+    expect(await decided(paid)).toBe('reversed');
+  });
+  /** What the role of the service may do, too: the foreign key makes the transfers follow. */
+  const putBack = () =>
+    quiet.scene.tamper(`update blocks set canonical = false where number = 3 and canonical;
+      update blocks set canonical = true where number = 3 and hash = '${hashOf('a', 3)}'`);
+
+  test('pays nothing when somebody puts its block back', async () => {
+    await putBack();
+    expect(await decided(paid)).toBeInstanceOf(TamperedPayment);
+    await expect(shown(paid)).rejects.toBeInstanceOf(TamperedPayment);
+    const branch = { number: 9, hash: hashOf('b', 9) };
+    await applyBlocks(quiet.context, lease, stepOf(makeBlocks(branch, 'b', 2)));
+    expect(await decided(paid)).toBeInstanceOf(TamperedPayment);
+  });
+
+  test('pays again when the chain brings its block back', async () => {
+    const at = first();
+    await applyBlocks(quiet.context, lease, stepOf([...at.slice(3), ...makeBlocks(at[5]!, 'a', 6)], at[2]!));
+    expect(await decided(paid)).toBe('completed');
+    expect((await shown(paid)).status).toBe('completed');
+    expect(await quiet.read(`select lost_transfers from payments where id = '${paid.id}'`)).toEqual([
+      { lost_transfers: null },
+    ]);
+    expect(await problems()).toEqual([]);
+  });
+
+  test('pays again when its block is read again after it came back without the payment', async () => {
+    const at = first();
+    // The payment could not be decided in the step that brought the block back.
+    await forge(`update payments set status = 'confirming' where id = '${paid.id}'`);
+    await applyBlocks(quiet.context, lease, stepOf([...at.slice(3), ...makeBlocks(at[5]!, 'a', 6)], at[2]!));
+    await forge(`update payments set status = 'reversed' where id = '${paid.id}'`);
+    expect(await decided(paid)).toBeInstanceOf(TamperedPayment);
+    await applyReread(quiet.context, lease, [at[3]!]);
+    expect(await decided(paid)).toBe('completed');
+  });
+});
+
 describe('a transfer that was changed in the database', () => {
   test.each([
     ['its amount', `update transfers set amount = 10`],

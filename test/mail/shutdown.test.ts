@@ -9,6 +9,9 @@ test('a stop ends the attempt at a server that fell silent, and the next process
   const { scene, accountId } = dashboard;
   receiver.mood = () => 'silent';
   await performed(scene.admin, accountId, { action: 'secret.revealed', environment: 'production' });
+  // Alerts are sent by another loop, at its own pace.
+  const waiting = async () => (await sql<{ kind: string }>('select kind from outbox')).map(({ kind }) => kind);
+  await eventually(async () => expect(await waiting()).toEqual(['mail']));
   await eventually(() => expect(receiver.said).not.toEqual([]));
   await scene.florin.stop();
   const rows = 'select failures, next_attempt_at <= clock_timestamp() as due from outbox';
@@ -18,4 +21,15 @@ test('a stop ends the attempt at a server that fell silent, and the next process
   await startSecondFlorin(scene.config.database!.url, { ...env, FLORIN_ROLES: 'api,deliver' });
   await settled();
   expect(receiver.kept).toHaveLength(1);
+});
+
+test('a stop ends a test mail that somebody waits for', async () => {
+  const { dashboard, receiver } = await startMailScene();
+  receiver.mood = () => 'silent';
+  const owner = await dashboard.as('owner');
+  const asked = owner.call('POST /mail/test').catch(() => null);
+  await eventually(() => expect(receiver.said).not.toEqual([]));
+  await dashboard.scene.florin.stop();
+  expect(receiver.open()).toBe(0);
+  await asked;
 });

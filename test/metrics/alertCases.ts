@@ -47,6 +47,7 @@ export const healthySeries: Readonly<Record<string, string>> = {
   [`florin_reviews_open{${job}}`]: '0x200',
   // The clock of these tests begins in 1970.
   [`florin_backup_last_success_timestamp_seconds{${job}}`]: '0x200',
+  [`florin_backup_failing{${job}}`]: '0x200',
 };
 
 export const alertCases: readonly AlertCase[] = [
@@ -216,6 +217,13 @@ export const alertCases: readonly AlertCase[] = [
     atMinutes: 27 * 60,
     labels: { severity: 'page' },
     summary: 'The last backup is 1d 3h 0m 0s old.',
+  },
+  {
+    alert: 'FlorinBackupFailing',
+    series: { [`florin_backup_failing{${job}}`]: '0 1x200' },
+    atMinutes: 185,
+    labels: { severity: 'ticket', instance: 'a:1' },
+    summary: 'Scheduled backups of a:1 fail.',
   },
   {
     alert: 'FlorinLogArchiveLate',

@@ -42,9 +42,7 @@ test('every metric that this Florin can know is answered, and each is in the gui
   expect(documented.sort()).toEqual(Object.keys(metricTable).sort());
   await scene.client.call('GET', '/healthz');
   const answered = (await scrape(scene.florin)).map(({ name }) => name);
-  // This Florin takes no backups.
-  const ofBackups = ['florin_backup_last_success_timestamp_seconds', 'florin_log_archive_timestamp_seconds'];
-  const known = Object.keys(metricTable).filter(name => !ofBackups.includes(name));
+  const known = Object.keys(metricTable).filter(name => !/^florin_(?:backup|log_archive)_/.test(name));
   expect(answered.sort()).toEqual(known.sort());
 });
 
@@ -200,6 +198,18 @@ describe('the listener', () => {
     const { florin } = await startSecondFlorin(scene.config.database!.url, masterKey);
     expect(florin.metricsPort).toBeNull();
     expect((await scene.client.call('GET', '/metrics')).status).toBe(404);
+  });
+
+  test('a process that reads no chain tells how far another one has read', async () => {
+    const { florin } = await startSecondFlorin(scene.config.database!.url, {
+      FLORIN_ROLES: 'api',
+      FLORIN_METRICS_PORT: '0',
+      ...masterKey,
+    });
+    const families = await scrape(florin);
+    expect(seriesValue(families, 'florin_chain_lag_seconds', { network: 'local' })).toBeDefined();
+    expect(seriesValue(families, 'florin_chain_status', { network: 'local', status: 'operational' })).toBe(1);
+    expect(seriesValue(families, 'florin_rpc_faults_total', { network: 'local' })).toBeUndefined();
   });
 
   test('is there in a process that serves no API', async () => {

@@ -56,6 +56,23 @@ describe('the terms of a payment are frozen', () => {
     await rows.run(`update payments set status = 'completed', completed_at = now() where id = '${id}'`);
   });
 
+  test('and its texts, which can only go, once it has ended', async () => {
+    const id = await rows.payment(account, { description: `'Zoë'`, external_id: `'7'`, metadata: `'{"a":1}'` });
+    const blank = `update payments set description = null, metadata = '{}', external_id = null where id = '${id}'`;
+    await refused(rows.run(blank), refusal.ours);
+    await rows.run(`update payments set status = 'expired' where id = '${id}'`);
+    for (const other of [
+      `description = ''`,
+      `metadata = '{"a":2}'`,
+      `external_id = '8'`,
+      `redirect_url = 'https://a.example'`,
+    ]) {
+      await refused(rows.run(`update payments set ${other} where id = '${id}'`), refusal.ours);
+    }
+    await rows.run(blank);
+    await refused(rows.run(`update payments set description = 'Zoë' where id = '${id}'`), refusal.ours);
+  });
+
   test('canceled_at is set once', async () => {
     const id = await rows.payment(account);
     await rows.run(`update payments set status = 'canceled', canceled_at = now() where id = '${id}'`);

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { eventTypes } from '../../src/core/payment/states.ts';
 import type { Queryable } from '../../src/storage/database.ts';
+import { purgeResponses } from '../../src/storage/webhooks/deliveryAttempts.ts';
 import {
   countReplay,
   deliveriesOfEvent,
@@ -48,7 +49,10 @@ const grow = async (from: number, to: number): Promise<void> => {
       case s.status when 'scheduled' then now() end, case s.status when 'scheduled' then null else now() end,
       case s.status when 'parked' then 'gone' end, created_at
     from events e, lateral (select (array['scheduled', 'succeeded', 'parked'])[1 + e.sequence % ${from === 0 ? 3 : 2}] as status) s
-    where payment_id = '${paymentId}' and sequence > ${from}`);
+    where payment_id = '${paymentId}' and sequence > ${from};
+    insert into delivery_attempts (account_id, environment, delivery_id, claim, at, url, signature, duration_ms, response)
+    select account_id, environment, id, 1, now(), 'https://shop.example', 'v1,', 1, 'thanks' from deliveries
+    on conflict do nothing`);
   await rows.run('vacuum analyze');
 };
 
@@ -68,6 +72,7 @@ const works = async (size: number): Promise<Record<string, Work>> => {
     'attempts of a delivery': db => listAttempts(db, scope, middleDelivery, 50),
     'deliveries of an event': db => deliveriesOfEvent(db, scope, middleEvent, { before: null, limit: 100 }),
     purge: db => purgeDeliveries(db, 30, 100),
+    'purge of answers': db => purgeResponses(db, 30, 100),
     'count of a replay of nothing': db =>
       countReplay(db, scope, { endpointId, types: ['payment.late'], ...range }, 100_001),
     'count of the first of a replay': db => countReplay(db, scope, { endpointId, types: eventTypes, ...range }, 20),

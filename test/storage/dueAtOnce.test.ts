@@ -44,6 +44,7 @@ test('a payment from an hour ahead is told of now, and so is what becomes of it,
       body: '{}',
       createdAt: new Date(aheadMs),
       seal,
+      trace: null,
       callback: { url: 'https://merchant.example/callback', seal },
     },
   ]);
@@ -53,7 +54,7 @@ test('a payment from an hour ahead is told of now, and so is what becomes of it,
 test('so is a sample', async () => {
   const scope = { accountId: account.id, environment: 'sandbox' } as const;
   const { id } = ids.next('event', aheadMs);
-  const event = { id, type: 'webhook.test', body: '{}', createdAt: new Date(aheadMs), seal };
+  const event = { id, type: 'webhook.test', body: '{}', createdAt: new Date(aheadMs), seal, trace: null };
   expect(await insertAccountEvent(florin.admin.db, scope, event)).toBe(1);
   expect(await dueOf('webhook.test')).toEqual([true]);
 });

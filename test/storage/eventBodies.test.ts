@@ -39,6 +39,7 @@ test('bodies that are written together come back byte for byte, whatever they ar
       body,
       createdAt: new Date(nowMs),
       seal: Buffer.alloc(32),
+      trace: null,
       callback: null,
     })),
   );

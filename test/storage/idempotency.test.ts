@@ -3,6 +3,7 @@ import type { Scope } from '../../src/core/environment.ts';
 import {
   claimIdempotencyKey,
   keepAnswer,
+  purgeIdempotencyKeys,
   readIdempotencyKey,
   releaseIdempotencyKey,
 } from '../../src/storage/idempotency.ts';
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 const claim = (key: string, holdSeconds: number, body = 0) =>
   claimIdempotencyKey(rows.db, scope, { route, key, bodyHash: Buffer.alloc(32, body), holdSeconds });
-const read = (key: string) => readIdempotencyKey(rows.db, scope, route, key);
+const read = (key: string) => readIdempotencyKey(rows.db, scope, { route, key });
 const answer = (response: string) => ({ status: 200, response, sealedResponse: null, seal: Buffer.alloc(32) });
 /** An expired hold, and the one that took the key over. */
 const overtaken = async (key: string) => {
@@ -51,4 +52,17 @@ test('a holder that took too long does not free its successor’s key', async ()
   expect(await claim('c', 60)).toBeNull();
   await releaseIdempotencyKey(rows.db, scope, held);
   expect(await read('c')).toBeNull();
+});
+
+test('an answer can be kept for longer than promised', async () => {
+  const heldUntil = (await claim('d', 60))!;
+  await keepAnswer(rows.db, scope, { route, key: 'd', heldUntil }, answer('one'));
+  await rows.run(`update idempotency_keys set created_at = created_at - interval '30 hours' where key = 'd'`);
+  const again = { route, key: 'd', bodyHash: Buffer.alloc(32), holdSeconds: 60 };
+  expect(await claimIdempotencyKey(rows.db, scope, { ...again, keptHours: 31 })).toBeNull();
+  expect(await readIdempotencyKey(rows.db, scope, again, 31)).toMatchObject({ response: 'one' });
+  expect(await purgeIdempotencyKeys(rows.db, 10, 31)).toBe(0);
+
+  expect(await read('d')).toBeNull();
+  expect(await purgeIdempotencyKeys(rows.db, 10)).toBe(1);
 });

@@ -35,6 +35,9 @@ const landed: Readonly<Record<string, string>> = {
   '0026_review_after_restore.sql': 'de3ba24554d786f905109fd69ec1772c4648881fba22c2fb39c465c748763153',
   '0027_master_key_rotation.sql': '6e835c018100c64b9c73fae645f76f5d16457be90dec7df5158991cf6ce944fa',
   '0028_sessions_and_confirmations.sql': '54a6f63b3ff171f0eab6cc7fb3d5599ec797eb0337c3c871f551822caf91a723',
+  '0029_erasing.sql': 'ce2c318f2a353a060cf32b18491fee05fe2c4f2ae15f545eb5f154b0c73a784f',
+  '0030_event_traces.sql': '3a3b37f122e0ed55950f4123f8c84fa2dd2ba4164e00e20d49ba3a19566eb9b5',
+  '0031_lost_transfers.sql': 'b1dd88ecb5170464d79b3b2f9b9ef49aad8e595c5c9482816fa4501eb9aacf6b',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -77,16 +77,22 @@ const pathOf = (name: string, { environment, query, params }: DashboardSending):
   return `/dashboard/api${path}${pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`}`;
 };
 
-/** A whole Florin with an account, and people of every role to sign in as. */
+/**
+ * A whole Florin with an account, and people of every role to sign in as. `takesFirstAccount`: the account that the first
+ * start made is the only one. It has no live key.
+ */
 export const startDashboard = async (
-  options: Parameters<typeof startTestFlorin>[0] & { host?: string } = {},
+  options: Parameters<typeof startTestFlorin>[0] & { host?: string; takesFirstAccount?: boolean } = {},
 ): Promise<TestDashboard> => {
   const scene = await startTestFlorin(options);
   const url = scene.florin.dashboardUrl;
   const ca = await readFile(scene.florin.caPath!, 'utf8');
   const agent = new Agent({ ca, keepAlive: true, maxSockets: 16 });
   atEndOfFile(() => agent.destroy());
-  const account = await scene.account();
+  const first = scene.florin.firstRun;
+  const account = options.takesFirstAccount
+    ? { id: first!.accountId, keys: { sandbox: first!.key, production: '' } }
+    : await scene.account();
   const { admin } = scene;
   let made = 0;
 

@@ -43,7 +43,13 @@ const emptyBlockIntervalMs = 200;
  * for that: receivers of other tests have names that must not be resolved.
  */
 export const startTestFlorin = async (
-  options: { env?: Record<string, string>; configFile?: object; log?: Log; live?: Tuning['live'] } = {},
+  options: {
+    env?: Record<string, string>;
+    configFile?: object;
+    log?: Log;
+    live?: Tuning['live'];
+    keepAuditHeadsMs?: number;
+  } = {},
 ): Promise<TestFlorin> => {
   const started = new AsyncDisposableStack();
   const stop = (): Promise<void> => started.disposeAsync();
@@ -56,6 +62,7 @@ export const startTestFlorin = async (
   const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
   const florin = await startFlorin(config, options.log ?? silentLog, undefined, {
     ...(options.live ? { live: options.live } : {}),
+    keepAuditHeadsMs: options.keepAuditHeadsMs,
     emptyBlockIntervalMs,
   });
   started.defer(florin.stop);

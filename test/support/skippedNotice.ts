@@ -1,6 +1,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { findBrowser, howToGetBrowser } from './findBrowser.ts';
 import { howToGetPrometheus } from './findPrometheus.ts';
+import { howToGetProxies } from './findProxy.ts';
 
 const isSkipped =
   (tag: string) =>
@@ -24,6 +25,10 @@ export default class SkippedNotice implements Reporter {
     if (hasSkipped(modules, 'promtool')) {
       console.log('\nSkipped: the alert rules. They need promtool, which comes with Prometheus.');
       console.log(`Get it with: ${howToGetPrometheus}   (or set PROMETHEUS_PATH to its folder)\n`);
+    }
+    if (hasSkipped(modules, 'proxies')) {
+      console.log('\nSkipped: Florin behind a proxy. It needs nginx and Caddy, and Linux.');
+      console.log(`Get them with: ${howToGetProxies}   (or set PROXIES_PATH to their folders)\n`);
     }
   }
 

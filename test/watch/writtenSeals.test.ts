@@ -83,10 +83,11 @@ test('every row that Florin writes has the seal that SQL computes of it', async 
   await live();
   const { db, vault } = scene.florin.admin;
   for (const large of largeTables) {
-    const rows = await readLargeRows(db, large, { after: null, limit: 1_000, all: true });
+    const page = await readLargeRows(db, large, { after: null, limit: 1_000, all: true });
+    const rows = page.filter(({ values }) => values !== null);
     expect(rows.length, large.table).toBeGreaterThan(0);
     for (const { key, values, seal } of rows) {
-      const isSealed = seal !== null && vault.isRowSeal(large.table, values, Buffer.from(seal, 'hex'));
+      const isSealed = seal !== null && vault.isRowSeal(large.table, values!, Buffer.from(seal, 'hex'));
       expect(isSealed, `${large.table} ${key} ${values}`).toBe(true);
     }
   }

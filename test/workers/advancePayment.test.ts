@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const scopeOf = (accountId: string): Scope => ({ accountId, environment: 'sandbox' });
 const advance = (scope: Scope, id: string, act?: Act) =>
-  quiet.context.db.transaction(tx => advancePayment(quiet.context, tx, scope, id, act));
+  quiet.context.db.transaction(tx => advancePayment(quiet.context, tx, scope, id, { act }));
 
 test('a sum once accepted is a fact from then on', async () => {
   const { account, ids } = await quiet.overdue(1);
@@ -57,7 +57,15 @@ test('every step of every payment is written and told, in its order', async () =
     const rows = await lockPayments(tx, keys, 'wait');
     expect(rows.map(row => row.id)).toEqual(ids);
     const plans = rows.map((row, i) =>
-      planOutcome(quiet.context, { before: row, funds: noFunds, facts, outcome: outcomeTo(targets[i]!), nowMs }),
+      planOutcome(quiet.context, {
+        before: row,
+        funds: noFunds,
+        facts,
+        outcome: outcomeTo(targets[i]!),
+        nowMs,
+        trace: null,
+        lostTransfers: null,
+      }),
     );
     expect(plans.map(plan => plan.after.status)).toEqual(targets);
     await writeOutcomes(tx, plans);

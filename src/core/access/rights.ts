@@ -56,6 +56,8 @@ export const rights = {
   'team.manage': { roles: leaders, permission: null },
   /** Adding, changing or removing an owner. */
   'team.owners': { roles: ['owner'], permission: null },
+  /** Whether scheduled backups succeed. */
+  'backups.read': { roles: leaders, permission: null },
   /** Opening production after a restore. */
   'restore.review': { roles: ['owner'], permission: null },
   'audit.read': { roles: accountants, permission: null },

@@ -23,6 +23,10 @@ export const readiness = Type.Object(
       description:
         'The parts: `database`, `stopping`, `queue` (webhooks), `chains` (by network of this environment) and `restore`.',
     }),
+    checks: Type.Object(
+      { database: choice(['ok', 'unavailable'], 'As in `parts`.'), stopping: Type.Boolean() },
+      { ...open, deprecated: true, description: 'Use `parts`.' },
+    ),
   },
   open,
 );

@@ -79,6 +79,18 @@ export type Home = {
   differences: number;
 };
 
+/**
+ * The scheduled backups of the deployment. People of a deployment with several accounts see the status alone, because the
+ * backups are the operator's. `attention`: the newest attempt failed, or two in a row are missing.
+ */
+export type Backups = {
+  status: 'ok' | 'attention' | 'not_scheduled';
+  /** Whether the account is the only one, so that its people may be the operator. */
+  isOperators: boolean;
+  lastAt: string | null;
+  failingSince: string | null;
+};
+
 export type GoLive = {
   steps: {
     key: 'wallet' | 'webhook' | 'secondFactor' | 'https' | 'network' | 'liveKey';
@@ -164,6 +176,8 @@ export type MoneyApi = {
   'GET /networks': { answer: { data: PayableNetwork[] } };
   'GET /home': { query: { days?: number }; answer: Home };
   'GET /go-live': { answer: GoLive };
+  /** Null if there is nothing to tell: another server has the database, or another operator schedules no backups. */
+  'GET /backups': { answer: Backups | null };
   'GET /payments': {
     query: {
       status?: string;

@@ -1,6 +1,12 @@
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { idPrefixes } from '../../core/ids.ts';
-import { type AccessLink, findAccessLink, lockTeam, spendAccessLink } from '../../storage/access/accessLinks.ts';
+import {
+  type AccessLink,
+  findAccessLink,
+  isLinkEnded,
+  lockTeam,
+  spendAccessLink,
+} from '../../storage/access/accessLinks.ts';
 import { readAccount } from '../../storage/access/accounts.ts';
 import { hasOwner, putMembership } from '../../storage/access/memberships.ts';
 import { type PersonRow, readPerson } from '../../storage/access/people.ts';
@@ -95,7 +101,8 @@ const readProofs = async (
 const spendLink = async (tx: Queryable, token: string, { accountId, kind }: AccessLink): Promise<AccessLink> => {
   await lockTeam(tx, accountId);
   const used = await spendAccessLink(tx, hashToken(token)!, kind);
-  if (!used || (kind === 'setup' && (await hasOwner(tx, accountId)))) throw invalidLink();
+  if (!used || (kind === 'setup' && (await hasOwner(tx, accountId))) || (await isLinkEnded(tx, used)))
+    throw invalidLink();
   return used;
 };
 

@@ -1,19 +1,18 @@
 import type { GoLive } from '../../core/api/moneyApi.ts';
+import { isPublicOrigin } from '../../core/url.ts';
 import { readReadiness } from '../../storage/access/goLive.ts';
 import { listWallets } from '../../storage/wallets/wallets.ts';
-import { hasAnsweringEndpoint } from '../../storage/webhooks/webhookHealth.ts';
+import { hasAnsweringReceiver } from '../../storage/webhooks/webhookHealth.ts';
 import type { Context } from '../context.ts';
 
-/** Loopback hosts as they appear in a URL. */
-const loopback = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/;
-
-const isPublic = (url: string): boolean => {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' && !loopback.test(hostname);
+type Facts = {
+  readonly listDb: Context['listDb'];
+  readonly networks: Pick<Context['networks'], 'list'>;
+  readonly environments: { readonly production: { readonly publicUrl: string } };
 };
 
-/** The steps before real money is taken. Always about production. */
-export const readGoLive = async (context: Context, accountId: string): Promise<GoLive> => {
+/** The steps before real money is taken, for the dashboard and for `florin doctor --live`. Always about production. */
+export const readGoLive = async (context: Facts, accountId: string): Promise<GoLive> => {
   const scope = { accountId, environment: 'production' } as const;
   const wallets = await listWallets(context.listDb, scope);
   const { hasSecondFactor, hasLiveKey } = await readReadiness(context.listDb, accountId);
@@ -33,13 +32,13 @@ export const readGoLive = async (context: Context, accountId: string): Promise<G
     },
     {
       key: 'webhook',
-      done: await hasAnsweringEndpoint(context.listDb, scope),
+      done: await hasAnsweringReceiver(context.listDb, scope),
       title: 'Add a live webhook endpoint that answers with 2xx',
       help: 'Add an endpoint and send it a test event.',
     },
     {
       key: 'https',
-      done: isPublic(context.environments.production.publicUrl),
+      done: isPublicOrigin(context.environments.production.publicUrl),
       title: 'Use a public HTTPS address',
       help: 'Set FLORIN_PUBLIC_URL to the address that payers and your servers use.',
     },

@@ -1,6 +1,7 @@
 import type { Action } from '../../core/access/rights.ts';
 import type { AuditAction } from '../../core/auditActions.ts';
 import type { Scope } from '../../core/environment.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Announcer, Farewell } from './announce.ts';
 import { type Actor, operatorActor, personActor, recordAudit } from './audit.ts';
@@ -18,6 +19,8 @@ export type Acting<S extends ActingScope = Scope> = {
   readonly address: string | null;
   /** What the person must still be allowed to do when it is written; `signed-in` for what is their own. */
   readonly needs?: Action | 'signed-in';
+  /** Of a key's request. Events that follow from it carry it on. */
+  readonly trace?: TraceContext | null;
   /** The operator made the link that is used, so a wallet change that waits does not forbid it. */
   readonly isOperatorsLink?: boolean;
 };
@@ -53,11 +56,11 @@ export type Deed = {
 export const recordAction = (
   context: Announcer,
   tx: Queryable,
-  { scope, actor, address }: Acting<ActingScope>,
+  { scope, actor, address, trace = null }: Acting<ActingScope>,
   { in: own, ...deed }: Deed,
 ): Promise<void> => {
   const found = own ?? scope;
   if (found === null) throw new Error('an audit row needs an account');
   const { accountId, environment } = found;
-  return recordAudit(context, tx, { accountId, environment, actor, address, ...deed });
+  return recordAudit(context, tx, { accountId, environment, actor, address, trace, ...deed });
 };

@@ -1,6 +1,7 @@
 import { type Act, isAnnounced, isPersonal } from '../../core/announcements.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import type { AuditLogEnd, Outgoing, SecurityNotice } from '../../core/outbox.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import { listManagers, listPersonOnce } from '../../storage/access/mailReaders.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { insertAccountEvent } from '../../storage/webhooks/events.ts';
@@ -20,6 +21,8 @@ export type ActOfAccount = Act &
     readonly actor: SecurityNotice['actor'] & { readonly name: string };
     readonly accountId: string;
     readonly farewell?: Farewell | undefined;
+    /** Of the request that did it. */
+    readonly trace?: TraceContext | null;
   };
 
 const noticeOf = ({ action, actor, subject }: ActOfAccount, at: Date): SecurityNotice => ({
@@ -80,13 +83,13 @@ export const announce = async (
   { at, auditLog }: { readonly at: Date; readonly auditLog: AuditLogEnd },
 ): Promise<void> => {
   if (!isAnnounced(act)) return;
-  const { accountId, farewell } = act;
+  const { accountId, farewell, trace = null } = act;
   const notice = noticeOf(act, at);
   for (const environment of act.environment === null ? environments : [act.environment]) {
     const { id, ms: atMs } = context.ids.next('event', context.clock.nowMs());
     const body = renderSecurityEvent({ id, atMs, environment, notice });
     const scope = { accountId, environment };
-    const event = { id, type: 'account.security', body, createdAt: new Date(atMs) };
+    const event = { id, type: 'account.security', body, createdAt: new Date(atMs), trace };
     await insertAccountEvent(tx, scope, accountEvent(context.vault, scope, event));
     if (farewell) await enqueue(context, tx, [{ kind: 'farewell', environment, ...farewell, eventId: id, body }]);
   }

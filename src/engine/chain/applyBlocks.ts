@@ -2,7 +2,7 @@ import type { ChainStep } from '../../chains/driver.ts';
 import { linkFault } from '../../chains/linkage.ts';
 import type { Movement, WatchedBlock } from '../../core/chain.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
-import { insertBlocks, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
+import { insertBlocks, type LosingPayment, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
 import { type ChainRow, clearRollback, type Lease, moveChain } from '../../storage/chain/chains.ts';
 import { addressesFoundSince } from '../../storage/chain/coins.ts';
 import { paymentsInBlocks, type TouchedPayment } from '../../storage/chain/transfers.ts';
@@ -27,7 +27,7 @@ const rollBack = async (
   tx: Queryable,
   chain: ChainRow,
   { rollbackTo }: BlocksStep,
-): Promise<PaymentKey[]> => {
+): Promise<LosingPayment[]> => {
   if (rollbackTo === null) return [];
   const kept = await storedBlock(tx, vault, chain.caip2, rollbackTo.number);
   if (kept?.hash !== rollbackTo.hash) throw new Error('a rollback leads to a block that is not stored');
@@ -74,6 +74,12 @@ const withUnrecorded = async (tx: Queryable, caip2: string, { rollbackTo, blocks
   return counting;
 };
 
+const lostBy = (gone: readonly LosingPayment[]): ReadonlyMap<string, readonly string[]> =>
+  new Map(gone.map(({ id, keys }) => [id, keys]));
+
+export const hashesOf = (blocks: readonly WatchedBlock[]): ReadonlySet<string> =>
+  new Set(blocks.map(({ hash }) => hash));
+
 export const isSettled = ({ isSettled }: TouchedPayment): boolean => isSettled;
 
 /** Heights at which forwards were added or removed. */
@@ -99,7 +105,8 @@ export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): P
     const touched = await paymentsInBlocks(tx, caip2, blocks);
     // Payments that this block makes final are decided with it, up to what one transaction can take.
     const reached = await dueAtHeight(tx, caip2, maxReached);
-    await advance(uniquePayments([...gone, ...touched, ...reached]));
+    const change = { gone: lostBy(gone), shown: hashesOf(blocks) };
+    await advance(uniquePayments([...gone, ...touched, ...reached]), change);
     await settleSweeps(context, tx, caip2, changedForwards(step), [...gone, ...touched.filter(isSettled)]);
   });
 
@@ -113,6 +120,6 @@ export const rollBackAsDecided = (context: Context, lease: Lease, to: number): P
     const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
     await moveChain(tx, lease, kept, { safe, finalized, agreed });
     await clearRollback(tx, chain.caip2);
-    await advance(gone);
+    await advance(gone, { gone: lostBy(gone), shown: new Set() });
     await settleSweeps(context, tx, chain.caip2, { from: to + 1 }, gone);
   });

@@ -5,7 +5,7 @@ import { paymentsInBlocks } from '../../storage/chain/transfers.ts';
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { isSettled } from './applyBlocks.ts';
+import { hashesOf, isSettled } from './applyBlocks.ts';
 import { lockHeldChain } from './heldChain.ts';
 import { onlyOurs } from './ourBlocks.ts';
 import { writeMovements } from './writeMovements.ts';
@@ -22,6 +22,6 @@ export const applyCoins = (context: Context, lease: Lease, found: readonly Watch
     await insertBlocks(tx, context.vault, caip2, blocks);
     await writeMovements(context, tx, caip2, canonical);
     const touched = await paymentsInBlocks(tx, caip2, blocks);
-    await advance(touched);
+    await advance(touched, { gone: new Map(), shown: hashesOf(blocks) });
     await settleSweeps(context, tx, caip2, { at: [] }, touched.filter(isSettled));
   });

@@ -9,7 +9,7 @@ import { insertForwards, verifyForwards } from '../../storage/settlement/forward
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
+import { hashesOf, heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
 import { lockHeldChain } from './heldChain.ts';
 import { onlyOurs } from './ourBlocks.ts';
 import { forgedFound, writeMovements } from './writeMovements.ts';
@@ -50,7 +50,7 @@ export const applyReread = (
     for (const block of written) found += await writeBlock(context, tx, chain.caip2, block);
     if (written.length > 0) {
       const touched = await paymentsInBlocks(tx, chain.caip2, written);
-      await advance(touched);
+      await advance(touched, { gone: new Map(), shown: hashesOf(written) });
       await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched.filter(isSettled));
       if (found > 0) await resolveExplained(tx, chain.caip2, touched);
     }

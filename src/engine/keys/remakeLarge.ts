@@ -62,6 +62,7 @@ const remadeRow = (
   { table, covered }: LargeTable,
   { key, values, seal }: LargeRow,
 ): RemadeRow | typeof forged | null => {
+  if (values === null) return null;
   const { former, next } = remaking;
   const was = Buffer.from(seal ?? '', 'hex');
   const isNext = next.isRowSeal(table, values, was);

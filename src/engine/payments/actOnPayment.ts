@@ -55,8 +55,9 @@ const deeds = { cancel: 'payment.canceled', resolve: 'payment.resolved' } as con
 /** Cancels a payment, or accepts what it has received. */
 export const actOnPayment =
   (context: Context, id: string, act: MerchantAct): Work<AdvancedPayment> =>
-  async (tx, { scope }) => {
-    const advanced = isId('payment', id) ? await advancePayment(context, tx, scope, id, actOf(act)) : null;
+  async (tx, { scope, trace }) => {
+    const traced = { act: actOf(act), trace };
+    const advanced = isId('payment', id) ? await advancePayment(context, tx, scope, id, traced) : null;
     if (!advanced) throw noSuchPayment();
     return { value: advanced, deed: { action: deeds[act.kind], subject: id, detail: {} } };
   };

@@ -2,7 +2,9 @@ import type { Scope } from '../../core/environment.ts';
 import { decide } from '../../core/payment/decide.ts';
 import { unreadHoldMs } from '../../core/payment/deriveState.ts';
 import type { Actions, Facts } from '../../core/payment/facts.ts';
+import { type ChainChange, lostAfter, noChange } from '../../core/payment/lostTransfers.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import { type ChainMoment, type Moment, readMoment } from '../../storage/chain/chains.ts';
 import type { StoredTransfer } from '../../storage/chain/transferSeals.ts';
 import { readTransfers } from '../../storage/chain/transfers.ts';
@@ -23,6 +25,9 @@ const straysAtOnce = 200;
 /** Adds a fact to the payment, or throws to refuse. */
 export type Act = (facts: Facts, nowMs: number, row: PaymentRow) => Partial<Actions>;
 
+/** What somebody does to a payment, and the trace of their request. */
+export type TracedAct = { readonly act?: Act | undefined; readonly trace?: TraceContext | null | undefined };
+
 /**
  * Native coin sent by a contract is found by balance, later than all other transfers. Once balances cannot be read for as
  * long as expiry may wait for them, the blocks decide, and the payment is flagged.
@@ -38,11 +43,13 @@ const planFor = (
   row: PaymentRow,
   transfers: readonly StoredTransfer[],
   moment: Moment,
-  options: { act: Act | undefined; strays: number },
+  options: TracedAct & { strays: number; change: ChainChange },
 ): Plan => {
   // Events are rendered from this row and never change.
   assertAuthentic(context, row);
-  assertGenuineTransfers(context, row, transfers);
+  const { gone, shown } = options.change;
+  const lostTransfers = lostAfter(row.lostTransfers, transfers, { gone: gone.get(row.id) ?? [], shown });
+  assertGenuineTransfers(context, { ...row, lostTransfers }, transfers);
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
   if (chain === undefined && transfers.length > 0) {
@@ -51,9 +58,17 @@ const planFor = (
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
   const caughtUpAt = (row.contract === null ? coinsReadUpTo(chain) : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
-  const { act } = options;
+  const { act, trace = null } = options;
   const facts = act ? { ...found, actions: { ...found.actions, ...act(found, nowMs, row) } } : found;
-  return planOutcome(context, { before: row, funds, facts, outcome: decide(facts, nowMs), nowMs });
+  return planOutcome(context, {
+    before: row,
+    funds,
+    facts,
+    outcome: decide(facts, nowMs),
+    nowMs,
+    trace,
+    lostTransfers,
+  });
 };
 
 export type AdvancedPayment = { readonly row: PaymentRow; readonly funds: Funds };
@@ -75,7 +90,7 @@ export const advancePayments = async (
   context: Context,
   tx: Queryable,
   keys: readonly PaymentKey[],
-  options: { whenLocked: 'wait' | 'skip'; act?: Act | undefined },
+  options: TracedAct & { whenLocked: 'wait' | 'skip'; change?: ChainChange },
 ): Promise<Advanced> => {
   const rows = await lockPayments(tx, keys, options.whenLocked);
   if (rows.length === 0) return { payments: [], written: 0, failed: [] };
@@ -83,11 +98,12 @@ export const advancePayments = async (
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
   const transfers = await readTransfers(tx, rows, strays + 1);
   const moment = await readMoment(tx, [...new Set(rows.map(({ caip2 }) => caip2))]);
+  const { change = noChange } = options;
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {
     try {
-      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { act: options.act, strays }));
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays, change }));
     } catch (error) {
       failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
     }
@@ -106,9 +122,12 @@ export const advancePayment = async (
   tx: Queryable,
   scope: Scope,
   id: string,
-  act?: Act,
+  traced: TracedAct = {},
 ): Promise<{ row: PaymentRow; funds: Funds } | null> => {
-  const { payments, failed } = await advancePayments(context, tx, [{ ...scope, id }], { whenLocked: 'wait', act });
+  const { payments, failed } = await advancePayments(context, tx, [{ ...scope, id }], {
+    whenLocked: 'wait',
+    ...traced,
+  });
   if (failed[0]) throw failed[0].error;
   return payments[0] ?? null;
 };

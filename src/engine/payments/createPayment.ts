@@ -4,6 +4,7 @@ import type { Environment, Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import { type Currency, findCurrency, type Network } from '../../core/registry/networks.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import { refuseUrlText } from '../../core/url.ts';
 import type { PaymentTerms } from '../../storage/access/accounts.ts';
 import { isUniqueViolation } from '../../storage/database.ts';
@@ -21,8 +22,8 @@ import { deriveAddress } from './paymentAddress.ts';
 import { noConfirmations, paymentObject, printPayment, renderEvent } from './paymentObject.ts';
 import { sealNewPayment } from './sealNewPayment.ts';
 
-/** The request of the API, with the source text of its metadata. */
-export type PaymentRequest = Omit<Requested, 'metadata'> & { metadata: string };
+/** The request of the API, with the source text of its metadata and its trace. */
+export type PaymentRequest = Omit<Requested, 'metadata'> & { metadata: string; trace: TraceContext | null };
 
 export type CreatePayment = (
   caller: PaymentTerms,
@@ -204,6 +205,7 @@ const build = async (
       lateWindowSeconds: caller.lateWindowSeconds,
       headNumber,
       ...createdEvent(context, environment, createdAtMs, body),
+      trace: request.trace,
       idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },
     }),
   };

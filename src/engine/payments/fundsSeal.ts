@@ -1,4 +1,5 @@
 import type { Heights } from '../../core/payment/facts.ts';
+import { broughtBack } from '../../core/payment/lostTransfers.ts';
 import { isTransferGenuine, type StoredTransfer } from '../../storage/chain/transferSeals.ts';
 import type { SealedChain } from '../../storage/chain/transfers.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
@@ -6,18 +7,19 @@ import type { Context } from '../context.ts';
 import { TamperedPayment } from './paymentAddress.ts';
 
 type Parts = Pick<Context, 'vault' | 'log'>;
-type Payment = Pick<PaymentRow, 'id' | 'accountId' | 'caip2' | 'contract' | 'address'>;
+type Payment = Pick<PaymentRow, 'id' | 'accountId' | 'caip2' | 'contract' | 'address' | 'lostTransfers'>;
 
 const isGenuine = ({ vault }: Parts, row: Payment, transfer: StoredTransfer): boolean =>
   transfer.stray === (transfer.caip2 !== row.caip2 || transfer.contract !== row.contract) &&
   isTransferGenuine(vault, transfer, row.address);
 
 /**
- * Call before transfers decide anything or are shown. Throws if one of them was changed in the database, or was written
- * there for another payment.
+ * Call before transfers decide anything or are shown. Throws if one of them was changed in the database, was written there
+ * for another payment, or counts although a reorganization took it.
  */
 export const assertGenuineTransfers = (parts: Parts, row: Payment, transfers: readonly StoredTransfer[]): void => {
-  const forged = transfers.filter(transfer => !isGenuine(parts, row, transfer)).map(({ key }) => key);
+  const changed = transfers.filter(transfer => !isGenuine(parts, row, transfer));
+  const forged = [...changed, ...broughtBack(row.lostTransfers, transfers)].map(({ key }) => key);
   if (forged.length === 0) return;
   parts.log.error(
     { forged: 'transfers', paymentId: row.id, accountId: row.accountId, transfers: forged },

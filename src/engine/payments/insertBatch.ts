@@ -23,7 +23,7 @@ type Outcomes = Map<string, InsertedPayment | Error>;
 const insertAll = async (context: Context, rows: NewPayment[]): Promise<Map<string, InsertedPayment>> => {
   for (let tried = 1; ; tried++) {
     try {
-      return await insertPayments(context.db, rows);
+      return await insertPayments(context.db, rows, context.keptHours);
     } catch (error) {
       if (!isContention(error) || tried === contentionTries) throw error;
     }

@@ -31,6 +31,7 @@ const eventTitles: Readonly<Record<string, string>> = {
 const actionTitles: Readonly<Record<string, string>> = {
   'payment.created': 'created the payment.',
   'payment.canceled': 'canceled the payment.',
+  'payment.erased': 'erased the personal data of the payment.',
   'payment.resolved': 'accepted the amount received as full payment.',
   'payment.simulated': 'simulated a payer on the local chain.',
   'payment.transfer_verified': 'decided that a transfer is real, which Florin could not verify.',

@@ -19,6 +19,7 @@ export const begun = {
   strayed: false,
   timeEndedAt: null,
   coveredNumber: null,
+  lostTransfers: null,
 } as const;
 
 const answerSeal = (vault: Vault, payment: UnsealedPayment): Buffer | null => {

@@ -29,7 +29,9 @@ const wrongToken = (context: Context, row: ShownPayment): { token: string | null
  */
 const endTime = async (context: Context, scope: Scope, id: string): Promise<void> => {
   const ended = await context.db.transaction(tx =>
-    advancePayment(context, tx, scope, id, (facts, nowMs) => ({ timeEndedAt: facts.actions.timeEndedAt ?? nowMs })),
+    advancePayment(context, tx, scope, id, {
+      act: (facts, nowMs) => ({ timeEndedAt: facts.actions.timeEndedAt ?? nowMs }),
+    }),
   );
   const endMs = Math.min(ended!.row.expiresAt.getTime(), ended!.row.timeEndedAt!.getTime());
   const nextSecondMs = (Math.floor(endMs / 1000) + 1) * 1000;

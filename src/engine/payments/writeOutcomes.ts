@@ -1,5 +1,6 @@
 import type { Outcome, Step } from '../../core/payment/decide.ts';
 import type { Facts } from '../../core/payment/facts.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import { markTransfers, type TransferMark } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { moveTotals } from '../../storage/payments/moveTotals.ts';
@@ -33,6 +34,7 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.wakeFrontier === b.wakeFrontier &&
   a.wakeNumber === b.wakeNumber &&
   a.coveredNumber === b.coveredNumber &&
+  a.lostTransfers === b.lostTransfers &&
   a.untold === b.untold &&
   a.awaitsRead === b.awaitsRead &&
   a.expiredUnread === b.expiredUnread &&
@@ -41,7 +43,11 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   sameTime(a.timeEndedAt, b.timeEndedAt) &&
   sameTime(a.wakeAt, b.wakeAt);
 
-const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, nowMs: number): NewEvent => {
+/** When an event happens, and the trace of the request that caused it. */
+type Cause = { readonly nowMs: number; readonly trace: TraceContext | null };
+
+const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, cause: Cause): NewEvent => {
+  const { nowMs, trace } = cause;
   const { id } = context.ids.next('event', nowMs);
   const { previous, sequence, event: type, status, exception } = step;
   const { environment } = row;
@@ -61,6 +67,7 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
   return {
     ...event,
     payment: row,
+    trace,
     seal: sealEvent(context.vault, { ...event, accountId, environment, paymentId }),
     callback:
       url === null ? null : { url, seal: sealCallback(context.vault, { accountId, environment, eventId: id, url }) },
@@ -83,7 +90,16 @@ const marksOf = ({ transfers }: Funds, { settled, steps }: Outcome): TransferMar
 const leavesUnreported = ({ transfers }: Funds, marks: readonly TransferMark[]): boolean =>
   transfers.filter(isUnreportedStray).length > marks.filter(({ told }) => told).length;
 
-const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome, untold: boolean): PaymentChange => ({
+type Decided = Cause & {
+  readonly before: PaymentRow;
+  readonly funds: Funds;
+  readonly facts: Facts;
+  readonly outcome: Outcome;
+  /** What the payment has lost once this is written. */
+  readonly lostTransfers: string | null;
+};
+
+const changeOf = ({ before, facts, outcome, lostTransfers }: Decided, untold: boolean): PaymentChange => ({
   status: before.status,
   exception: before.exception,
   sequence: before.sequence,
@@ -100,6 +116,7 @@ const changeOf = (before: PaymentRow, facts: Facts, outcome: Outcome, untold: bo
   strayed: before.strayed || outcome.steps.some(step => step.stray !== null),
   untold,
   coveredNumber: outcome.coveredNumber,
+  lostTransfers,
   wakeAt: dateOf(outcome.wakeAt),
   awaitsRead: outcome.awaitsRead,
   expiredUnread: outcome.expiredUnread,
@@ -119,6 +136,7 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   strayed: change.strayed,
   untold: change.untold,
   coveredNumber: change.coveredNumber,
+  lostTransfers: change.lostTransfers,
   wakeAt: change.wakeAt,
   awaitsRead: change.awaitsRead,
   expiredUnread: change.expiredUnread,
@@ -126,23 +144,16 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   wakeNumber: change.wakeBlock?.number ?? null,
 });
 
-type Decided = {
-  readonly before: PaymentRow;
-  readonly funds: Funds;
-  readonly facts: Facts;
-  readonly outcome: Outcome;
-  readonly nowMs: number;
-};
-
 const sealed = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): PaymentRow => ({
   ...row,
   seal: sealPayment(vault, row),
 });
 
 /** The writes of an outcome: one per step with its event, or one without an event if only figures changed. */
-export const planOutcome = (context: Context, { before, funds, facts, outcome, nowMs }: Decided): Plan => {
+export const planOutcome = (context: Context, decided: Decided): Plan => {
+  const { before, funds, outcome } = decided;
   const marks = marksOf(funds, outcome);
-  const change = changeOf(before, facts, outcome, leavesUnreported(funds, marks));
+  const change = changeOf(decided, leavesUnreported(funds, marks));
   let after = rowAfter(before, change);
   if (outcome.steps.length === 0) {
     if (isSame(before, after) && marks.length === 0) return { before, after: before, funds, writes: [], marks };
@@ -153,7 +164,10 @@ export const planOutcome = (context: Context, { before, funds, facts, outcome, n
   const writes = outcome.steps.map(step => {
     const { status, exception, sequence } = step;
     after = { ...after, status, exception, sequence };
-    return { change: { ...change, status, exception, sequence }, event: planEvent(context, after, view, step, nowMs) };
+    return {
+      change: { ...change, status, exception, sequence },
+      event: planEvent(context, after, view, step, decided),
+    };
   });
   return { before, after: sealed(context, after), funds, writes, marks };
 };

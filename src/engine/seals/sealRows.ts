@@ -1,7 +1,8 @@
 import type { Log } from '../../core/log.ts';
-import type { Queryable } from '../../storage/database.ts';
+import { type Progress, silentProgress } from '../../core/progress.ts';
+import { isOutOfTime, type Queryable } from '../../storage/database.ts';
 import { claimDeploymentValue, putDeploymentValue, readDeploymentValue } from '../../storage/deployment.ts';
-import { type LargeTable, readLargeRows, writeLargeSeals } from '../../storage/largeSeals.ts';
+import { countUnsealed, type LargeTable, readLargeRows, writeLargeSeals } from '../../storage/largeSeals.ts';
 import { readSealedRows, type SealedTableName, sealedTableNames, writeSeal } from '../../storage/seals.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { sealRegisters } from '../audit/register.ts';
@@ -10,15 +11,20 @@ import { largeTables } from './largeTables.ts';
 import { createSealKeeper } from './sealKeeper.ts';
 
 const pageRows = 1_000;
-const reportedRows = 100_000;
 
-type Parts = Pick<Context, 'db' | 'vault'> & { readonly log: Log };
+type Parts = Pick<Context, 'db' | 'vault'> & { readonly log: Log; readonly progress?: Progress };
+/** Is told how many rows were read, and how many of them were sealed. */
+type OnRows = (read: number, sealed: number) => void;
 /** Which rows get a seal: those without one, or every row; of some tables, or of all. */
 type Which = { readonly all: boolean; readonly tables?: (name: string) => boolean };
 
-const sealTable = async ({ db, vault, log }: Parts, table: SealedTableName, { all }: Which): Promise<number> => {
+const sealTable = async (
+  { db, vault, log }: Parts,
+  table: SealedTableName,
+  { all }: Which,
+  onRows: OnRows,
+): Promise<void> => {
   const keeper = createSealKeeper(vault, log);
-  let sealed = 0;
   for (let after: string | null = null; ; ) {
     const rows: Awaited<ReturnType<typeof readSealedRows>> = await readSealedRows(db, table, {
       after,
@@ -28,37 +34,62 @@ const sealTable = async ({ db, vault, log }: Parts, table: SealedTableName, { al
     await db.transaction(async tx => {
       for (const { text } of rows) await writeSeal(tx, keeper, table, text);
     });
-    sealed += rows.length;
-    if (rows.length < pageRows) return sealed;
+    onRows(rows.length, rows.length);
+    if (rows.length < pageRows) return;
     after = rows.at(-1)!.text;
   }
 };
 
-const sealLargeTable = async ({ db, vault, log }: Parts, large: LargeTable, { all }: Which): Promise<number> => {
+const sealLargeTable = async (
+  { db, vault }: Parts,
+  large: LargeTable,
+  { all }: Which,
+  onRows: OnRows,
+): Promise<void> => {
   const { table } = large;
-  let sealed = 0;
   for (let after: string | null = null; ; ) {
     const rows: Awaited<ReturnType<typeof readLargeRows>> = await readLargeRows(db, large, {
       after,
       limit: pageRows,
       all,
     });
-    const seals = rows.map(({ key, values }) => ({ key, seal: vault.rowSeal(table, values) }));
-    if (seals.length > 0) await writeLargeSeals(db, large, seals);
-    sealed += rows.length;
-    if (sealed % reportedRows < pageRows && sealed >= reportedRows) log.info({ table, sealed }, 'sealing rows');
-    if (rows.length < pageRows) return sealed;
+    const seals = rows.flatMap(({ key, values }) =>
+      values === null ? [] : [{ key, seal: vault.rowSeal(table, values) }],
+    );
+    if (seals.length > 0) await writeLargeSeals(db, large, seals, all);
+    onRows(rows.length, seals.length);
+    if (rows.length < pageRows) return;
     after = rows.at(-1)!.key;
+  }
+};
+
+/** How many rows of these tables lack a seal; null if it takes too long to count them. */
+const countLacking = async ({ db }: Parts, { tables = () => true, all }: Which): Promise<number | null> => {
+  const wanted = [...sealedTableNames.map(table => ({ table })), ...largeTables].filter(({ table }) => tables(table));
+  try {
+    let total = 0;
+    for (const each of wanted) total += await countUnsealed(db, each, all);
+    return total;
+  } catch (error) {
+    if (isOutOfTime(error)) return null;
+    throw error;
   }
 };
 
 /** Seals rows as they are: their content is believed. Returns how many. */
 export const sealRows = async (context: Parts, which: Which): Promise<number> => {
-  let sealed = 0;
   const { tables = () => true } = which;
-  for (const table of sealedTableNames.filter(tables)) sealed += await sealTable(context, table, which);
+  const { progress = silentProgress } = context;
+  const of = await countLacking(context, which);
+  let [read, sealed] = [0, 0];
+  const onRows: OnRows = (more, moreSealed) => {
+    read += more;
+    sealed += moreSealed;
+    if (more > 0) progress({ message: 'sealing rows', done: read, of });
+  };
+  for (const table of sealedTableNames.filter(tables)) await sealTable(context, table, which, onRows);
   for (const large of largeTables.filter(({ table }) => tables(table))) {
-    sealed += await sealLargeTable(context, large, which);
+    await sealLargeTable(context, large, which, onRows);
   }
   return sealed;
 };

@@ -15,7 +15,7 @@ export const triggerEvent = async (
 ): Promise<{ id: string; endpoints: number }> => {
   const { id, ms: atMs } = context.ids.next('event', context.clock.nowMs());
   const body = renderTestEvent(settings, { id, type, atMs, environment: scope.environment, endpointId: null });
-  const event = accountEvent(context.vault, scope, { id, type, body, createdAt: new Date(atMs) });
+  const event = accountEvent(context.vault, scope, { id, type, body, createdAt: new Date(atMs), trace: null });
   const endpoints = await insertAccountEvent(context.db, scope, event);
   return { id, endpoints };
 };

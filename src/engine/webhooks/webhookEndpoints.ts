@@ -3,6 +3,7 @@ import type { Scope } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { isId } from '../../core/ids.ts';
 import type { EventType } from '../../core/payment/states.ts';
+import { keptTrace, type TraceContext } from '../../core/traceContext.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   announceEndpoint,
@@ -156,6 +157,9 @@ export const revealSecret =
     return { value: secret, deed: { action: 'secret.revealed', subject: id, detail: { url: row.url } } };
   };
 
+/** Which event to send, and the trace of the request that asks for it. */
+type TestOf = { readonly type: EventType; readonly trace: TraceContext | null };
+
 /**
  * Sends a signed test event now and returns the result. Also works for disabled endpoints, so that merchants can test
  * them.
@@ -164,7 +168,7 @@ export const sendTest = async (
   context: Context,
   scope: Scope,
   row: EndpointRow,
-  type: EventType,
+  { type, trace }: TestOf,
 ): Promise<TestResult> => {
   const { environment } = scope;
   const { id: eventId, ms: atMs } = context.ids.next('event', context.clock.nowMs());
@@ -176,6 +180,7 @@ export const sendTest = async (
     eventId,
     atMs,
     body: renderTestEvent(context.environments[environment], event),
+    trace: trace && keptTrace(trace),
   });
   if (outcome.delivered) await markEndpointTested(context.db, scope, row.id);
   return { eventId, ...outcome };
@@ -185,11 +190,11 @@ export const testEndpoint = async (
   context: Context,
   scope: Scope,
   id: string,
-  type: EventType,
+  test: TestOf,
   idempotency: IdempotentRequest | null,
 ): Promise<Answer> => {
   const row = await findEndpoint(context, scope, id);
   return idempotentlyHeld(context, scope, idempotency, async () => ({
-    body: JSON.stringify(await sendTest(context, scope, row, type)),
+    body: JSON.stringify(await sendTest(context, scope, row, test)),
   }));
 };

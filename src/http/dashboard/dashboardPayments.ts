@@ -159,7 +159,7 @@ const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardR
       if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
       assertRegister(context, terms.register);
       // Creating answers with the bytes that an Idempotency-Key would keep.
-      return JSON.parse((await createPayment(terms, { ...body, metadata: '{}' }, null)).body) as Payment;
+      return JSON.parse((await createPayment(terms, { ...body, metadata: '{}', trace: null }, null)).body) as Payment;
     },
   }),
   route({

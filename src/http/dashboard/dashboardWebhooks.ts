@@ -43,7 +43,7 @@ const testKind = Type.Object({ type: Type.Enum([...eventTypes]) }, strict);
 const range = Type.Object({ from: Type.String({ maxLength: 64 }), to: Type.String({ maxLength: 64 }) }, strict);
 
 const test = async (context: Context, scope: Scope, row: EndpointRow, type: EventType): Promise<ShownTestResult> => {
-  const { eventId: _, ...result } = await sendTest(context, scope, row, type);
+  const { eventId: _, ...result } = await sendTest(context, scope, row, { type, trace: null });
   return result;
 };
 

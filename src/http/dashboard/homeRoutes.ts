@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { readBackups } from '../../engine/access/readBackups.ts';
 import { readGoLive } from '../../engine/access/readGoLive.ts';
 import type { Context } from '../../engine/context.ts';
 import { readHome } from '../../engine/payments/readHome.ts';
@@ -7,7 +8,7 @@ import { type DashboardRoute, route } from './dashboardRoute.ts';
 const defaultDays = 30;
 const mostDays = 366;
 
-/** The home page with its figures, and the checklist for going live. */
+/** The home page with its figures and backups, and the checklist for going live. */
 export const homeRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'GET /home',
@@ -19,5 +20,10 @@ export const homeRoutes = (context: Context): DashboardRoute[] => [
     name: 'GET /go-live',
     action: 'payments.read',
     handle: call => readGoLive(context, call.scope.accountId),
+  }),
+  route({
+    name: 'GET /backups',
+    action: 'backups.read',
+    handle: () => readBackups(context),
   }),
 ];

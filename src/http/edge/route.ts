@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { KeyAction } from '../../core/access/rights.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
+import type { TraceContext } from '../../core/traceContext.ts';
 import type { Acting } from '../../engine/audit/acting.ts';
 import { keyActor } from '../../engine/audit/audit.ts';
 import type { Caller } from '../../storage/access/accounts.ts';
@@ -19,6 +20,8 @@ export type Call = {
   readonly body: Body | undefined;
   /** The caller; null on public routes without a key. */
   readonly caller: Caller | null;
+  /** Of the request's `traceparent`; null if it has none. */
+  readonly trace: TraceContext | null;
   readonly request: FastifyRequest;
 };
 
@@ -96,5 +99,5 @@ export const scopeOf = (call: Call): Scope => callerOf(call);
 /** The key as the actor in the audit log. */
 export const actingOf = (call: Call): Acting => {
   const { accountId, environment, keyId } = callerOf(call);
-  return { scope: { accountId, environment }, actor: keyActor(keyId), address: call.address };
+  return { scope: { accountId, environment }, actor: keyActor(keyId), address: call.address, trace: call.trace };
 };

@@ -5,7 +5,7 @@ import { rights } from '../../core/access/rights.ts';
 import type { Environment } from '../../core/environment.ts';
 import { errorBody, FlorinError, invalid } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { parseTraceparent } from '../../core/traceContext.ts';
+import { parseTraceparent, type TraceContext } from '../../core/traceContext.ts';
 import type { Caller } from '../../storage/access/accounts.ts';
 import { isUnavailable } from '../../storage/database.ts';
 import { type Authentication, type AuthenticationOptions, createAuthentication } from './authenticate.ts';
@@ -57,7 +57,7 @@ type State = {
   environment: Environment;
   address: string;
   caller: Caller | null;
-  traceId: string | null;
+  trace: TraceContext | null;
   /** Headers to add to the response. */
   headers: AnswerHeaders;
   isNoted: boolean;
@@ -177,7 +177,7 @@ const register = (app: FastifyInstance, route: Route, { enter, authentication }:
     },
     ...(route.query || route.bodyOptional ? { preValidation: prepareInput(route) } : {}),
     handler: async (request: FlorinRequest, reply) => {
-      const { environment, address, caller } = request[stateKey]!;
+      const { environment, address, caller, trace } = request[stateKey]!;
       const answer = await route.handle({
         environment,
         address,
@@ -186,6 +186,7 @@ const register = (app: FastifyInstance, route: Route, { enter, authentication }:
         query: request.query,
         body: bodyOf(request),
         caller,
+        trace,
         request,
       });
       try {
@@ -215,7 +216,7 @@ const createNote =
       accountId: state.caller?.accountId ?? null,
       keyId: state.caller?.keyId ?? null,
     };
-    if (state.traceId !== null) line.traceId = state.traceId;
+    if (state.trace !== null) line.traceId = state.trace.traceId;
     access(line);
   };
 
@@ -227,9 +228,9 @@ const createBegin = ({ trustedProxies, headersFor, strictTransport }: ServerOpti
     const environment = (request.raw as Incoming).environment ?? 'sandbox';
     const headers: AnswerHeaders = ['x-request-id', request.id, ...usualHeaders, ...headersFor(request, route)];
     if (strictTransport(environment)) headers.push('strict-transport-security', 'max-age=31536000');
-    const traceId = parseTraceparent(request.headers.traceparent)?.traceId ?? null;
+    const trace = parseTraceparent(request.headers.traceparent);
     const startedMs = performance.now();
-    request[stateKey] = { startedMs, route, environment, address, caller: null, traceId, headers, isNoted: false };
+    request[stateKey] = { startedMs, route, environment, address, caller: null, trace, headers, isNoted: false };
     return proto;
   };
 };

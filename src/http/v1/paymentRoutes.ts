@@ -55,7 +55,8 @@ const act = (context: Context, call: Call, asked: MerchantAct): Promise<Reply> =
     context,
     actingOf(call),
     {
-      key: idempotencyOf(call, call.request.url),
+      // Not the URL as it was sent: an escaped spelling of the same path is the same route.
+      key: idempotencyOf(call, `/v1/payments/${call.params.id}/${asked.kind}`),
       print: ({ row, funds }) => ({ body: printPayment(readPaymentRow(context, row, funds)) }),
     },
     actOnPayment(context, call.params.id!, asked),
@@ -78,7 +79,8 @@ export const paymentRoutes = (
     handle: call => {
       const { metadata: _, ...request } = call.body!.value as schemas.PaymentRequest;
       const metadata = metadataSource(call.body!.text);
-      return createPayment(callerOf(call), { ...request, metadata }, idempotencyOf(call, '/v1/payments'));
+      const { trace } = call;
+      return createPayment(callerOf(call), { ...request, metadata, trace }, idempotencyOf(call, '/v1/payments'));
     },
   },
   {

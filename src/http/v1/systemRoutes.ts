@@ -86,6 +86,7 @@ export const systemRoutes = (
             stopping: { status: statusIf(!isStopping()) },
             ...(answers ? parts : unknownParts),
           },
+          checks: { database: statusIf(answers), stopping: isStopping() },
         };
         return { status: ready ? 200 : 503, body: JSON.stringify(body) };
       },

@@ -114,7 +114,8 @@ const actingRoutes = (context: Context): ApiRoute[] => [
     answer: schemas.testResult,
     handle: call => {
       const { type = 'webhook.test' } = (call.body?.value ?? {}) as schemas.TestRequest;
-      return testEndpoint(context, scopeOf(call), call.params.id!, type, idempotencyOf(call, call.request.url));
+      const test = { type, trace: call.trace };
+      return testEndpoint(context, scopeOf(call), call.params.id!, test, idempotencyOf(call, call.request.url));
     },
   },
   {

@@ -21,10 +21,10 @@ const controls = new Set(['debug_traceTransaction', 'evm_mine', 'evm_revert', 'e
 const notSupported: RpcOutcome = { error: { code: -32601, message: 'This method is not supported.' } };
 const isSupported = (method: string): boolean => /^(eth|net|web3)_/.test(method) || controls.has(method);
 
-/** Called now and then with the number of journal records replayed. */
+/** Called now and then with the number of blocks replayed. */
 export type OnReplay = (done: number, all: number) => void;
 
-const progressStep = 1_000;
+const progressStep = 100;
 
 export type ChainOptions = {
   readonly tokens: readonly DevToken[];
@@ -216,13 +216,16 @@ const identify = async (
 
 /** Replays the recorded blocks and checks that they are the same. */
 const replay = async (send: Send, records: readonly ChainRecord[], onReplay: OnReplay): Promise<void> => {
-  for (const [at, record] of records.entries()) {
-    if (at % progressStep === 0) onReplay(at, records.length);
+  const all = records.filter(({ kind }) => kind === 'block').length;
+  let done = 0;
+  for (const record of records) {
     if (record.kind === 'genesis') continue;
     if (record.kind === 'balance') {
       await sendOrThrow(send, 'hardhat_setBalance', [record.address, record.value]);
       continue;
     }
+    if (done % progressStep === 0) onReplay(done, all);
+    done += 1;
     await sendOrThrow(send, 'hardhat_setPrevRandao', [record.prevRandao]);
     for (const raw of record.transactions) await sendOrThrow(send, 'eth_sendRawTransaction', [raw]);
     await sendOrThrow(send, 'evm_mine', [record.timestamp]);

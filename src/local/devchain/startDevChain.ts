@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DevToken } from '../../chains/evm/deployments.ts';
 import type { Log } from '../../core/log.ts';
+import { type Progress, silentProgress } from '../../core/progress.ts';
 import { writeFileAtomically } from '../writeFileAtomically.ts';
 import { type DevNode, launchNode } from './launchNode.ts';
 import type { NodeProgress } from './node.ts';
@@ -22,6 +23,8 @@ export type DevChainOptions = {
   readonly emptyBlockIntervalMs?: number | undefined;
   /** Makes this chain differ from those of other data directories, from the first block on. */
   readonly identity?: string;
+  /** Is told how far a replay is. */
+  readonly progress?: Progress;
 };
 
 const firstDelayMs = 100;
@@ -31,7 +34,7 @@ const steadyAfterMs = 60_000;
 
 /** Runs the dev chain in a process of its own and restarts it when it dies, until stopped. */
 export const startDevChain = async (options: DevChainOptions): Promise<DevChain> => {
-  const { dataDir, log, tokens, emptyBlockIntervalMs = 1_000, identity } = options;
+  const { dataDir, log, tokens, emptyBlockIntervalMs = 1_000, identity, progress = silentProgress } = options;
   const recordPath = join(dataDir, 'devchain.json');
   const journalPath = join(dataDir, 'devchain.journal');
   const stopping = new AbortController();
@@ -39,9 +42,8 @@ export const startDevChain = async (options: DevChainOptions): Promise<DevChain>
 
   const launch = async (port: number): Promise<DevNode> => {
     const startedAt = new Date();
-    const onProgress = (progress: NodeProgress): void => {
-      if (progress.done > 0) log.info(progress, 'replaying the dev chain journal');
-    };
+    const onProgress = ({ done, all }: NodeProgress): void =>
+      progress({ message: 'replaying blocks of the local chain', done, of: all });
     const start = { port, tokens, emptyBlockIntervalMs, journalPath, identity };
     const unrecorded = new AbortController();
     const node = await launchNode(start, onProgress, AbortSignal.any([stopping.signal, unrecorded.signal]));

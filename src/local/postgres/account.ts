@@ -1,4 +1,4 @@
-import { lchown, lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { lchown, lstat, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../../core/errorCode.ts';
 import type { Log } from '../../core/log.ts';
@@ -10,6 +10,7 @@ import { runCommand } from './runCommand.ts';
 export type Account =
   | { readonly kind: 'self' }
   | { readonly kind: 'user'; readonly uid: number; readonly gid: number }
+  | { readonly kind: 'named'; readonly passwd: string; readonly group: string }
   | { readonly kind: 'namespace' };
 
 export type ServerAccount = { readonly account: Account; readonly majorVersion: string };
@@ -23,6 +24,11 @@ export const invokeAs = (account: Account, command: string, args: readonly strin
   if (account.kind === 'namespace') {
     return { command: 'unshare', args: [...namespaceCommand, command, ...args], identity: {} };
   }
+  if (account.kind === 'named') {
+    const { passwd, group } = account;
+    const names = ['LD_PRELOAD=libnss_wrapper.so', `NSS_WRAPPER_PASSWD=${passwd}`, `NSS_WRAPPER_GROUP=${group}`];
+    return { command: 'env', args: [...names, command, ...args], identity: {} };
+  }
   const identity = account.kind === 'user' ? { uid: account.uid, gid: account.gid } : {};
   return { command, args: [...args], identity };
 };
@@ -34,7 +40,7 @@ export const chooseAccount = async (
   log: Log,
 ): Promise<ServerAccount> => {
   const refusals: string[] = [];
-  for (const account of await candidates(files, binaries)) {
+  for await (const account of candidates(files, binaries)) {
     const script = 'id -un >/dev/null && cd "$1" && exec "$2" --version';
     const trial = invokeAs(account, '/bin/sh', ['-c', script, 'sh', files.directory, binaries.postgres]);
     const options = { ...trial.identity, env: binaries.environment, timeoutMs: 30_000 };
@@ -52,17 +58,32 @@ export const chooseAccount = async (
   );
 };
 
-const candidates = async (files: PostgresFiles, binaries: PostgresBinaries): Promise<Account[]> => {
-  if (!isRoot()) return [{ kind: 'self' }, { kind: 'namespace' }];
-  // The owner of the existing files comes first, so that they keep their owner from one start to the next.
-  const owners = [
-    await ownerOf(files.cluster),
-    await ownerOf(files.directory),
-    await findNobody(),
-    await ownerOf(binaries.root),
-  ];
-  const users = owners.filter(owner => owner !== null && owner.uid !== 0);
-  return [...users.map(owner => ({ kind: 'user' as const, ...owner! })), { kind: 'namespace' }];
+async function* candidates(files: PostgresFiles, binaries: PostgresBinaries): AsyncGenerator<Account> {
+  if (isRoot()) {
+    // The owner of the existing files comes first, so that they keep their owner from one start to the next.
+    const owners = [
+      await ownerOf(files.cluster),
+      await ownerOf(files.directory),
+      await findNobody(),
+      await ownerOf(binaries.root),
+    ];
+    for (const owner of owners) if (owner !== null && owner.uid !== 0) yield { kind: 'user', ...owner };
+  } else {
+    yield { kind: 'self' };
+    yield await nameOurselves(files);
+  }
+  yield { kind: 'namespace' };
+}
+
+/**
+ * In a container, the user may be a number that no passwd file knows, and PostgreSQL does not run without a name. Where
+ * libnss_wrapper is installed, as in our image, it gets one from files of its own.
+ */
+const nameOurselves = async ({ passwd, group }: PostgresFiles): Promise<Account> => {
+  const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
+  await writeFile(passwd, `florin:x:${uid}:${gid}:Florin:/:/bin/sh\n`, { mode: 0o600 });
+  await writeFile(group, `florin:x:${gid}:\n`, { mode: 0o600 });
+  return { kind: 'named', passwd, group };
 };
 
 const ownerOf = async (path: string): Promise<{ uid: number; gid: number } | null> => {
@@ -83,6 +104,7 @@ const findNobody = async (): Promise<{ uid: number; gid: number }> => {
 
 const describe = (account: Account): string => {
   if (account.kind === 'user') return `user ${account.uid}`;
+  if (account.kind === 'named') return 'this user, named by libnss_wrapper';
   return account.kind === 'self' ? 'this user' : 'a user namespace';
 };
 

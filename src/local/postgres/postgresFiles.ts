@@ -10,6 +10,9 @@ export type PostgresFiles = {
   readonly passwords: string;
   readonly serverLog: string;
   readonly links: string;
+  /** The name of a user that the system does not know. */
+  readonly passwd: string;
+  readonly group: string;
 };
 
 export const isRoot = () => process.geteuid?.() === 0;
@@ -26,6 +29,8 @@ export const postgresFiles = (dataDir: string): PostgresFiles => {
     passwords: join(directory, 'passwords.json'),
     serverLog: join(directory, 'server.log'),
     links: join(directory, 'lib'),
+    passwd: join(directory, 'passwd'),
+    group: join(directory, 'group'),
   };
 };
 

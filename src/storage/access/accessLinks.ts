@@ -64,6 +64,16 @@ export const spendAccessLink = async (
   kind: AccessLink['kind'],
 ): Promise<AccessLink | null> => (await tx.query<AccessLink>(useStatement, [tokenHash, kind]))[0] ?? null;
 
+const endedStatement = {
+  name: 'link-ended',
+  text: `select exists (select from audit_log l where l.account_id = $1
+    and (l.action = 'person.joined' and l.detail ->> 'link' = $2
+      or l.action = 'invitation.withdrawn' and l.subject = $2)) as ended`,
+};
+/** Whether the link was used or withdrawn according to the audit log: a seal cannot show that an open one was put back. */
+export const isLinkEnded = async (db: Queryable, { accountId, id }: AccessLink): Promise<boolean> =>
+  (await db.query<{ ended: boolean }>(endedStatement, [accountId, id]))[0]!.ended;
+
 const listStatement = {
   name: 'link-list-invitations',
   text: `select ${read} from access_links t where t.account_id = $1 and t.kind = 'invitation' and ${isOpen}

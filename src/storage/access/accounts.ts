@@ -37,6 +37,13 @@ export const listAccounts = (db: Queryable): Promise<AccountRow[]> => db.query<A
 /** Read from the list, because a forged account before it must not hide it. */
 export const firstAccount = async (db: Queryable): Promise<AccountRow | null> => (await listAccounts(db))[0] ?? null;
 
+const onlyAccountStatement = {
+  name: 'accounts-only',
+  text: `select count(*) = 1 as "isOnly" from (select from accounts limit 2) as counted`,
+};
+export const isOnlyAccount = async (db: Queryable): Promise<boolean> =>
+  (await db.query<{ isOnly: boolean }>(onlyAccountStatement))[0]!.isOnly;
+
 const readAccountStatement = { name: 'account-read', text: `select ${accountColumns} from accounts a where a.id = $1` };
 export const readAccount = async (db: Queryable, id: string): Promise<AccountRow | null> =>
   (await db.query<AccountRow>(readAccountStatement, [id]))[0] ?? null;

@@ -23,3 +23,13 @@ const readinessStatement = {
 /** Only shown, so forged rows count too. */
 export const readReadiness = async (db: Queryable, accountId: string): Promise<Readiness> =>
   (await db.query<Row & Readiness>(readinessStatement, [accountId]))[0]!;
+
+const firstPaymentStatement = {
+  name: 'go-live-first-payment',
+  text: `select exists (
+      select from payments where account_id = $1 and environment = 'production' and status = 'completed'
+    ) as completed`,
+};
+/** Whether a live payment was ever completed and still is. */
+export const hasLivePayment = async (db: Queryable, accountId: string): Promise<boolean> =>
+  (await db.query<Row & { completed: boolean }>(firstPaymentStatement, [accountId]))[0]!.completed;

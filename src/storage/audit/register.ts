@@ -14,6 +14,24 @@ const registeredTables = [
 ] as const satisfies readonly SealedTableName[];
 type RegisteredTable = (typeof registeredTables)[number];
 
+/**
+ * The column that says that a row has ended. Registers leave such rows out: there may be any number of them, and each
+ * request of a key reads the register. An earlier row that had not ended is still noticed when it is put back.
+ */
+const endColumns: Partial<Record<SealedTableName, string>> = {
+  api_keys: 'revoked_at',
+  memberships: 'removed_at',
+  webhook_endpoints: 'deleted_at',
+};
+const isListed = (table: RegisteredTable): string => {
+  const column = endColumns[table];
+  return column === undefined ? '' : ` and r.${column} is null`;
+};
+const hasEnded = (table: SealedTableName, text: string): boolean => {
+  const column = endColumns[table];
+  return column !== undefined && column in (JSON.parse(text) as Record<string, unknown>);
+};
+
 export const isRegistered = (table: string): table is RegisteredTable =>
   (registeredTables as readonly string[]).includes(table);
 
@@ -23,11 +41,17 @@ const digits = 32;
 const lineOf = (table: SealedTableName, text: string): string =>
   `${table} ${createHash('sha256').update(text).digest('hex').slice(0, digits)}`;
 
-const registerText = (accountId: string): string => `(select coalesce(string_agg(line, E'\\n' order by line), '') from (
+/** Named with their schema, as in seals: other functions could answer with the register of before. */
+const sha256 = (text: string): string =>
+  `pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(${text}, 'UTF8')), 'hex')`;
+
+const registerText = (
+  accountId: string,
+): string => `(select coalesce(pg_catalog.string_agg(line, E'\\n' order by line), '') from (
     ${registeredTables
       .map(
-        table => `select ('${table} ' || left(encode(pg_catalog.sha256(convert_to(${sealedText(table, 'r')}, 'UTF8')), 'hex'), ${digits}))
-        collate "C" as line from ${table} r where r.account_id = ${accountId}`,
+        table => `select ('${table} ' || pg_catalog.left(${sha256(sealedText(table, 'r'))}, ${digits}))
+        collate "C" as line from ${table} r where r.account_id = ${accountId}${isListed(table)}`,
       )
       .join(' union all ')}
   ) lines)`;
@@ -45,9 +69,9 @@ export type RegisterState = {
 
 /** For a `select`: the state of an account's register, read at the same moment as the rows that are used. */
 export const registerState = (accountId: string): string => `(
-    select json_build_object('accountId', h.account_id, 'sequence', h.sequence::text, 'hash', encode(h.hash, 'hex'),
-      'seal', encode(h.row_seal, 'hex'),
-      'digest', encode(pg_catalog.sha256(convert_to(${registerText('h.account_id')}, 'UTF8')), 'hex'))
+    select pg_catalog.json_build_object('accountId', h.account_id, 'sequence', h.sequence::text,
+      'hash', pg_catalog.encode(h.hash, 'hex'), 'seal', pg_catalog.encode(h.row_seal, 'hex'),
+      'digest', ${sha256(registerText('h.account_id'))})
     from audit_heads h where h.account_id = ${accountId})`;
 
 /** `keptDigest` is of the register as the end of the log has it, to compare with the next one. */
@@ -60,7 +84,7 @@ export type AccountRegister = Row & {
 const stateStatement = {
   name: 'register-states',
   text: `select a.id as "accountId", ${registerState('a.id')} as state,
-      (select encode(pg_catalog.sha256(convert_to(h.register, 'UTF8')), 'hex') from audit_heads h
+      (select ${sha256('h.register')} from audit_heads h
         where h.account_id = a.id) as "keptDigest"
     from accounts a
     where ($1::text[] is null or a.id = any($1)) and ($2::text is null or a.id > $2) order by a.id limit $3`,
@@ -99,7 +123,7 @@ export const expectedRegister = (tx: Queryable, before: string, accountId: strin
     if (change.accountId !== accountId) continue;
     const old = change.before === null ? -1 : lines.indexOf(lineOf(change.table, change.before));
     if (old >= 0) lines.splice(old, 1);
-    lines.push(lineOf(change.table, change.after));
+    if (!hasEnded(change.table, change.after)) lines.push(lineOf(change.table, change.after));
   }
   return lines.sort().join('\n');
 };

@@ -100,17 +100,22 @@ const orphanBlocksStatement = {
   text: `with gone as (
       update blocks set canonical = false where caip2 = $1 and number > $2 and canonical returning hash
     )
-    select distinct t.account_id as "accountId", t.environment, t.payment_id as id
-    from gone g join transfers t on t.caip2 = $1 and t.block_number > $2 and t.block_hash = g.hash`,
+    select t.account_id as "accountId", t.environment, t.payment_id as id,
+      coalesce(array_agg(t.key) filter (where not t.stray), '{}') as keys
+    from gone g join transfers t on t.caip2 = $1 and t.block_number > $2 and t.block_hash = g.hash
+    group by t.account_id, t.environment, t.payment_id`,
 };
-/** Orphans the blocks above a height with everything in them. Returns the payments that had transfers there. */
+/** A payment that had transfers in orphaned blocks, with the keys of those that counted. */
+export type LosingPayment = PaymentKey & { readonly keys: readonly string[] };
+
+/** Orphans the blocks above a height with everything in them. */
 export const orphanBlocks = async (
   tx: Queryable,
   sealer: RowSealer,
   caip2: string,
   above: number,
-): Promise<PaymentKey[]> => {
-  const touched = await tx.query<PaymentKey>(orphanBlocksStatement, [caip2, above]);
+): Promise<LosingPayment[]> => {
+  const touched = await tx.query<Row & LosingPayment>(orphanBlocksStatement, [caip2, above]);
   await supersedeCoins(tx, sealer, caip2, above);
   return touched;
 };

@@ -1,5 +1,7 @@
+import { keptTrace, type TraceContext } from '../../core/traceContext.ts';
 import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
+import { promisedHours } from '../idempotency.ts';
 import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
 import type { PaymentTerms, StoredTier } from './payments.ts';
 
@@ -14,6 +16,7 @@ export type UnsealedPayment = PaymentTerms & {
   expiresAtMs: number;
   eventId: string;
   eventBody: string;
+  trace: TraceContext | null;
   idempotency: { key: string; bodyHash: Buffer; response: string } | null;
 };
 
@@ -66,6 +69,7 @@ const input = columns<NewPayment>({
   event_id: ['text', p => p.eventId],
   event_body: ['text', p => p.eventBody],
   event_seal: ['bytea', p => p.seals.event],
+  event_trace: ['text', p => p.trace && keptTrace(p.trace)],
   callback_seal: ['bytea', p => p.seals.callback],
   key: ['text', p => p.idempotency?.key ?? null],
   body_hash: ['bytea', p => p.idempotency?.bodyHash ?? null],
@@ -98,7 +102,7 @@ const insertPaymentsStatement = {
     on conflict (account_id, environment, route, key) do update set body_hash = excluded.body_hash,
       resource_id = excluded.resource_id, status = excluded.status, response = excluded.response,
       sealed_response = null, held_until = null, row_seal = excluded.row_seal, created_at = excluded.created_at
-    where k.created_at <= excluded.created_at - interval '24 hours'
+    where k.created_at <= excluded.created_at - $${input.next} * interval '1 hour'
     returning resource_id
   ), fresh as (
     insert into payments (${namesOf(terms)}, created_at, expires_at, wake_at)
@@ -106,9 +110,9 @@ const insertPaymentsStatement = {
     from stamped where (key is null and id not in (select id from taken)) or id in (select resource_id from kept)
     returning account_id, environment, id, currency, network, created_at
   ), announced as (
-    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, row_seal, created_at)
+    insert into events (account_id, environment, id, payment_id, sequence, type, status, body, row_seal, trace, created_at)
     select s.account_id, s.environment, s.event_id, s.id, 1, 'payment.created', 'pending', s.event_body, s.event_seal,
-      s.created_at
+      s.event_trace, s.created_at
     from fresh f join stamped s using (id)
     returning account_id, environment, id, payment_id, created_at
   ), to_endpoints as (
@@ -141,8 +145,9 @@ export type InsertedPayment =
 export const insertPayments = async (
   db: Queryable,
   payments: readonly NewPayment[],
+  keptHours = promisedHours,
 ): Promise<Map<string, InsertedPayment>> => {
-  const values = input.values(payments);
+  const values = [...input.values(payments), keptHours];
   const rows = await db.query<{ id: string; existing: string | null }>(insertPaymentsStatement, values);
   const outcomes = new Map<string, InsertedPayment>(payments.map(payment => [payment.id, { kind: 'key_taken' }]));
   for (const { id, existing } of rows) {

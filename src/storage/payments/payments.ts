@@ -48,6 +48,8 @@ type PaymentState = {
   timeEndedAt: Date | null;
   /** The block in which the funds reached the required amount; null while they do not. */
   coveredNumber: number | null;
+  /** Keys of transfers that reorganizations took, separated by spaces; null while there are none. */
+  lostTransfers: string | null;
 };
 
 type PaymentProgress = PaymentState & {
@@ -103,7 +105,7 @@ export const paymentColumns = `p.account_id as "accountId", p.environment, p.id,
   p.canceled_at as "canceledAt", p.sequence, p.detected, p.strayed, p.untold, p.time_ended_at as "timeEndedAt",
   p.covered_number::float8 as "coveredNumber", p.wake_at as "wakeAt", p.wake_frontier as "wakeFrontier", p.wake_number::float8 as "wakeNumber",
   p.balance_checked_at as "balanceCheckedAt", p.awaits_read as "awaitsRead", p.expired_unread as "expiredUnread",
-  p.head_number as "headNumber", p.row_seal as seal`;
+  p.head_number as "headNumber", p.lost_transfers as "lostTransfers", p.row_seal as seal`;
 
 export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
 
@@ -215,6 +217,7 @@ const state: Fields<Changed> = {
   untold: ['boolean', c => c.change.untold],
   time_ended_at: ['timestamptz', c => c.change.timeEndedAt],
   covered_number: ['bigint', c => c.change.coveredNumber],
+  lost_transfers: ['text', c => c.change.lostTransfers],
   wake_at: ['timestamptz', c => c.change.wakeAt],
   wake_frontier: ['text', c => c.change.wakeBlock?.frontier ?? null],
   wake_number: ['bigint', c => c.change.wakeBlock?.number ?? null],

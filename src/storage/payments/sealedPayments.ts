@@ -52,6 +52,7 @@ const fields: SealedFields<SealedPayment> = {
   strayed: ['text', p => String(p.strayed)],
   time_ended_at: ['time', p => msOf(p.timeEndedAt)],
   covered_number: ['text', p => textOf(p.coveredNumber)],
+  lost_transfers: ['text', p => p.lostTransfers],
 };
 
 export const sealedPayments: LargeTable = {

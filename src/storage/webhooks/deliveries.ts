@@ -109,6 +109,8 @@ export type ClaimedDelivery = Row &
   EventOfDelivery & {
     claim: string;
     failures: number;
+    /** Of the request that caused the event, as it is kept. */
+    trace: string | null;
     /**
      * The endpoint's secrets, newest first, or the account's callback secret: encrypted, in base64, separated by
      * spaces.
@@ -165,7 +167,7 @@ const claimStatement = {
       returning d.account_id, d.environment, d.id, d.claim, d.failures, d.event_id, d.endpoint_id,
         d.callback_url, d.row_seal, ${targetOfRow} as target
     )
-    select w.target, c.id, c.claim, c.failures, coalesce(w.url, c.callback_url) as url, ${eventOfDelivery('c')},
+    select w.target, c.id, c.claim, c.failures, coalesce(w.url, c.callback_url) as url, ${eventOfDelivery('c')}, e.trace,
       w.endpoint_text as "endpointText", w.endpoint_seal as "endpointSeal",
       case when c.endpoint_id is not null then w.secrets else (
         select encode(s.callback_secret, 'base64') from account_settings s

@@ -114,6 +114,23 @@ export const recordAttempts = (db: Queryable, attempts: readonly AttemptRecord[]
   return db.query<Row & HeardEndpoint>(recordStatement, values);
 };
 
+// The subselect reads the clock once: a volatile timestamp cannot bound an index scan. Rows are found by their ctid: a join
+// planned while the table is new would be a scan, and stay one.
+const purgeResponsesStatement = {
+  name: 'attempt-purge-responses',
+  text: `with purged as (
+      update delivery_attempts set response = '' where ctid = any (array(
+        select ctid from delivery_attempts
+        where length(response) > 0 and at <= (select clock_timestamp()) - $1 * interval '1 day'
+        order by at limit $2 for update skip locked))
+      returning 1
+    )
+    select count(*)::int as total from purged`,
+};
+/** Erases what receivers answered more than `days` ago. The attempts stay, and so does everything that is sent again. */
+export const purgeResponses = async (db: Queryable, days: number, limit: number): Promise<number> =>
+  (await db.query<{ total: number }>(purgeResponsesStatement, [days, limit]))[0]!.total;
+
 export type JudgedEndpoint = { readonly heard: HeardEndpoint; readonly verdict: EndpointVerdict };
 
 const judged = columns<JudgedEndpoint>({

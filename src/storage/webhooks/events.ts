@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/environment.ts';
 import type { PaymentException, PaymentStatus } from '../../core/payment/states.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
+import { keptTrace, type TraceContext } from '../../core/traceContext.ts';
 import { columns, type Fields, namesOf } from '../columns.ts';
 import type { Queryable } from '../database.ts';
 
@@ -16,6 +17,8 @@ export type NewEvent = {
   body: string;
   createdAt: Date;
   seal: Buffer;
+  /** Of the request that caused the event; null if another cause did, such as a block. */
+  trace: TraceContext | null;
   /** Where the event is sent besides the endpoints, with the seal of that delivery. */
   callback: { readonly url: string; readonly seal: Buffer } | null;
 };
@@ -60,6 +63,7 @@ const facts: Fields<PlacedEvent> = {
   previous_exception: ['payment_exception', e => e.event.previousException],
   created_at: ['timestamptz', e => e.event.createdAt],
   row_seal: ['bytea', e => e.event.seal],
+  trace: ['text', e => e.event.trace && keptTrace(e.event.trace)],
 };
 const input = columns<PlacedEvent>({
   ...facts,
@@ -103,8 +107,8 @@ export const insertEvents = async (db: Queryable, events: readonly NewEvent[]): 
 const insertAccountEventStatement = {
   name: 'event-insert-account',
   text: `with written as (
-      insert into events (account_id, environment, id, type, body, created_at, row_seal)
-      values ($1, $2, $3, $4, $5, $6, $7)
+      insert into events (account_id, environment, id, type, body, created_at, row_seal, trace)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
       returning account_id, environment, id, type, created_at
     ), sent as (
       insert into deliveries (account_id, environment, id, event_id, endpoint_id, next_attempt_at, created_at)
@@ -120,8 +124,9 @@ const insertAccountEventStatement = {
 export const insertAccountEvent = async (
   db: Queryable,
   scope: Scope,
-  event: { id: string; type: string; body: string; createdAt: Date; seal: Buffer },
+  event: { id: string; type: string; body: string; createdAt: Date; seal: Buffer; trace: TraceContext | null },
 ): Promise<number> => {
-  const values = [scope.accountId, scope.environment, event.id, event.type, event.body, event.createdAt, event.seal];
+  const { id, type, body, createdAt, seal, trace } = event;
+  const values = [scope.accountId, scope.environment, id, type, body, createdAt, seal, trace && keptTrace(trace)];
   return (await db.query<{ total: number }>(insertAccountEventStatement, values))[0]!.total;
 };

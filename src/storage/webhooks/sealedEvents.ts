@@ -42,7 +42,7 @@ export const sealedEvents: LargeTable = {
   table: 'events',
   key: ['account_id', 'environment', 'id'],
   ...sealedColumns(fields),
-  open: {},
+  open: { trace: 'names the trace that webhooks carry on; nothing is decided by it' },
 };
 export const eventSealValues = sealedValues(fields);
 

@@ -60,8 +60,13 @@ const answeredStatement = {
         and w.status = 'enabled' and (w.tested_at is not null or exists (
           select from deliveries d where d.endpoint_id = w.id and d.account_id = w.account_id
             and d.environment = w.environment and d.status = 'succeeded'))
+    ) or exists (
+      select from (
+        select endpoint_id, status from deliveries where account_id = $1 and environment = $2
+        order by id desc limit ${countedDeliveries}
+      ) newest where endpoint_id is null and status = 'succeeded'
     ) as answered`,
 };
-/** Whether an enabled endpoint has ever accepted a delivery or a test event. */
-export const hasAnsweringEndpoint = async (db: Queryable, scope: Scope): Promise<boolean> =>
+/** Whether an enabled endpoint has ever accepted a delivery or a test event, or a callback one of the newest deliveries. */
+export const hasAnsweringReceiver = async (db: Queryable, scope: Scope): Promise<boolean> =>
   (await db.query<{ answered: boolean }>(answeredStatement, [scope.accountId, scope.environment]))[0]!.answered;

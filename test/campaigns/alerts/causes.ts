@@ -1,12 +1,15 @@
-import { cp, open, rename, rm, statfs } from 'node:fs/promises';
+import { cp, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDevPayer } from '../../../src/chains/evm/devPayer.ts';
+import { callRpc } from '../../../src/chains/evm/rpc.ts';
+import { readBackupRecord, writeBackupRecord } from '../../../src/cli/backupRecord.ts';
 import { findLocalRpcUrl } from '../../../src/cli/localRpcUrl.ts';
 import { addPerson } from '../../../src/engine/access/people.ts';
 import { operatorActor } from '../../../src/engine/audit/audit.ts';
 import { perform } from '../../../src/engine/perform.ts';
 import { sendSignal } from '../../../src/local/postgres/processes.ts';
+import { requestRounds } from '../../../src/storage/settlement/reconciliation.ts';
 import { answering } from '../../deliveries/receiver.ts';
 import { makeNotices } from '../mailFaults/mailFaultRun.ts';
 import type { AlertScene } from './scene.ts';
@@ -15,6 +18,8 @@ import type { AlertScene } from './scene.ts';
 export type Cause = {
   readonly alerts: readonly string[];
   readonly what: string;
+  /** How long the alerts may take at least, if they tell of something that has lasted for minutes. */
+  readonly takesSeconds?: number;
   /** Goes on until the alerts have fired. */
   readonly begin: (scene: AlertScene, signal: AbortSignal) => Promise<void>;
   readonly end?: (scene: AlertScene) => Promise<void>;
@@ -59,6 +64,39 @@ const mineUpTo = async (scene: AlertScene, height: number, signal: AbortSignal):
       if (rows.some(({ number, halted }) => halted || (number ?? 0) >= height)) return;
     }
   });
+};
+
+/** Takes coin from an address without a transfer, as a chain does not do, and asks for a comparison. */
+const takeCoin = async (scene: AlertScene, signal: AbortSignal): Promise<void> => {
+  const { address, id } = await pay(scene, { amount: '1', currency: 'ETH' });
+  const rpcUrl = (await findLocalRpcUrl(scene.dataDir))!;
+  await createDevPayer(rpcUrl).pay({ to: address, token: null, amount: 10n ** 18n });
+  const read = () => scene.api().call('GET', `/v1/payments/${id}`);
+  while (!signal.aborted && (await read()).body.status !== 'completed') await pause(500);
+  await callRpc(rpcUrl, 'hardhat_setBalance', [address, '0x0']);
+  await callRpc(rpcUrl, 'evm_mine', []);
+  await scene.withAdmin(async ({ db }) => void (await requestRounds(db)));
+};
+
+const hourMs = 3_600_000;
+
+/** Takes a scheduled backup, lets it be old, and takes the disk of the backups away. */
+const loseBackups = async (scene: AlertScene, signal: AbortSignal): Promise<void> => {
+  const { recipient } = await scene.command('backup', 'identity', '--output', `${scene.backupDir}.identity`);
+  const settings = { FLORIN_BACKUP_DIR: scene.backupDir, FLORIN_BACKUP_RECIPIENT: recipient as string };
+  await mkdir(scene.backupDir);
+  await scene.stop();
+  await scene.start('api,watch', settings);
+  const read = () => readBackupRecord(scene);
+  while (!signal.aborted && (await read()).last === null) await pause(500);
+  await scene.stop();
+  const { last, ...record } = await read();
+  if (last === null) throw new Error('no backup was taken');
+  // Nobody can wait for this.
+  const backupAt = new Date(Date.parse(last.backupAt) - 27 * hourMs).toISOString();
+  await writeBackupRecord(scene, { ...record, last: { ...last, backupAt } });
+  await rm(scene.backupDir, { recursive: true });
+  await scene.start('api,watch', settings);
 };
 
 export const causes: readonly Cause[] = [
@@ -107,6 +145,25 @@ export const causes: readonly Cause[] = [
       await file.close();
     },
     end: scene => rm(filler(scene)),
+  },
+  {
+    alerts: ['FlorinDifferenceOpen'],
+    what: 'the coin of a payment is gone without a transfer',
+    begin: takeCoin,
+  },
+  {
+    alerts: ['FlorinBackupOld', 'FlorinBackupFailing'],
+    what: 'scheduled backups have failed for a day',
+    begin: loseBackups,
+  },
+  {
+    alerts: ['FlorinChainNotRead'],
+    what: 'no process has the role watch',
+    takesSeconds: 300,
+    async begin(scene) {
+      await scene.stop();
+      await scene.start('api,deliver');
+    },
   },
   {
     alerts: ['FlorinDeliveriesFailing', 'FlorinDeliveriesParked'],

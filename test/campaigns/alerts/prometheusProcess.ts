@@ -64,10 +64,13 @@ export const startPrometheus = async (
     '--log.level=warn',
   ];
   const child = spawn(program, flags, { stdio: ['ignore', 'inherit', 'inherit'] });
+  // A campaign that is ended from outside takes it along.
+  const end = (): void => void child.kill('SIGKILL');
+  process.once('exit', end);
   const exited = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', () => resolve());
-  });
+  }).finally(() => process.off('exit', end));
   return {
     async firing() {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null);

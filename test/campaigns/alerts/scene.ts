@@ -28,13 +28,15 @@ const diskMb = 500;
 /** A Florin in a process of its own, with what it talks to. */
 export type AlertScene = {
   readonly dataDir: string;
+  /** Where scheduled backups go. */
+  readonly backupDir: string;
   readonly receiver: Receiver;
   readonly accountId: () => string;
   /** Whether the data directory is on a disk of its own, which takes the right to mount. */
   readonly isDiskSmall: boolean;
   api(): Api;
   pid(): number;
-  start(roles: string): Promise<void>;
+  start(roles: string, settings?: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
   /** Works beside the server, with the rights of the service. */
   withAdmin<T>(work: (admin: AdminContext) => Promise<T>): Promise<T>;
@@ -90,13 +92,14 @@ export const createAlertScene = async (room: string, metricsPort: number): Promi
   ending.defer(stop);
   return {
     dataDir,
+    backupDir: join(room, 'backups'),
     receiver,
     accountId: () => merchant!.accountId,
     isDiskSmall: canMount,
     api: () => running!.api,
     pid: () => running!.florin.pid,
-    async start(roles) {
-      const florin = launchFlorin(dataDir, [], { cwd: room, env: { ...env, FLORIN_ROLES: roles } });
+    async start(roles, settings = {}) {
+      const florin = launchFlorin(dataDir, [], { cwd: room, env: { ...env, ...settings, FLORIN_ROLES: roles } });
       const ready = await within(florin.ready, readyTimeoutMs);
       if (ready === null) throw new Error(`Florin did not start:\n${florin.output()}`);
       merchant ??= await enrol();

@@ -75,8 +75,10 @@ export const insertRow = async (client: pg.Client, { name }: Table, row: RowText
   );
 };
 
-export const deleteRow = async (client: pg.Client, table: Table, row: RowText): Promise<void> => {
-  await client.query(`delete from ${table.name} where ${matches(table)}`, [row]);
+/** Whether the row was still there. */
+export const deleteRow = async (client: pg.Client, table: Table, row: RowText): Promise<boolean> => {
+  const { rowCount } = await client.query(`delete from ${table.name} where ${matches(table)}`, [row]);
+  return rowCount! > 0;
 };
 
 /** Puts a row in the place of the one that has its key. */

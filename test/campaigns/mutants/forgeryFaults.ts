@@ -123,6 +123,20 @@ export const forgeryFaults: readonly Fault[] = [
     tests: ['access/forgedPeople'],
   },
   {
+    harm: 'A transfer that a reorganization took would count when somebody puts its block back.',
+    file: 'src/engine/payments/fundsSeal.ts',
+    find: '...broughtBack(row.lostTransfers, transfers)',
+    replace: '...broughtBack(null, transfers)',
+    tests: ['engine/chainSeals'],
+  },
+  {
+    harm: 'A payment would forget which transfers a reorganization took.',
+    file: 'src/engine/payments/advancePayment.ts',
+    find: 'gone: gone.get(row.id) ?? []',
+    replace: 'gone: []',
+    tests: ['engine/chainSeals'],
+  },
+  {
     harm: 'Events would be sent to an address that somebody wrote into the database.',
     file: 'src/engine/webhooks/genuineTargets.ts',
     find: 'if (!isEndpointSealed(delivery)) {',

@@ -27,6 +27,7 @@ const reads = async (corpus: Corpus, app: AskAs, lives: Lives): Promise<void> =>
   await get('home of production', '/home?days=2&environment=production');
   for (const query of ['days=0', 'days=367', 'days=x', 'weeks=1']) await get(`home: ${query}`, `/home?${query}`);
   await get('go live', '/go-live');
+  await get('backups', '/backups');
   for (const query of [...queries, ...refused]) await get(`payments: ${query}`, `/payments?${query}`);
   await get('payments: search an id', `/payments?search=${lives.paid}`);
   for (const [name, id] of Object.entries(lives)) {

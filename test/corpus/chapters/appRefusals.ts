@@ -9,7 +9,7 @@ const calls: readonly string[] = [
   'POST /me/passkeys', 'DELETE /me/passkeys/x', 'POST /me/totp/begin', 'POST /me/totp', 'DELETE /me/totp',
   'POST /me/recovery-codes', 'POST /me/password', 'PATCH /me', 'GET /team', 'POST /team/invitations',
   'DELETE /team/invitations/x', 'PATCH /team/x', 'DELETE /team/x', 'GET /audit', 'GET /networks', 'GET /home',
-  'GET /go-live', 'GET /payments', 'GET /payments.csv', 'GET /payments/x', 'POST /payments', 'POST /payments/x/cancel',
+  'GET /go-live', 'GET /backups', 'GET /payments', 'GET /payments.csv', 'GET /payments/x', 'POST /payments', 'POST /payments/x/cancel',
   'POST /payments/x/resolve', 'POST /payments/x/simulate', 'GET /settlement', 'POST /settlement/plan',
   'POST /settlement/confirm', 'POST /settlement/sweeps', 'GET /keys', 'POST /keys', 'POST /keys/x/rotate',
   'POST /keys/x/revoke', 'GET /webhooks', 'POST /webhooks', 'GET /webhooks/x', 'PATCH /webhooks/x',

@@ -55,6 +55,10 @@ const words: Readonly<Record<AuditAction, Words>> = {
   'master_key.rotated': { label: 'Master key replaced', text: () => 'replaced the master key of this installation' },
   'payment.canceled': { label: 'Payment canceled', text: (_, subject) => `canceled the payment ${subject}` },
   'payment.created': { label: 'Payment created', text: (_, subject) => `created the payment ${subject}` },
+  'payment.erased': {
+    label: 'Personal data erased',
+    text: (_, subject) => `erased the personal data of the payment ${subject}`,
+  },
   'payment.resolved': {
     label: 'Payment accepted as received',
     text: (_, subject) => `accepted the amount received for the payment ${subject}`,

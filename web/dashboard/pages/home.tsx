@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Home as HomeAnswer } from '../../../src/core/api/moneyApi.ts';
+import { Backups, LateBackups } from '../home/backups.tsx';
 import { Conversion, countText, sumOf, Volumes } from '../home/charts.tsx';
 import { Networks, Webhooks } from '../home/health.tsx';
 import { ButtonLink } from '../kit/button.tsx';
@@ -116,6 +117,7 @@ const Home = (): ReactElement => {
   const { query } = usePageLocation();
   const { account, needsSecondFactor } = useSession();
   const mayBuild = useMay('keys.manage');
+  const mayReadBackups = useMay('backups.read');
   const days = ranges.find(each => each === query.get('days')) ?? '30';
   const home = useAnswer(
     'GET /home',
@@ -150,10 +152,12 @@ const Home = (): ReactElement => {
             {mayBuild && sumOf(answer.conversion.completed) === 0 && <FirstSteps />}
             <Tiles home={answer} />
             <Attention {...answer} />
+            {mayReadBackups && <LateBackups />}
             <Volumes home={answer} />
             <Conversion home={answer} />
             <Webhooks webhooks={answer.webhooks} />
             <Networks networks={answer.networks} />
+            {mayReadBackups && <Backups />}
           </>
         )}
       </Answer>

@@ -25,6 +25,7 @@ export const actionText: Readonly<Record<Action, string>> = {
   'team.read': 'View the team',
   'team.manage': 'Invite, change and remove members',
   'team.owners': 'Add, change and remove owners',
+  'backups.read': 'View whether backups succeed',
   'restore.review': 'Open production after a restore',
   'audit.read': 'View the audit log',
 };
