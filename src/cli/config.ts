@@ -4,9 +4,9 @@ import type { MailSettings } from '../mail/mailer.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import type { Retention } from '../workers/purger.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
-import { type Bad, databaseProblem } from './parseSettings.ts';
+import { type Bad, databaseProblem, type Role } from './parseSettings.ts';
 import { fileVariableOf, readSecretFiles, secretVariables } from './secretFiles.ts';
-import { type LogLevel, type Role, type Setting, settings } from './settings.ts';
+import { type LogLevel, type Setting, settings } from './settings.ts';
 
 /** An absolute path; `files` are kept beside the one that is written. */
 export type LogFile = {

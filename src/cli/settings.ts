@@ -2,7 +2,6 @@ import { readSender, readSmtpServer } from '../mail/smtpServer.ts';
 import {
   type Bad,
   checkMasterKey,
-  listOf,
   parseAlertUrl,
   parseCheckoutUrl,
   parseDatabaseUrl,
@@ -12,21 +11,11 @@ import {
   parsePort,
   parseProxies,
   parseRecipients,
+  parseRoles,
 } from './parseSettings.ts';
-
-export const roles = ['api', 'watch', 'deliver'] as const;
-export type Role = (typeof roles)[number];
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-const parseRoles = (text: string, bad: Bad): Role[] | undefined => {
-  if (text === 'all') return [...roles];
-  const named = listOf(text);
-  const known = roles.filter(role => named.includes(role));
-  const isList = known.length > 0 && known.length === named.length;
-  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
-};
 
 export type Setting<T> = {
   /** In commander's syntax; absent if only the environment variable exists. */
