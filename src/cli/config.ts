@@ -4,8 +4,7 @@ import type { MailSettings } from '../mail/mailer.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import type { Retention } from '../workers/purger.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
-import type { LogLevel, Role } from './parseSettings.ts';
-import { type Bad, databaseProblem } from './parseSettings.ts';
+import { type Bad, databaseProblem, type LogLevel, type Role } from './parseSettings.ts';
 import { fileVariableOf, readSecretFiles, secretVariables } from './secretFiles.ts';
 import { type Setting, settings } from './settings.ts';
 

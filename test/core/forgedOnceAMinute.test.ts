@@ -10,7 +10,9 @@ const startLog = () => {
   const log = forgedOnceAMinute({ ...silentLog, error: fields => lines.push(fields) }, () => nowMs);
   return {
     log,
-    wait: (seconds: number) => void (nowMs += seconds * 1_000),
+    wait: (seconds: number) => {
+      nowMs += seconds * 1_000;
+    },
     read: (id: string, times = 1) => {
       for (let n = 0; n < times; n++) log.error({ forged: 'people', row: { id } }, message);
     },

@@ -40,10 +40,10 @@ export const firstBackup = ({ dataDir }: Site): Promise<void> =>
   });
 
 /** What archiving costs: the same load, in turns on one Florin that archives and one that does not. */
-export const archiveCost = async (drill: Drill, site: Site): Promise<void> => {
-  const { rounds, secondsEach, tell } = drill;
-  const other = await makeSite({ archives: false });
+export const archiveCost = async ({ rounds, secondsEach, tell }: Drill): Promise<void> => {
+  const [site, other] = [await makeSite({ archives: true }), await makeSite({ archives: false })];
   try {
+    await firstBackup(site);
     const rate = async ({ running, keys }: Site): Promise<number> => {
       const startedMs = performance.now();
       const made = await createUntil(running, keys.sandbox, () => performance.now() - startedMs >= secondsEach * 1_000);
@@ -61,6 +61,7 @@ export const archiveCost = async (drill: Drill, site: Site): Promise<void> => {
       `creates a second, medians: ${archives.toFixed(0)} with the log archived, ${plain.toFixed(0)} without; ratio ${(archives / plain).toFixed(2)}`,
     );
   } finally {
+    await site.end();
     await other.end();
   }
 };
@@ -84,8 +85,7 @@ const fullArchive = async (drill: Drill, site: Site, running: Running): Promise<
 
 /** A Florin of its own that is killed, whose archive fills its disk, and that is then lost. */
 export const logDrill = async (drill: Drill): Promise<void> => {
-  await firstBackup(drill.site);
-  await archiveCost(drill, drill.site);
+  await archiveCost(drill);
   const site = await makeSite({ archives: false });
   await site.running.stop();
   const unmount = canMount ? await mountSmallDisk(site.backups, 128) : () => undefined;
