@@ -36,6 +36,7 @@ const landed: Readonly<Record<string, string>> = {
   '0027_master_key_rotation.sql': '6e835c018100c64b9c73fae645f76f5d16457be90dec7df5158991cf6ce944fa',
   '0028_sessions_and_confirmations.sql': '54a6f63b3ff171f0eab6cc7fb3d5599ec797eb0337c3c871f551822caf91a723',
   '0029_erasing.sql': 'ce2c318f2a353a060cf32b18491fee05fe2c4f2ae15f545eb5f154b0c73a784f',
+  '0031_named_recovery_links.sql': '9244fcdc3b0703d52cee2a41549397ca063e33cc81a9428a43317d2a1971ba3b',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));
