@@ -104,14 +104,3 @@ export const checkMasterKey = (text: string, bad: Bad): string | undefined => {
     return bad('must be at least 32 bytes as hexadecimal digits or as base64');
   }
 };
-
-const roles = ['api', 'watch', 'deliver'] as const;
-export type Role = (typeof roles)[number];
-
-export const parseRoles = (text: string, bad: Bad): Role[] | undefined => {
-  if (text === 'all') return [...roles];
-  const named = listOf(text);
-  const known = roles.filter(role => named.includes(role));
-  const isList = known.length > 0 && known.length === named.length;
-  return isList ? known : bad(`must be all, or a list of ${roles.join(', ')}`);
-};

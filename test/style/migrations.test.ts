@@ -38,6 +38,7 @@ const landed: Readonly<Record<string, string>> = {
   '0029_erasing.sql': 'ce2c318f2a353a060cf32b18491fee05fe2c4f2ae15f545eb5f154b0c73a784f',
   '0030_event_traces.sql': '3a3b37f122e0ed55950f4123f8c84fa2dd2ba4164e00e20d49ba3a19566eb9b5',
   '0031_lost_transfers.sql': 'b1dd88ecb5170464d79b3b2f9b9ef49aad8e595c5c9482816fa4501eb9aacf6b',
+  '0032_named_recovery_links.sql': '9244fcdc3b0703d52cee2a41549397ca063e33cc81a9428a43317d2a1971ba3b',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

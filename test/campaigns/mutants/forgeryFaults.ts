@@ -113,14 +113,14 @@ export const forgeryFaults: readonly Fault[] = [
     file: 'src/storage/access/accessLinks.ts',
     find: "const read = `${columns}, ${sealsOf({ t: 'access_links' })}`",
     replace: 'const read = `${columns}, ${sealsOf({})}`',
-    tests: ['access/forgedPeople'],
+    tests: ['access/forgedLinks'],
   },
   {
     harm: 'A recovery link could be opened earlier in the database.',
     file: 'src/storage/access/recoveryLinks.ts',
     find: "sealsOf({ r: 'recovery_links', p: 'people' })",
     replace: "sealsOf({ p: 'people' })",
-    tests: ['access/forgedPeople'],
+    tests: ['access/forgedLinks'],
   },
   {
     harm: 'A transfer that a reorganization took would count when somebody puts its block back.',
@@ -190,7 +190,7 @@ export const forgeryFaults: readonly Fault[] = [
     file: 'src/storage/access/recoveryLinks.ts',
     find: ' and p.recovery_hash = r.token_hash`',
     replace: '`',
-    tests: ['access/forgedPeople'],
+    tests: ['access/forgedLinks'],
   },
   {
     harm: 'Earlier settings of an account could be put back.',
