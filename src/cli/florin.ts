@@ -111,7 +111,6 @@ export const startFlorin = async (
 ): Promise<Florin> => {
   const { live = {}, emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
   const metrics = config.metrics && createMetrics();
-  // Below the metrics, which count every one.
   const given = { log: forgedOnceAMinute(givenLog, monotonicMs), access: givenAccess };
   const { log, access } = metrics?.watch(given) ?? given;
   const stack = createStack(log);
