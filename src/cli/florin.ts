@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Environment, environments } from '../core/environment.ts';
-import { forgedOnceAMinute } from '../core/forgedOnceAMinute.ts';
 import type { Log } from '../core/log.ts';
 import { silentMeter } from '../core/meter.ts';
 import { type Progress, silentProgress } from '../core/progress.ts';
@@ -111,7 +110,7 @@ export const startFlorin = async (
 ): Promise<Florin> => {
   const { live = {}, emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
   const metrics = config.metrics && createMetrics();
-  const given = { log: forgedOnceAMinute(givenLog, monotonicMs), access: givenAccess };
+  const given = { log: givenLog, access: givenAccess };
   const { log, access } = metrics?.watch(given) ?? given;
   const stack = createStack(log);
   try {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { forgedOnceAMinute } from '../core/forgedOnceAMinute.ts';
 import type { Log } from '../core/log.ts';
 import { type Config, loadConfig } from './config.ts';
 import { addConfigOptions } from './configOptions.ts';
@@ -70,7 +71,8 @@ export const addStartCommand = (program: Command): void => {
     .action(async ({ restored = false, ...flags }: Record<string, string> & { restored?: boolean }) => {
       const config = await loadConfig({ flags });
       const { createLog } = await import('./log.ts');
-      const { log, access, flush } = createLog(config);
+      const { log: everyLine, access, flush } = createLog(config);
+      const log = forgedOnceAMinute(everyLine, () => performance.now());
       // The reader of the output may be gone. Keep running.
       process.stdout.on('error', () => {});
       // Only `start` needs all modules. Without them the other commands start in half the time.

@@ -3,6 +3,7 @@ import type { Scene } from '../../bench/scene.ts';
 import { seed } from '../../bench/seed.ts';
 import { findSuperuser } from '../../src/local/postgres/startPostgres.ts';
 import { runDrill } from './backupDrill/drill.ts';
+import { seedEvents } from './backupDrill/seedEvents.ts';
 import type { Site } from './backupDrill/site.ts';
 import { createRandom } from './fuzz/random.ts';
 
@@ -33,9 +34,12 @@ const { values } = parseArgs({
 /** The API makes a few hundred a second. */
 const mostByApi = 2_000;
 
-const seedSite = async ({ dataDir, accountId }: Site, payments: number): Promise<void> => {
+const seedSite = async (site: Site, payments: number): Promise<void> => {
+  const { dataDir, accountId } = site;
   const superuser = (await findSuperuser({ dataDir }))!;
   await seed({ dataDir, superuser } as Scene, accountId, payments);
+  await seedEvents(site, superuser);
+  console.log(`${payments} events are written`);
 };
 
 const main = async (): Promise<void> => {
