@@ -3,6 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { shadesOf } from '../../src/core/accent.ts';
 import { brandColumns } from '../../src/engine/access/branding.ts';
+import { sealRegisters } from '../../src/engine/audit/register.ts';
 import { lockSettings, updateSettings } from '../../src/storage/access/settings.ts';
 import { expectAccessibleInBoth } from './axe.ts';
 import { inState, useCheckoutScene } from './checkoutScene.ts';
@@ -32,13 +33,17 @@ const square = (side: number): Buffer => {
 const logo = `data:image/png;base64,${square(96).toString('base64')}`;
 
 /** As the settings page leaves it, for whoever owns the payment. */
-const brand = (paymentId: string, branding: Parameters<typeof brandColumns>[0]): Promise<void> =>
-  scene.florin.admin.db.transaction(async tx => {
+const brand = async (paymentId: string, branding: Parameters<typeof brandColumns>[0]): Promise<void> => {
+  const { admin } = scene.florin;
+  await admin.db.transaction(async tx => {
     const text = 'select account_id as "accountId", environment from payments where id = $1';
     type Owner = { accountId: string; environment: 'sandbox' };
     const [owner] = await tx.query<Owner>({ name: 'test-owner', text }, [paymentId]);
     await updateSettings(tx, owner!, { ...(await lockSettings(tx, owner!))!, ...brandColumns(branding) });
   });
+  // The row of the audit log would vouch for the settings.
+  await sealRegisters(admin, { all: true });
+};
 
 const loaded = ({ requests }: WatchedPage): string[] =>
   requests
