@@ -7,20 +7,20 @@ const forbidden: Readonly<Record<Role, readonly Action[]>> = {
   admin: ['wallets.approve', 'mail.test', 'team.owners', 'restore.review'],
   developer: [
     'payments.resolve', 'wallets.manage', 'wallets.approve', 'settlement.read', 'settlement.sweep', 'settings.manage', 'mail.test', 'team.manage',
-    'team.owners', 'restore.review', 'audit.read',
+    'team.owners', 'backups.read', 'restore.review', 'audit.read',
   ],
   finance: [
     'payments.create', 'payments.cancel', 'deliveries.resend', 'webhooks.manage', 'secrets.reveal', 'keys.read', 'keys.manage',
-    'wallets.manage', 'wallets.approve', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'restore.review',
+    'wallets.manage', 'wallets.approve', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'backups.read', 'restore.review',
   ],
   support: [
     'payments.create', 'webhooks.manage', 'secrets.reveal', 'keys.read', 'keys.manage', 'wallets.manage', 'wallets.approve',
-    'settlement.read', 'settlement.sweep', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'restore.review', 'audit.read',
+    'settlement.read', 'settlement.sweep', 'settings.manage', 'mail.test', 'team.manage', 'team.owners', 'backups.read', 'restore.review', 'audit.read',
   ],
   viewer: [
     'payments.export', 'payments.create', 'payments.cancel', 'payments.resolve', 'deliveries.resend', 'webhooks.manage',
     'secrets.reveal', 'keys.read', 'keys.manage', 'wallets.manage', 'wallets.approve', 'settlement.sweep', 'settings.manage', 'mail.test',
-    'team.manage', 'team.owners', 'restore.review', 'audit.read',
+    'team.manage', 'team.owners', 'backups.read', 'restore.review', 'audit.read',
   ],
 }; // biome-ignore format: lists
 
