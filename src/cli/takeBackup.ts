@@ -188,7 +188,8 @@ export const takeBackup = async (order: BackupOrder): Promise<BackupTaken> => {
       );
     }
     const name = nameOf(await ensureInstanceId(config.dataDir), base.startedAt, order);
-    const target = await openTarget(directory, name);
+    // A process that was killed may have begun one in the same second.
+    const target = await openTarget(directory, `${name}.${process.pid}`);
     try {
       const written = await write(order, base, target.stream);
       return { file: await target.finish(name), backupAt, ...written };

@@ -11,7 +11,10 @@ import { atEndOfFile } from '../support/endOfFile.ts';
 import { until } from '../support/until.ts';
 import { makeRoom, run } from './cliProcess.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
+
+/** A backup is a process of its own, with a low priority. */
+const ofBackups = { patienceMs: 180_000 };
 
 test('the running server takes backups, keeps the newest, and tells of a failure', async () => {
   const room = await makeRoom();
@@ -50,7 +53,7 @@ test('the running server takes backups, keeps the newest, and tells of a failure
     return findings.find(({ check }) => check === 'backups');
   };
   const first = await start();
-  await until(record, ({ last }) => last !== null);
+  await until(record, ({ last }) => last !== null, ofBackups);
   const [made] = await files();
   expect((await run(['backup', 'verify', join(directory, made!), '--identity', identityFile], room)).stdout).toContain(
     'is whole',
@@ -73,7 +76,7 @@ test('the running server takes backups, keeps the newest, and tells of a failure
   const late = { ...(await record()), last: { backupAt: '2000-01-02T00:00:00.000Z', file: older, bytes: 0 } };
   await writeFile(recordFile, JSON.stringify(late));
   const second = await start();
-  const { last } = await until(record, each => each.last.file !== older);
+  const { last } = await until(record, each => each.last.file !== older, ofBackups);
   await until(files, names => names.length === 3);
   expect(await files()).toEqual([other, older, last.file.slice(directory.length + 1)].sort());
   await second.stop();
@@ -81,7 +84,7 @@ test('the running server takes backups, keeps the newest, and tells of a failure
   await rename(directory, `${directory}-away`);
   await writeFile(recordFile, JSON.stringify({ ...(await record()), last: late.last }));
   await start();
-  const { failing } = await until(record, each => each.failing !== null);
+  const { failing } = await until(record, each => each.failing !== null, ofBackups);
   expect(failing.reason).toContain('is not a directory');
   expect(
     lines.filter(({ level, message }) => level === 'error' && message === 'the scheduled backup failed'),
