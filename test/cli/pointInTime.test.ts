@@ -7,7 +7,7 @@ import { createUntil, makeSite } from '../campaigns/backupDrill/site.ts';
 import { createRandom } from '../campaigns/fuzz/random.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 /** A part of `npm run backup-drill`, in small. */
 test('a dropped table comes back from the archived log, and no address is handed out twice', async () => {

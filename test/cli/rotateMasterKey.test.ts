@@ -10,7 +10,7 @@ import { startSecondFlorin } from '../support/secondFlorin.ts';
 import { until } from '../support/until.ts';
 import { expectSignedEvent, findingsOf, type RotationScene, startRotationScene } from './rotationScene.ts';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 type Report = { rotated: boolean; remade: number; forged: string[]; withoutCodes: { email: string }[] };
 
