@@ -2,6 +2,9 @@ import type { Column } from './tables.ts';
 
 const zeros = '00'.repeat(32);
 
+/** Columns whose text has a form. */
+const formed: Readonly<Record<string, string>> = { trace: `"${'a'.repeat(32)}-01"` };
+
 /** What may be in a column where nothing is. */
 const insteadOfNull = (type: string): string | null => {
   if (type.startsWith('timestamp')) return '"2026-01-01T00:00:00+00:00"';
@@ -41,8 +44,8 @@ const otherValue = (type: string, value: string): string | null => {
 };
 
 /** Other values for a column, as JSON text: every word where it has only some, otherwise one. */
-export const otherValues = ({ type, words }: Column, value: string): string[] => {
+export const otherValues = ({ name, type, words }: Column, value: string): string[] => {
   if (words.length > 0) return words.map(word => JSON.stringify(word)).filter(word => word !== value);
-  const other = value === 'null' ? insteadOfNull(type) : otherValue(type, value);
+  const other = value === 'null' ? (formed[name] ?? insteadOfNull(type)) : otherValue(type, value);
   return other === null || other === value ? [] : [other];
 };
