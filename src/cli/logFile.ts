@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, appendFileSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, hasCode } from '../core/errorCode.ts';
@@ -49,7 +49,26 @@ const refuseUnwritable = (path: string): void => {
   } catch (error) {
     throw new ConfigError([`FLORIN_LOG_FILE: ${path} cannot be written (${codeOf(error) ?? 'unknown error'})`]);
   }
+  try {
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = `${path} cannot be renamed when it is full, because its folder cannot be written (${codeOf(error)})`;
+    throw new ConfigError([`FLORIN_LOG_FILE: ${why}. Choose a file in a folder that belongs to Florin.`]);
+  }
 };
+
+const droppedLine = (lines: number): Buffer =>
+  Buffer.from(
+    `${JSON.stringify({ level: 40, time: new Date().toISOString(), msg: 'log lines were dropped', lines })}\n`,
+  );
+
+const countLines = (text: string): number => text.split('\n').length - 1;
+
+/** Writes what waits when the process ends without a flush: the last lines say why it ended. */
+const atExit = new Set<() => void>();
+process.on('exit', () => {
+  for (const writeRest of atExit) writeRest();
+});
 
 /**
  * A file that lines are added to. A full one is renamed, and a new one begun. pino's own destination lost lines when it was
@@ -59,6 +78,7 @@ export const openLogFile = (file: LogFile): LogDestination => {
   refuseUnwritable(file.path);
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
+  let dropped = 0;
   let timer: NodeJS.Timeout | null = null;
   let handle: FileHandle | null = null;
   let size = 0;
@@ -103,6 +123,15 @@ export const openLogFile = (file: LogFile): LogDestination => {
     if (size >= file.maxBytes) await beginAnother();
   };
 
+  /** Once lines are written again. */
+  const tellDropped = (): void => {
+    if (dropped === 0) return;
+    const line = droppedLine(dropped);
+    waiting.push(line);
+    waitingBytes += line.length;
+    dropped = 0;
+  };
+
   const beginAnother = async (): Promise<void> => {
     await close();
     await shiftFiles(file);
@@ -122,7 +151,10 @@ export const openLogFile = (file: LogFile): LogDestination => {
         // What cannot be removed must not stop what is to be written.
         await endOld().catch(() => undefined);
       }
-      while (waiting.length > 0) await writeSome();
+      while (waiting.length > 0) {
+        await writeSome();
+        tellDropped();
+      }
     } catch {
       // The disk is full, or the folder is gone: the next line tries again.
     } finally {
@@ -136,13 +168,23 @@ export const openLogFile = (file: LogFile): LogDestination => {
     return running;
   };
 
+  atExit.add(() => {
+    try {
+      appendFileSync(file.path, Buffer.concat(waiting.splice(0)), { mode: 0o600 });
+    } catch {
+      // There is nobody left to tell.
+    }
+  });
   // Also where nothing is logged.
   setInterval(() => void flush(), lookMs).unref();
   return {
     flush,
     write(lines) {
       const bytes = Buffer.from(lines);
-      if (waitingBytes + bytes.length > maxWaitingBytes) return;
+      if (waitingBytes + bytes.length > maxWaitingBytes) {
+        dropped += countLines(lines);
+        return;
+      }
       waiting.push(bytes);
       waitingBytes += bytes.length;
       if (waitingBytes >= gatherBytes) void flush();

@@ -2,7 +2,7 @@ import type { Log } from '../core/log.ts';
 import { createKeyFollower } from '../engine/keys/followKeys.ts';
 import { wantedKeys } from '../engine/keys/rotationMark.ts';
 import type { Database } from '../storage/database.ts';
-import { claimDeploymentValue } from '../storage/deployment.ts';
+import { claimDeploymentValue, readDeploymentValue } from '../storage/deployment.ts';
 import { noteHolderGone, readKeyState } from '../storage/keys/keyState.ts';
 import { createKeyRing, type KeyRing } from '../vault/keyRing.ts';
 import { type LoadedMasterKey, loadMasterKey, loadNextKey, nextKeyPath, promoteNextKey } from '../vault/masterKey.ts';
@@ -12,8 +12,11 @@ import { type Config, ConfigError } from './config.ts';
 type Keys = { readonly master: LoadedMasterKey; readonly next: LoadedMasterKey | null };
 
 /** The master key, and the one that a rotation goes to, as far as this process can read them. */
-export const loadKeys = async ({ dataDir, masterKey, nextMasterKey }: Config): Promise<Keys> => ({
-  master: await loadMasterKey({ dataDir, setting: masterKey ?? undefined }),
+export const loadKeys = async (
+  { dataDir, masterKey, nextMasterKey }: Config,
+  { mayCreate = false }: { readonly mayCreate?: boolean } = {},
+): Promise<Keys> => ({
+  master: await loadMasterKey({ dataDir, setting: masterKey ?? undefined, mayCreate }),
   next: await loadNextKey({ dataDir, setting: nextMasterKey ?? undefined }),
 });
 
@@ -38,7 +41,8 @@ export const settleKeys = async (config: Config, inForce: string, log: Log): Pro
 
 /** The vault with the keys that this database needs. Fails if this process lacks one. */
 export const openKeys = async (config: Config, db: Database, log: Log): Promise<KeyRing> => {
-  const { master, next } = await loadKeys(config);
+  const isNew = (await readDeploymentValue(db, 'master_key_fingerprint')) === null;
+  const { master, next } = await loadKeys(config, { mayCreate: isNew });
   await claimDeploymentValue(db, 'master_key_fingerprint', master.fingerprint);
   const state = await readKeyState(db);
   const available = next === null ? [master] : [master, next];

@@ -125,12 +125,25 @@ export type MasterKeyOptions = {
   readonly dataDir: string;
 };
 
-/** The deployment's master key, from the setting or from the data directory, where the first start creates it. */
-export const loadMasterKey = async ({ setting, dataDir }: MasterKeyOptions): Promise<LoadedMasterKey> => {
+const missingKey = (path: string): MasterKeyError =>
+  new MasterKeyError(
+    `There is no master key: ${path} does not exist, and FLORIN_MASTER_KEY is not set. The database was written with one. Put that key back. If a service gets it as a credential, give the command the same FLORIN_MASTER_KEY_FILE.`,
+  );
+
+/**
+ * The deployment's master key, from the setting or from the data directory. Only a database that was never used with a
+ * key gets a new one (`mayCreate`): beside any other it would be wrong, and somebody might copy it to a safe place.
+ */
+export const loadMasterKey = async ({
+  setting,
+  dataDir,
+  mayCreate = false,
+}: MasterKeyOptions & { readonly mayCreate?: boolean }): Promise<LoadedMasterKey> => {
   if (setting !== undefined) return { ...parseMasterKey(setting), source: 'setting' };
   const path = masterKeyPath(dataDir);
   const existing = await readKeyFile(path);
   if (existing !== null) return { ...existing, source: 'file' };
+  if (!mayCreate) throw missingKey(path);
   const created = await createKeyFile(path, randomBytes(minimumBytes).toString('hex'));
   // Read it back, so that two processes that start at once agree on one key.
   const key = await readKeyFile(path);

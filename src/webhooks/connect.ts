@@ -1,6 +1,5 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { getCACertificates, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { EgressError } from './failure.ts';
@@ -66,15 +65,25 @@ const refuseUnlessAllowed = (address: string, { port, secure }: Target, policy: 
   if (policy.ownListeners().some(listener => reaches(address, port, listener))) throw new EgressError('own_listener');
 };
 
-/** Whether a connection to this address and port would reach one of Florin's own listeners. */
+const isEverywhere = ({ address }: Listener): boolean => sameAddress(address, '0.0.0.0') || sameAddress(address, '::');
+
+/** Whether a connection to this address and port reaches one of Florin's own listeners, as far as its address tells. */
 const reaches = (address: string, port: number, listener: Listener): boolean => {
   if (port !== listener.port) return false;
-  const everywhere = sameAddress(listener.address, '0.0.0.0') || sameAddress(listener.address, '::');
-  if (classifyAddress(address) === 'loopback') return everywhere || classifyAddress(listener.address) === 'loopback';
-  if (!everywhere) return sameAddress(address, listener.address);
-  const own = Object.values(networkInterfaces()).flatMap(each => each ?? []);
-  return own.some(each => sameAddress(address, each.address));
+  if (classifyAddress(address) !== 'loopback') return sameAddress(address, listener.address);
+  return isEverywhere(listener) || classifyAddress(listener.address) === 'loopback';
 };
+
+type Ends = { readonly localAddress?: string | undefined; readonly remoteAddress?: string | undefined };
+
+/**
+ * Whether an open connection goes to a listener of this machine that is on all addresses. A connection to an address of
+ * one's own machine also comes from it. The list of interfaces would tell it before, but a service that is allowed only to
+ * use the network cannot read that list.
+ */
+export const isOwnListener = (ends: Ends, port: number, listeners: readonly Listener[]): boolean =>
+  sameAddress(ends.localAddress ?? '', ends.remoteAddress ?? '') &&
+  listeners.some(listener => listener.port === port && isEverywhere(listener));
 
 const sameAddress = (a: string, b: string): boolean => {
   const left = addressBytes(a);
@@ -98,6 +107,7 @@ const dial = (
       try {
         // Checks the address that was actually reached.
         refuseUnlessAllowed(socket.remoteAddress ?? '', target, policy);
+        if (isOwnListener(socket, target.port, policy.ownListeners())) throw new EgressError('own_listener');
       } catch (error) {
         socket.destroy(error as EgressError);
       }

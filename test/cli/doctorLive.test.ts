@@ -8,6 +8,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Config } from '../../src/cli/config.ts';
 import { checklist, examineLive, type LiveFinding } from '../../src/cli/live/checklist.ts';
+import { checkNames } from '../../src/cli/live/siteChecks.ts';
+import { inSituation } from '../../src/cli/live/situation.ts';
 import { isPublicOrigin } from '../../src/core/url.ts';
 import { masterKeyPath } from '../../src/vault/masterKey.ts';
 import { createResolveHost } from '../../src/webhooks/connect.ts';
@@ -43,15 +45,16 @@ beforeAll(async () => {
   accountId = (await scene.account()).id;
 });
 
+const resolver = () => createResolveHost({ servers: [`127.0.0.1:${nameServer.port}`] });
+
 /** The lines, by name. */
 const linesOf = async (
   change: Partial<Config> = {},
   accept: readonly string[] = [],
 ): Promise<Record<string, LiveFinding>> => {
-  const resolveHost = createResolveHost({ servers: [`127.0.0.1:${nameServer.port}`] });
   const found = await examineLive(
     { ...scene.config, ...change },
-    { account: accountId, accept, resolveHost },
+    { account: accountId, accept, resolveHost: resolver() },
     error => {
       throw error;
     },
@@ -73,8 +76,11 @@ test('each line is a step of docs/deploying.md, in its order', async () => {
 });
 
 test('names must be set, public, known to the name servers and lead elsewhere', async () => {
-  const namesLine = async (production: string | null) =>
-    (await linesOf({ publicUrls: { production, sandbox: `https://${names.sandbox}` } })).names!;
+  // This line alone: others would connect to what the name servers say.
+  const namesLine = (production: string | null) => {
+    const config = { ...scene.config, publicUrls: { production, sandbox: `https://${names.sandbox}` } };
+    return inSituation(config, { account: accountId, resolveHost: resolver() }, String, checkNames);
+  };
   nameServer.records.set(names.sandbox, '45.66.77.1');
   expect((await namesLine(null)).detail).toContain('FLORIN_PUBLIC_URL is not set');
   expect((await namesLine('https://localhost:8443')).detail).toContain('an address of this machine only');
@@ -91,6 +97,7 @@ test('names must be set, public, known to the name servers and lead elsewhere', 
 });
 
 describe('the certificate', () => {
+  beforeAll(() => void nameServer.records.set(names.production, '127.0.0.1').set(names.sandbox, '127.0.0.1'));
   const publicUrls = { production: `https://${names.production}`, sandbox: `https://${names.sandbox}` };
   const lineWith = async (certFile: string, keyFile: string) =>
     (await linesOf({ publicUrls, tls: { certFile, keyFile } })).certificate!;
@@ -110,6 +117,19 @@ describe('the certificate', () => {
     vi.useRealTimers();
   });
 
+  test('that is served must be that of the files', async () => {
+    const before = issue(room, join(room, 'before'), Object.values(names));
+    const after = issue(room, join(room, 'after'), Object.values(names));
+    const server = createServer({ cert: readFileSync(before.cert), key: readFileSync(before.key) });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    atEndOfFile(() => server.close());
+    const url = `https://${names.production}:${(server.address() as AddressInfo).port}`;
+    const line = async ({ cert: certFile, key: keyFile }: typeof before) =>
+      (await linesOf({ publicUrls: { production: url, sandbox: url }, tls: { certFile, keyFile } })).certificate!;
+    expect(await line(before)).toMatchObject({ ok: true });
+    expect((await line(after)).detail).toContain(`${url} serves another certificate than the file`);
+  });
+
   test('and answer of a proxy are judged by what it serves', async () => {
     const { cert, key } = issue(room, join(room, 'proxy'), [names.production]);
     let body = '{"ready":true}';
@@ -119,7 +139,6 @@ describe('the certificate', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     atEndOfFile(() => server.close());
     const { port } = server.address() as AddressInfo;
-    nameServer.records.set(names.production, '127.0.0.1').set(names.sandbox, '127.0.0.1');
     const urls = (sandbox: string) => ({ production: `https://${names.production}:${port}`, sandbox });
     const both = await linesOf({ publicUrls: urls(`https://${names.sandbox}:${port}`), tls: null });
     for (const line of [both.certificate!, both['public-addresses']!]) {
@@ -192,6 +211,9 @@ test('an alert must have been accepted by the very address that is set', async (
     data: { action: 'alert.tested' },
   });
   expect((await linesOf({ alertUrl })).alerts!.ok).toBe(true);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 91 * 86_400_000 });
+  expect((await linesOf({ alertUrl })).alerts!.detail).toContain('which is long ago');
+  vi.useRealTimers();
   expect((await linesOf({ alertUrl: `${alertUrl}2` })).alerts!.ok).toBe(false);
   expect((await linesOf({ alertUrl: null })).alerts!.detail).toContain('FLORIN_ALERT_URL is not set');
 });

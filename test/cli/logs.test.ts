@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +103,43 @@ describe('a log file', () => {
     const folder = await room();
     expect(() => openLogs(folder)).toThrow(ConfigError);
     expect(() => openLogs(folder)).toThrow(`FLORIN_LOG_FILE: ${folder} cannot be written (EISDIR)`);
+  });
+});
+
+describe('a process with a log file', () => {
+  const source = (path: string, rest: string): string => `
+    import { openLogFile } from ${JSON.stringify(new URL('../../src/cli/logFile.ts', import.meta.url).href)};
+    const file = openLogFile({ path: ${JSON.stringify(path)}, maxBytes: 1e9, files: 3, days: 30 });
+    ${rest}`;
+  const run = (text: string) =>
+    spawnSync(process.execPath, ['--input-type=module-typescript', '--eval', text], { encoding: 'utf8' });
+
+  test.each(['process.exit(3)', 'throw new Error("unexpected")'])('writes its last lines at %s', async end => {
+    const path = join(await room(), 'florin.log');
+    const { status } = run(source(path, `file.write('{"n":1}\\n'); file.write('{"n":2}\\n'); ${end};`));
+    expect(status).toBeGreaterThan(0);
+    expect((await linesOf(path)).map(({ n }) => n)).toEqual([1, 2]);
+  });
+
+  test('says how many lines it dropped while the file could not be written', async () => {
+    const folder = await room();
+    const path = join(folder, 'florin.log');
+    const big = `'x'.repeat(1024 * 1024) + '\\n'`;
+    const { status } = run(
+      source(
+        path,
+        `import { mkdirSync, rmSync, rmdirSync } from 'node:fs';
+        rmSync(${JSON.stringify(path)});
+        mkdirSync(${JSON.stringify(path)});
+        for (let n = 0; n < 20; n++) { file.write(${big}); await file.flush(); }
+        rmdirSync(${JSON.stringify(path)});
+        file.write('y\\n');
+        await file.flush();`,
+      ),
+    );
+    expect(status).toBe(0);
+    const last = (await readFile(path, 'utf8')).trimEnd().split('\n').at(-1)!;
+    expect(JSON.parse(last)).toMatchObject({ msg: 'log lines were dropped', lines: 5 });
   });
 });
 

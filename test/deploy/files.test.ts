@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseYaml } from '@redocly/openapi-core';
+import ipaddr from 'ipaddr.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { binaryProblems } from '../../deploy/image/binaries.ts';
 import { lastStage } from '../../deploy/image/build.ts';
@@ -83,6 +84,14 @@ describe('deploy/compose.yaml', () => {
     expect(new URL(config.database!.url).username).toBe('florin_app');
     expect(new URL(config.database!.migrateUrl).username).toBe('florin_owner');
     expect(config.trustedProxies).toEqual([proxy.networks.front.ipv4_address]);
+  });
+
+  test('gives no other service the address of the proxy', () => {
+    const [{ subnet, ip_range: dynamic }] = compose.networks.front.ipam.config;
+    const within = (range: string) => ipaddr.parse(proxy.networks.front.ipv4_address).match(ipaddr.parseCIDR(range));
+    expect(within(subnet)).toBe(true);
+    // Florin starts before the proxy, and would get the first free address of the network.
+    expect(within(dynamic)).toBe(false);
   });
 
   test('mounts files that exist', () => {

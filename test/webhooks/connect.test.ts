@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ConnectPolicy, guardedConnect } from '../../src/webhooks/connect.ts';
+import { type ConnectPolicy, guardedConnect, isOwnListener } from '../../src/webhooks/connect.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 // A global unicast address that nobody uses: if the guard failed, the packet would go nowhere.
@@ -81,5 +81,16 @@ describe('guardedConnect', () => {
     const listener = { address: unallocated, port: 443 };
     const own = connect('2d00:0:0::1', 443, { ownListeners: () => [listener] }, 'https:');
     await expect(own).rejects.toMatchObject({ code: 'own_listener' });
+  });
+
+  test('knows its own listener on all addresses by a connection that comes from where it goes', () => {
+    const everywhere = { address: '::', port: 443 };
+    const own = { localAddress: '2d00::1', remoteAddress: '2d00:0:0::1' };
+    const other = { localAddress: '2d00::2', remoteAddress: '2d00::1' };
+    expect(isOwnListener(own, 443, [everywhere])).toBe(true);
+    expect(isOwnListener(own, 443, [{ address: '0.0.0.0', port: 443 }])).toBe(true);
+    expect(isOwnListener(own, 8443, [everywhere])).toBe(false);
+    expect(isOwnListener(other, 443, [everywhere])).toBe(false);
+    expect(isOwnListener({ localAddress: undefined, remoteAddress: undefined }, 443, [everywhere])).toBe(false);
   });
 });

@@ -1,9 +1,11 @@
+import { isIP } from 'node:net';
 import { findFactory } from '../../chains/evm/factory.ts';
 import { createNode } from '../../chains/evm/node.ts';
 import { readNumber } from '../../chains/evm/reading.ts';
 import { RpcFault } from '../../chains/evm/rpc.ts';
 import type { Network } from '../../core/registry/networks.ts';
 import { listWallets } from '../../storage/wallets/wallets.ts';
+import { bareHost } from '../../webhooks/guard.ts';
 import type { Told } from '../doctorChecks.ts';
 import { bad, good, judged, type Records, type Situation, withRecords } from './situation.ts';
 
@@ -40,15 +42,28 @@ const stepProblem = (heights: readonly number[], { blockTimeSeconds }: Network):
   return behind <= limit ? null : `its nodes are ${behind} blocks apart`;
 };
 
+/** What tells providers apart: the domain of a name. An address says nothing of who runs it. */
+const providerOf = (url: string): string => {
+  const { host, hostname } = new URL(url);
+  return isIP(bareHost(hostname)) === 0 ? hostname.split('.').slice(-2).join('.') : host;
+};
+
+const providerProblem = (rpcUrls: readonly string[]): string | null => {
+  if (new Set(rpcUrls.map(providerOf)).size > 1) return null;
+  return rpcUrls.length < 2
+    ? 'it has one node, and needs two of different providers'
+    : `its ${rpcUrls.length} nodes are of one provider, and it needs two`;
+};
+
 const nodeProblems = async (network: Network): Promise<string[]> => {
   const { rpcUrls } = network;
   const asked = await Promise.all(rpcUrls.map((url, at) => askNode(url, at, network)));
   const heights = asked.flatMap(each => ('height' in each ? [each.height] : []));
-  const hosts = new Set(rpcUrls.map(url => new URL(url).host));
+  const alike = providerProblem(rpcUrls);
   const apart = heights.length > 1 ? stepProblem(heights, network) : null;
   return [
     ...asked.flatMap(each => ('problem' in each ? [each.problem] : [])),
-    ...(hosts.size < 2 ? ['it has one node, and needs two of different providers'] : []),
+    ...(alike === null ? [] : [alike]),
     ...(apart === null ? [] : [apart]),
   ];
 };

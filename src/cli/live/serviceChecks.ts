@@ -60,11 +60,15 @@ export const checkBackups = async ({ config, nowMs }: Situation): Promise<Told> 
   return good(`${detail}. Verify and drill them where their identity is`);
 };
 
-export const checkAlerts = async ({ config }: Situation): Promise<Told> => {
+const maxTestAgeMs = 90 * 86_400_000;
+
+export const checkAlerts = async ({ config, nowMs }: Situation): Promise<Told> => {
   const { alertUrl } = config;
   if (alertUrl === null) return bad('FLORIN_ALERT_URL is not set. Set it and restart Florin.');
   const { alert } = await readShown(config);
   if (alert?.urlHash !== hashOfUrl(alertUrl)) return bad('It has not accepted a test. Run florin alerts test.');
+  if (nowMs - Date.parse(alert.at) > maxTestAgeMs)
+    return bad(`The last test was accepted at ${alert.at}, which is long ago. Run florin alerts test again.`);
   return good(`a test was accepted at ${alert.at}`);
 };
 

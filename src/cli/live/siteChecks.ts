@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
-import { codeOf } from '../../core/errorCode.ts';
+import { codeOf, hasCode } from '../../core/errorCode.ts';
 import { isPublicOrigin } from '../../core/url.ts';
 import type { ResolveHost } from '../../webhooks/connect.ts';
-import { describeFailure } from '../../webhooks/failure.ts';
+import { describeFailure, EgressError } from '../../webhooks/failure.ts';
 import { bareHost, classifyAddress } from '../../webhooks/guard.ts';
 import type { Config } from '../config.ts';
 import type { Told } from '../doctorChecks.ts';
@@ -74,7 +74,7 @@ const fileProblems = async (
   { certFile, keyFile }: NonNullable<Config['tls']>,
   sites: readonly PublicSite[],
   nowMs: number,
-): Promise<{ problems: string[]; until: string }> => {
+): Promise<{ problems: string[]; until: string; fingerprint: string | null }> => {
   try {
     const certificate = new X509Certificate(await readFile(certFile));
     const isPair = certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)));
@@ -87,9 +87,10 @@ const fileProblems = async (
       ...(isPair ? [] : [`${keyFile} is not its private key`]),
       ...(expiry === null ? [] : [`${certFile}: ${expiry}`]),
     ];
-    return { problems, until: certificate.validToDate.toISOString() };
+    return { problems, until: certificate.validToDate.toISOString(), fingerprint: certificate.fingerprint256 };
   } catch (error) {
-    return { problems: [`${certFile} and ${keyFile} cannot be used (${codeOf(error) || 'not PEM'})`], until: '' };
+    const problem = `${certFile} and ${keyFile} cannot be used (${codeOf(error) || 'not PEM'})`;
+    return { problems: [problem], until: '', fingerprint: null };
   }
 };
 
@@ -106,8 +107,10 @@ const pinnedTo =
 
 const timedOut = (): Error => Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' });
 
+type Served = { readonly from: Date; readonly to: Date; readonly fingerprint: string };
+
 /** Shakes hands with whatever serves the address, and verifies its certificate as every client does. */
-const servedUntil = async (url: string, resolveHost: ResolveHost): Promise<{ from: Date; to: Date }> => {
+const served = async (url: string, resolveHost: ResolveHost): Promise<Served> => {
   const lookup = pinnedTo(await addressesOf(url, resolveHost));
   const host = hostOf(url);
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
@@ -117,31 +120,42 @@ const servedUntil = async (url: string, resolveHost: ResolveHost): Promise<{ fro
   socket.on('error', reject);
   socket.setTimeout(timeoutMs, () => socket.destroy(timedOut()));
   try {
-    const { valid_from, valid_to } = (await promise).getPeerCertificate();
-    return { from: new Date(valid_from), to: new Date(valid_to) };
+    const { valid_from, valid_to, fingerprint256 } = (await promise).getPeerCertificate();
+    return { from: new Date(valid_from), to: new Date(valid_to), fingerprint: fingerprint256 };
   } finally {
     socket.destroy();
   }
 };
 
-/** The files, or what the proxy serves. */
-export const checkCertificate = async ({ config, resolveHost, nowMs }: Situation): Promise<Told> => {
+/** What clients get there. Where nothing answers yet, the line of the public addresses says so. */
+const servedProblems = async (
+  { url }: PublicSite,
+  { resolveHost, nowMs }: Situation,
+  fingerprint: string | null,
+): Promise<string[]> => {
+  try {
+    const { from, to, fingerprint: its } = await served(url, resolveHost);
+    if (fingerprint !== null && its !== fingerprint) return [`${url} serves another certificate than the file`];
+    const expiry = expiryProblem(from, to, nowMs);
+    return expiry === null ? [] : [`${url}: ${expiry}`];
+  } catch (error) {
+    const isSilent = hasCode(error, 'ECONNREFUSED', 'ETIMEDOUT') || error instanceof EgressError;
+    return fingerprint !== null && isSilent ? [] : [`${url}: ${describeFailure(error)}`];
+  }
+};
+
+/** The files, and what is served: after a renewal, Florin serves the earlier certificate until it is restarted. */
+export const checkCertificate = async (situation: Situation): Promise<Told> => {
+  const { config, nowMs } = situation;
   const sites = publicSites(config);
   if (sites.length === 0) return bad(unset);
-  if (config.tls) {
-    const { problems, until } = await fileProblems(config.tls, sites, nowMs);
-    return judged(problems, `valid for all names until ${until}`, renew);
-  }
-  const served = sites.map(async ({ url }): Promise<string[]> => {
-    try {
-      const { from, to } = await servedUntil(url, resolveHost);
-      const expiry = expiryProblem(from, to, nowMs);
-      return expiry === null ? [] : [`${url}: ${expiry}`];
-    } catch (error) {
-      return [`${url}: ${describeFailure(error)}`];
-    }
-  });
-  return judged((await Promise.all(served)).flat(), 'the proxy has a valid certificate for all names', renew);
+  const files = config.tls && (await fileProblems(config.tls, sites, nowMs));
+  if (files && files.problems.length > 0) return judged(files.problems, '', renew);
+  const problems = await Promise.all(sites.map(site => servedProblems(site, situation, files?.fingerprint ?? null)));
+  const isValid = files
+    ? `valid for all names until ${files.until}`
+    : 'the proxy has a valid certificate for all names';
+  return judged(problems.flat(), isValid, renew);
 };
 
 type Answer = { readonly status: number; readonly body: string };
