@@ -199,13 +199,11 @@ const main = async room => {
   });
   if (postgres) {
     try {
+      const env = { TEST_DATABASE_URL: postgres.url, PATH: `${postgres.bin}:${process.env.PATH}` };
       const name = `the tests that use a database, on PostgreSQL ${postgres.version}`;
-      await vitest(name, 'test:all', databaseTests(), {
-        ...options,
-        env: { TEST_DATABASE_URL: postgres.url, PATH: `${postgres.bin}:${process.env.PATH}` },
-        // Some are about the embedded server.
-        maySkip: true,
-      });
+      // Some are about the embedded server. What takes long and repeats what others show has run on it.
+      await vitest(name, 'test', databaseTests(), { ...options, env, maySkip: true });
+      await vitest('a dump that is restored', 'test:all', [dumpTest], { ...options, env });
     } finally {
       await postgres.stop();
     }
