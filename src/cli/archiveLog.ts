@@ -8,6 +8,7 @@ import { segmentBytes } from '../core/logSegment.ts';
 import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
 import type { Context } from '../engine/context.ts';
 import { archiveFolder } from '../local/backup/logArchiveFolder.ts';
+import { ensureBackupsId } from '../local/instanceId.ts';
 import { names } from '../local/postgres/createCluster.ts';
 import { keepOwner, syncDirectory } from '../local/postgres/postgresFiles.ts';
 import { findSuperuser } from '../local/postgres/startPostgres.ts';
@@ -38,11 +39,14 @@ type Parts = {
   readonly config: Config;
   readonly schedule: Schedule;
   readonly context: Context;
-  readonly instance: string;
+  readonly backupsId: string;
 };
 
+/** Of the room at which it is given up. Otherwise it would begin and end, with a backup each time, while the disk is at its limit. */
+const roomToBegin = 2;
+
 /** A folder of its own for each unbroken sequence, so that nothing of another history can get into it. */
-const begin = async ({ config, schedule, context, instance }: Parts, server: LogServer, signal: AbortSignal) => {
+const begin = async ({ config, schedule, context, backupsId }: Parts, server: LogServer, signal: AbortSignal) => {
   const { directory, recipients, logSeconds: seconds } = schedule;
   if (!(await stat(directory).catch(() => null))?.isDirectory()) {
     throw new FlorinError('conflict', `${directory} is not a directory. It may be a disk that is not mounted.`);
@@ -52,7 +56,7 @@ const begin = async ({ config, schedule, context, instance }: Parts, server: Log
     .replaceAll(/[-:]|\.\d+/g, '')
     .toLowerCase();
   const archive = `${time}_${randomBytes(2).toString('hex')}`;
-  const name = archiveFolder(instance, archive);
+  const name = archiveFolder(backupsId, archive);
   const folder = join(directory, name);
   await mkdir(folder, { mode: 0o700 });
   await keepOwner(folder);
@@ -71,7 +75,7 @@ const begin = async ({ config, schedule, context, instance }: Parts, server: Log
 };
 
 const createArchiver = (parts: Parts) => {
-  const { config, schedule, context, instance } = parts;
+  const { config, schedule, context, backupsId } = parts;
   const { directory, recipients, logSeconds: seconds } = schedule;
   const { log, clock } = context;
   let server: LogServer | null = null;
@@ -87,7 +91,7 @@ const createArchiver = (parts: Parts) => {
     if (position.archive !== null && isElsewhere) await server.forget();
     if (position.archive === null || isElsewhere) {
       // Its log would be kept until the disk is full again.
-      if (await diskIsNearlyFull(config.dataDir)) {
+      if (await diskIsNearlyFull(config.dataDir, roomToBegin)) {
         throw new FlorinError('conflict', `The disk of ${config.dataDir} is nearly full, so the log is not archived.`);
       }
       await begin(parts, server, signal);
@@ -95,7 +99,7 @@ const createArchiver = (parts: Parts) => {
       partUntil = -1;
     }
     const { archive: id, flushed } = position;
-    const name = archiveFolder(instance, id!);
+    const name = archiveFolder(backupsId, id!);
     const place = { dataDir: config.dataDir, folder: join(directory, name), lock: lockOf(recipients), signal };
     const isDue = startedMs - partAtMs >= seconds * 1_000;
     const withPart = isDue && flushed !== partUntil;
@@ -206,11 +210,12 @@ const stopArchiving = async (config: Config): Promise<void> => {
 };
 
 /** The embedded database has this one process, so it archives whatever its roles. */
-export const archiveLog = async (config: Config, context: Context, instance: string): Promise<Loop[]> => {
+export const archiveLog = async (config: Config, context: Context): Promise<Loop[]> => {
   if (config.database !== null) return [];
   const schedule = config.backups;
   if (schedule !== null && schedule.logSeconds > 0) {
-    return [await startArchiving({ config, schedule, context, instance })];
+    const backupsId = await ensureBackupsId(config.dataDir);
+    return [await startArchiving({ config, schedule, context, backupsId })];
   }
   await stopArchiving(config);
   return [];

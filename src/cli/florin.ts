@@ -182,8 +182,8 @@ const startOutgoing = async (
   const { sender, holder, service, lookMs } = parts;
   const delivers = config.roles.includes('deliver');
   const sending = delivers ? [startDelivering(context, { sender, holder, service, alertUrl: config.alertUrl })] : [];
-  const archiving = await archiveLog(config, context, holder);
-  return [...sending, ...archiving, ...(await scheduleBackups(config, context, { instance: holder, lookMs }))];
+  const archiving = await archiveLog(config, context);
+  return [...sending, ...archiving, ...(await scheduleBackups(config, context, lookMs))];
 };
 
 const startLoops = (

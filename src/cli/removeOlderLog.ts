@@ -19,17 +19,18 @@ const removeBefore = async (folder: string, kept: readonly LogContinuation[]): P
 export const removeOlderLog = async (
   directory: string,
   options: {
-    readonly instance: string;
+    readonly backupsId: string;
     /** The folder that is being written to; null if there is none. */
     readonly current: string | null;
     readonly kept: readonly (LogContinuation | null)[];
   },
 ): Promise<void> => {
-  const { instance, current, kept } = options;
+  const { backupsId, current, kept } = options;
   for (const name of await readdir(directory)) {
-    if (!name.startsWith(archivePrefix(instance))) continue;
+    if (!name.startsWith(archivePrefix(backupsId))) continue;
     const ofFolder = kept.filter(each => each?.folder === name) as LogContinuation[];
     if (ofFolder.length > 0) await removeBefore(join(directory, name), ofFolder);
-    else if (name !== current) await rm(join(directory, name), { recursive: true, force: true });
+    // A newer one has just been begun. Names begin with the time.
+    else if (current === null || name < current) await rm(join(directory, name), { recursive: true, force: true });
   }
 };

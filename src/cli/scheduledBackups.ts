@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { hasCode } from '../core/errorCode.ts';
 import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
 import type { Context } from '../engine/context.ts';
+import { ensureBackupsId } from '../local/instanceId.ts';
 import { type Loop, startLoop } from '../workers/loop.ts';
 import { type BackupRecord, readBackupRecord, writeBackupRecord } from './backupRecord.ts';
 import type { Config } from './config.ts';
+import { keptBackups } from './keptBackups.ts';
 import { readLogArchiveRecord } from './logArchiveRecord.ts';
 import { removeOlderLog } from './removeOlderLog.ts';
 import { type BackupTaken, scheduledPrefix } from './takeBackup.ts';
@@ -59,20 +61,31 @@ const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal:
     });
   });
 
-/** Removes all but the newest of this directory's schedule, and what a killed process left unfinished. Returns what is kept. */
-const removeOlder = async ({ directory, keep }: Schedule, instance: string): Promise<string[]> => {
-  const prefix = scheduledPrefix(instance);
+/** Removes what the schedule of this directory does not keep, and what a killed process left unfinished. Returns what is kept. */
+const removeOlder = async (schedule: Schedule, backupsId: string, nowMs: number): Promise<string[]> => {
+  const { directory } = schedule;
+  const prefix = scheduledPrefix(backupsId);
   const names = await readdir(directory);
-  const whole = names.filter(name => name.startsWith(prefix) && name.endsWith('.tar.zst.age')).sort();
+  const whole = names.filter(name => name.startsWith(prefix) && name.endsWith('.tar.zst.age'));
+  const kept = keptBackups(whole, schedule, nowMs);
+  const older = whole.filter(name => !kept.includes(name));
   const unfinished = names.filter(name => name.startsWith(`.${prefix}`) && name.endsWith('.partial'));
-  for (const name of [...whole.slice(0, -keep), ...unfinished]) await rm(join(directory, name), { force: true });
-  return whole.slice(-keep);
+  for (const name of [...older, ...unfinished]) await rm(join(directory, name), { force: true });
+  return kept;
 };
 
-/** When the next attempt is due. After a failure, an hour later at most. An archive of the log is of use after a backup. */
-const dueMs = ({ last }: BackupRecord, archive: string | null, hours: number, failedMs: number | null): number => {
+/**
+ * When the next attempt is due. After a failure, an hour later at most. An archive of the log is of use after a backup. A last
+ * backup in the future was taken while the clock was wrong.
+ */
+const dueMs = (
+  { last }: BackupRecord,
+  archive: string | null,
+  { hours, failedMs, nowMs }: { readonly hours: number; readonly failedMs: number | null; readonly nowMs: number },
+): number => {
   const isOfUse = archive === null || last?.log?.folder === archive;
-  const regular = last === null || !isOfUse ? 0 : Date.parse(last.backupAt) + hours * hourMs;
+  const lastMs = last === null ? Number.POSITIVE_INFINITY : Date.parse(last.backupAt);
+  const regular = !isOfUse || lastMs > nowMs + hourMs ? 0 : lastMs + hours * hourMs;
   return failedMs === null ? regular : failedMs + Math.min(hours, 1) * hourMs;
 };
 
@@ -81,10 +94,11 @@ const startBackups = async (
   config: Config,
   schedule: Schedule,
   context: Context,
-  { instance, lookMs = lookEveryMs }: { readonly instance: string; readonly lookMs?: number | undefined },
+  lookMs = lookEveryMs,
 ): Promise<Loop> => {
   const { hours, directory } = schedule;
   const { log, clock } = context;
+  const backupsId = await ensureBackupsId(config.dataDir);
   const before = await readBackupRecord(config);
   const since = before.schedule?.since ?? new Date(clock.nowMs()).toISOString();
   await writeBackupRecord(config, { ...before, schedule: { hours, since } });
@@ -97,13 +111,14 @@ const startBackups = async (
       await writeBackupRecord(config, { ...record, last, continuations, failing: null });
       failedMs = null;
       log.info({ file, bytes, backupAt }, 'a backup was taken');
-      const kept = await removeOlder(schedule, instance);
+      const kept = await removeOlder(schedule, backupsId, clock.nowMs());
       const remembered = Object.fromEntries(Object.entries(continuations).filter(([name]) => kept.includes(name)));
       await writeBackupRecord(config, { ...record, last, continuations: remembered, failing: null });
       const current = (await readLogArchiveRecord(config))?.folder ?? null;
-      // Of a backup from elsewhere it is not known which log it needs.
-      if (kept.every(name => name in remembered)) {
-        await removeOlderLog(directory, { instance, current, kept: Object.values(remembered) });
+      // Of a backup from elsewhere it is not known which log it needs. A first archive may just be beginning.
+      const isKnown = current !== null || schedule.logSeconds === 0;
+      if (isKnown && kept.every(name => name in remembered)) {
+        await removeOlderLog(directory, { backupsId, current, kept: Object.values(remembered) });
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -125,7 +140,8 @@ const startBackups = async (
     async work(signal) {
       const record = await readBackupRecord(config);
       const archive = (await readLogArchiveRecord(config))?.folder ?? null;
-      if (clock.nowMs() >= dueMs(record, archive, hours, failedMs)) await attempt(record, signal);
+      const nowMs = clock.nowMs();
+      if (nowMs >= dueMs(record, archive, { hours, failedMs, nowMs })) await attempt(record, signal);
       return false;
     },
   });
@@ -141,9 +157,9 @@ const forgetSchedule = async (config: Config): Promise<void> => {
 export const scheduleBackups = async (
   config: Config,
   context: Context,
-  options: { readonly instance: string; readonly lookMs?: number | undefined },
+  lookMs: number | undefined,
 ): Promise<Loop[]> => {
-  if (config.backups) return [await startBackups(config, config.backups, context, options)];
+  if (config.backups) return [await startBackups(config, config.backups, context, lookMs)];
   await forgetSchedule(config);
   return [];
 };

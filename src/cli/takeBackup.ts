@@ -9,7 +9,7 @@ import { type BackupEnd, backupItems, type LogContinuation } from '../local/back
 import { addDigest, compress } from '../local/backup/compression.ts';
 import { lateFile } from '../local/backup/dataFiles.ts';
 import { archiveFolder } from '../local/backup/logArchiveFolder.ts';
-import { ensureInstanceId } from '../local/instanceId.ts';
+import { ensureBackupsId } from '../local/instanceId.ts';
 import { names } from '../local/postgres/createCluster.ts';
 import { findSuperuser, type PostgresConnection } from '../local/postgres/startPostgres.ts';
 import { type BaseBackup, type BaseBackupEnd, startBaseBackup } from '../storage/baseBackup.ts';
@@ -44,7 +44,7 @@ export type BackupTaken = {
 };
 
 /** Begins the names of the files that the schedule of this data directory makes. */
-export const scheduledPrefix = (instance: string): string => `florin-auto-${instance.slice(0, 8)}-`;
+export const scheduledPrefix = (backupsId: string): string => `florin-auto-${backupsId.slice(0, 8)}-`;
 
 const findServer = async ({ dataDir, database }: Config): Promise<PostgresConnection> => {
   if (database !== null) {
@@ -93,9 +93,9 @@ const watchOver = (dataDir: string, written: () => number, giveUp: (why: FlorinE
   return () => clearInterval(timer);
 };
 
-const nameOf = (instance: string, startedAt: Date, { lock, isScheduled }: BackupOrder): string => {
+const nameOf = (backupsId: string, startedAt: Date, { lock, isScheduled }: BackupOrder): string => {
   const time = startedAt.toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const prefix = isScheduled ? scheduledPrefix(instance) : `florin-${instance.slice(0, 8)}-`;
+  const prefix = isScheduled ? scheduledPrefix(backupsId) : `florin-${backupsId.slice(0, 8)}-`;
   return `${prefix}${time}.tar.zst${lock === null ? '' : '.age'}`;
 };
 
@@ -109,7 +109,7 @@ const explained = (error: unknown, { directory }: BackupOrder): unknown => {
 
 const endOf = async (dataDir: string, { segments, endedAt, archiveSlot }: BaseBackupEnd): Promise<BackupEnd> => {
   if (archiveSlot === null) return { endedAt: endedAt.toISOString(), log: null };
-  const folder = archiveFolder(await ensureInstanceId(dataDir), archiveOfSlot(archiveSlot));
+  const folder = archiveFolder(await ensureBackupsId(dataDir), archiveOfSlot(archiveSlot));
   const next = nextSegment(parseSegment(segments.at(-1)!)!);
   const journalBytes = await sizeOf(join(dataDir, lateFile));
   return { endedAt: endedAt.toISOString(), log: { folder, nextSegment: formatSegment(next), journalBytes } };
@@ -187,7 +187,7 @@ export const takeBackup = async (order: BackupOrder): Promise<BackupTaken> => {
         `${directory} is not a directory. Create it first: it may be a disk that is not mounted.`,
       );
     }
-    const name = nameOf(await ensureInstanceId(config.dataDir), base.startedAt, order);
+    const name = nameOf(await ensureBackupsId(config.dataDir), base.startedAt, order);
     // A process that was killed may have begun one in the same second.
     const target = await openTarget(directory, `${name}.${process.pid}`);
     try {

@@ -26,8 +26,8 @@ export type ArchivedLog = {
 const suffix = '.zst.age';
 
 /** Begins the names of all folders of a data directory. */
-export const archivePrefix = (instance: string): string => `florin-log-${instance.slice(0, 8)}-`;
-export const archiveFolder = (instance: string, archive: string): string => `${archivePrefix(instance)}${archive}`;
+export const archivePrefix = (backupsId: string): string => `florin-log-${backupsId.slice(0, 8)}-`;
+export const archiveFolder = (backupsId: string, archive: string): string => `${archivePrefix(backupsId)}${archive}`;
 
 /** Enough to tell contents apart; names stay short. */
 export const digestDigits = 32;
