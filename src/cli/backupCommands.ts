@@ -90,7 +90,10 @@ const addTake = (backup: Command, version: string): void => {
 const verifyAll = async (directory: string, options: KeyOptions & { json?: boolean }): Promise<void> => {
   const { problems, ...read } = await verifyFolder(directory, options);
   const what = `${read.backups} backups and ${read.segments} segments of the log, ${sizeText(read.bytes)}`;
-  const text = problems.length === 0 ? `All are whole: ${what}.` : [...problems, `Read: ${what}.`].join('\n');
+  const result = problems.length === 0 ? [`All are whole: ${what}.`] : [...problems, `Read: ${what}.`];
+  // Nothing in the directory says that newer ones are missing.
+  const newest = `The newest backup began at ${read.newestAt}. Compare it with florin doctor, or with your schedule.`;
+  const text = [...result, ...(read.newestAt === null ? [] : [newest])].join('\n');
   print(options, { ok: problems.length === 0, ...read, problems }, text);
   if (problems.length > 0) process.exitCode = 1;
 };

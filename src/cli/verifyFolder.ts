@@ -17,6 +17,8 @@ export type FolderRead = {
   readonly backups: number;
   readonly segments: number;
   readonly bytes: number;
+  /** When the newest one that could be read began. */
+  readonly newestAt: string | null;
   /** Each names a file. Empty if everything is whole. */
   readonly problems: readonly string[];
 };
@@ -111,8 +113,10 @@ export const verifyFolder = async (directory: string, options: KeyOptions): Prom
     progress(findings.bytes, total);
   };
   const ends: BackupEnd[] = [];
+  const began: string[] = [];
   for (const file of backups) {
     const read = await tried(findings, file, () => readBackup(openBackup(file, options), verifyingSink));
+    if (read !== null) began.push(read.facts.backupAt);
     if (read?.end) ends.push(read.end);
     await onFile(file);
   }
@@ -125,5 +129,5 @@ export const verifyFolder = async (directory: string, options: KeyOptions): Prom
     const ofFolder = continuations.filter(({ folder }) => folder === name);
     segments += await verifyLog(join(directory, name), options, ofFolder, findings, onFile);
   }
-  return { backups: backups.length, segments, ...findings };
+  return { backups: backups.length, segments, newestAt: began.sort().at(-1) ?? null, ...findings };
 };
