@@ -9,10 +9,10 @@ import { createRandom } from './fuzz/random.ts';
 
 const help = `Backs up a running Florin under load, restores the backup elsewhere and starts it. Flipped bits, wrong passphrases, kills
 in the middle and full disks must all be noticed. Archives the log meanwhile, and restores a second before a table was
-dropped. Prints sizes, seconds, and the rate of creates with and without a backup.
+dropped. Prints sizes, seconds, and the rate of creates with and without a backup, which must be at least 0.8 of it.
 
   --payments N  written before the backup, default 100000
-  --more N      created by the restored Florin, default 2000
+  --more N      created by each restored Florin, default 10000
   --rounds N    backups under load, in turns with load alone, default 3
   --seconds N   of load alone in each round, default 10
   --flips N     default 12
@@ -22,7 +22,7 @@ dropped. Prints sizes, seconds, and the rate of creates with and without a backu
 const { values } = parseArgs({
   options: {
     payments: { type: 'string', default: '100000' },
-    more: { type: 'string', default: '2000' },
+    more: { type: 'string', default: '10000' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '10' },
     flips: { type: 'string', default: '12' },
@@ -30,6 +30,9 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
+
+/** Of the rate of creates without a backup. */
+const leastShare = 0.8;
 
 /** The API makes a few hundred a second. */
 const mostByApi = 2_000;
@@ -49,6 +52,7 @@ const main = async (): Promise<void> => {
     more: Number(values.more),
     rounds: Number(values.rounds),
     secondsEach: Number(values.seconds),
+    leastShare,
     flips: Number(values.flips),
     withLog: true,
     random: createRandom(`backup drill ${values.seed}`),

@@ -13,6 +13,7 @@ test('a backup under load is restored elsewhere, and everything that goes wrong 
     more: 60,
     rounds: 1,
     secondsEach: 0.5,
+    leastShare: null,
     flips: 3,
     withLog: false,
     random: createRandom('a small drill'),

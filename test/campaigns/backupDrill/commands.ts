@@ -40,6 +40,6 @@ export const answer = async (args: readonly string[], env: Record<string, string
   return { ...ended, json: JSON.parse(ended.stdout) };
 };
 
-/** Kills it with SIGKILL at its first sign of progress. */
-export const killedInTheMiddle = (args: readonly string[]): Promise<Ended> =>
-  command(args, { onStderr: (text, kill) => (text.includes(' % of ') ? kill() : undefined) });
+/** Kills it with SIGKILL at the first sign of progress of what is named. */
+export const killedInTheMiddle = (args: readonly string[], of: RegExp = / % of /): Promise<Ended> =>
+  command(args, { onStderr: (text, kill) => (of.test(text) ? kill() : undefined) });

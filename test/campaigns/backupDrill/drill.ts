@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, command } from './commands.ts';
+import { addressesIn, countPayments, repeatedIn } from './database.ts';
 import {
   type Check,
   check,
@@ -18,10 +19,20 @@ import { pointInTime } from './pointInTime.ts';
 import { askProduction, createUntil, identityOf, type Made, makeSite, missingIn, startOn } from './site.ts';
 
 const checkedPayments = 500;
+/** Beside those that are seeded, which have no extended public key. */
+const mixedPayments = 500;
+
+type UnderLoad = {
+  readonly file: string;
+  /** How many payments the database had when the last backup began, and when it had ended. */
+  readonly counts: readonly [number, number];
+  /** What was acknowledged before it began. */
+  readonly before: readonly Made[];
+};
 
 /** Backups under load, in turns with load alone, and the last of them. Everything from before it must be in it. */
-const underLoad = async (drill: Drill, to: string): Promise<{ file: string; before: Made[]; all: Made[] }> => {
-  const { site, rounds, secondsEach, tell } = drill;
+const underLoad = async (drill: Drill, to: string): Promise<UnderLoad> => {
+  const { site, rounds, secondsEach, leastShare, tell } = drill;
   const [all, alone, beside]: [Made[], number[], number[]] = [[], [], []];
   const measure = async (isEnough: () => boolean, into: number[]): Promise<void> => {
     const startedMs = performance.now();
@@ -31,27 +42,35 @@ const underLoad = async (drill: Drill, to: string): Promise<{ file: string; befo
   };
   let taken = { file: '', bytes: 0, seconds: 0 };
   let before: Made[] = [];
+  const counts: [number, number] = [0, 0];
   for (let round = 0; round < rounds; round++) {
     const endMs = performance.now() + secondsEach * 1_000;
     await measure(() => performance.now() >= endMs, alone);
     before = [...all];
+    counts[0] = await countPayments(site.dataDir);
     let isDone = false;
     const backup = take(drill, to).finally(() => {
       isDone = true;
     });
     await measure(() => isDone, beside);
     taken = await backup;
+    counts[1] = await countPayments(site.dataDir);
     tell(`backup under load: ${megabytes(taken.bytes)} in ${taken.seconds.toFixed(1)} s`);
   }
   const [without, during] = [median(alone), median(beside)];
+  const share = during / without;
   tell(
-    `creates a second, medians: ${without.toFixed(0)} without a backup, ${during.toFixed(0)} with; ratio ${(during / without).toFixed(2)}`,
+    `creates a second, medians: ${without.toFixed(0)} without a backup, ${during.toFixed(0)} with; ratio ${share.toFixed(2)}`,
   );
-  return { file: taken.file, before, all };
+  if (leastShare !== null) {
+    const slow = `the ratio is ${share.toFixed(2)}`;
+    check(drill, `creates go on at ${leastShare} of their rate while a backup runs`, wrong(share < leastShare, slow));
+  }
+  return { file: taken.file, counts, before };
 };
 
 /** The restored Florin elsewhere, while the other one still runs. */
-const elsewhere = async (drill: Drill, file: string, before: readonly Made[], all: readonly Made[]): Promise<void> => {
+const elsewhere = async (drill: Drill, { file, counts, before }: UnderLoad): Promise<void> => {
   const { site, more, tell } = drill;
   const target = join(site.room, 'elsewhere');
   const args = ['restore', '--from', file, '--identity', identityOf(site), '--data-dir', target];
@@ -75,15 +94,15 @@ const elsewhere = async (drill: Drill, file: string, before: readonly Made[], al
       wrong(!production.startsWith('503') || !production.includes('restored from a backup'), production),
     );
     const sample = before.slice(-checkedPayments);
-    check(drill, 'every payment from before the backup is there', await missingIn(restored, site.keys.sandbox, sample));
-    const made = await createUntil(restored, site.keys.sandbox, begun => begun >= more);
-    const known = new Set(all.map(({ address }) => address));
-    const repeated = made.filter(({ address }) => known.has(address));
-    check(
-      drill,
-      `${made.length} new payments repeat no address`,
-      repeated.map(({ address }) => address),
-    );
+    const count = await countPayments(target);
+    const [least, most] = counts;
+    check(drill, `every payment from before the backup is there, ${count} in all`, [
+      ...wrong(count < least || count > most, `${count} are there, and there were ${least} to ${most}`),
+      ...(await missingIn(restored, site.keys.sandbox, sample)),
+    ]);
+    const made = await createUntil(restored, site.keys.sandbox, begun => begun >= more, { mixed: true });
+    const known = await addressesIn(site.dataDir);
+    check(drill, `${made.length} new payments repeat none of ${known.size} addresses`, repeatedIn(known, made));
   } finally {
     await restored.stop();
   }
@@ -93,6 +112,26 @@ const elsewhere = async (drill: Drill, file: string, before: readonly Made[], al
   check(drill, 'the restore is declared once', wrong(left, 'the mark is still there'));
 };
 
+/** A backup that has the master key needs nothing else to be restored. */
+const withItsKey = async (drill: Drill): Promise<void> => {
+  const { site } = drill;
+  const { file } = await take(drill, site.room, ['--recipient', site.recipient, '--with-master-key']);
+  const target = join(site.room, 'with-its-key');
+  await answer(['restore', '--from', file, '--identity', identityOf(site), '--data-dir', target]);
+  const restored = await startOn(target);
+  try {
+    const made = await createUntil(restored, site.keys.sandbox, begun => begun >= 10, { mixed: true });
+    check(
+      drill,
+      'a backup with the master key is restored without it',
+      repeatedIn(await addressesIn(site.dataDir), made),
+    );
+  } finally {
+    await restored.stop();
+    await rm(target, { recursive: true, force: true });
+  }
+};
+
 /** Everything that a backup must do, on a Florin of its own. */
 export const runDrill = async (options: DrillOptions): Promise<readonly Check[]> => {
   const { payments, seed, tell } = options;
@@ -100,12 +139,15 @@ export const runDrill = async (options: DrillOptions): Promise<readonly Check[]>
   try {
     const drill: Drill = { ...options, site, checks: [] };
     if (options.withLog) await logDrill(drill);
-    const first = seed === null ? await createUntil(site.running, site.keys.sandbox, begun => begun >= payments) : [];
     await seed?.(site, payments);
+    const byApi = seed === null ? payments : mixedPayments;
+    await createUntil(site.running, site.keys.sandbox, begun => begun >= byApi, { mixed: true });
     tell(`${payments} payments are written`);
-    const { file, before, all } = await underLoad(drill, site.backups);
+    const underway = await underLoad(drill, site.backups);
+    const { file } = underway;
     const key = await readFile(join(site.dataDir, 'keys', 'master'), 'utf8');
-    await elsewhere(drill, file, [...first, ...before], [...first, ...all]);
+    await elsewhere(drill, underway);
+    await withItsKey(drill);
     await damage(drill, file);
     await wrongKeys(drill);
     await kills(drill, file);
@@ -118,7 +160,7 @@ export const runDrill = async (options: DrillOptions): Promise<readonly Check[]>
         'it creates nothing',
       ),
     ]);
-    if (options.withLog) await pointInTime(drill, [...first, ...all]);
+    if (options.withLog) await pointInTime(drill);
     return drill.checks;
   } finally {
     await site.end();

@@ -10,6 +10,8 @@ export type DrillOptions = {
   /** Pairs of measurements, each without and with a backup. */
   readonly rounds: number;
   readonly secondsEach: number;
+  /** The least rate of creates during a backup, as a share of the rate without one. Null: it is only told. */
+  readonly leastShare: number | null;
   readonly flips: number;
   /** Whether the log is archived, and played up to a time. */
   readonly withLog: boolean;

@@ -7,7 +7,11 @@ import { answer } from './commands.ts';
 
 const readyTimeoutMs = 600_000;
 const clients = 16;
-const order = { amount: '5', currency: 'USDC', network: 'base' };
+/** A forwarder's salts are random; an extended public key counts its addresses, which is what a restore could repeat. */
+const networks = { forwarder: 'base', extendedKey: 'ethereum' } as const;
+const order = { amount: '5', currency: 'USDC', network: networks.forwarder };
+const extendedKey =
+  'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
 
 export type Running = { readonly florin: FlorinProcess; readonly ready: Ready; stop(): Promise<void> };
 
@@ -64,6 +68,17 @@ export const makeSite = async ({ archives }: { readonly archives: boolean }): Pr
     return (await answer(['keys', 'create', ...of])).json.key;
   };
   const keys = { sandbox: await key('sandbox'), production: await key('production') };
+  const wallet = [
+    '--account',
+    id,
+    '--environment',
+    'sandbox',
+    '--network',
+    networks.extendedKey,
+    '--xpub',
+    extendedKey,
+  ];
+  await answer(['wallets', 'set', ...wallet, '--data-dir', dataDir]);
   return {
     room,
     dataDir,
@@ -79,13 +94,22 @@ export const makeSite = async ({ archives }: { readonly archives: boolean }): Pr
   };
 };
 
-export type Made = { readonly id: string; readonly address: string };
+export type Made = {
+  readonly id: string;
+  readonly address: string;
+  readonly askedAt: Date;
+  readonly answeredAt: Date;
+};
 
-/** Creates payments until `isEnough`, from several clients. Returns what was acknowledged. */
+/**
+ * Creates payments until `isEnough`, from several clients. Returns what was acknowledged. With `mixed`, every second one is
+ * of the extended public key.
+ */
 export const createUntil = async (
   { ready }: Pick<Running, 'ready'>,
   key: string,
   isEnough: (made: number) => boolean,
+  { mixed = false } = {},
 ): Promise<Made[]> => {
   const api: Api = createApi({ url: ready.sandboxUrl, ca: ready.ca, key });
   const made: Made[] = [];
@@ -93,9 +117,11 @@ export const createUntil = async (
   const work = async (): Promise<void> => {
     while (!isEnough(begun)) {
       begun += 1;
-      const { status, body } = await api.call('POST', '/v1/payments', { body: order });
+      const asked = mixed && begun % 2 === 0 ? { ...order, network: networks.extendedKey } : order;
+      const askedAt = new Date();
+      const { status, body } = await api.call('POST', '/v1/payments', { body: asked });
       if (status !== 200) throw new Error(`A payment was answered with ${status}: ${JSON.stringify(body)}`);
-      made.push(body as unknown as Made);
+      made.push({ id: String(body.id), address: String(body.address), askedAt, answeredAt: new Date() });
     }
   };
   try {
@@ -121,7 +147,7 @@ export const askProduction = async ({ ready }: Pick<Running, 'ready'>, key: stri
 export const missingIn = async (
   { ready }: Pick<Running, 'ready'>,
   key: string,
-  payments: readonly Made[],
+  payments: readonly Pick<Made, 'id' | 'address'>[],
 ): Promise<string[]> => {
   const api = createApi({ url: ready.sandboxUrl, ca: ready.ca, key });
   const missing: string[] = [];
