@@ -108,26 +108,35 @@ export const sealsOf = (tables: Readonly<Record<string, SealedTableName>>): stri
 export const requiredSealsOf = (tables: Readonly<Record<string, SealedTableName>>): string =>
   `${allSealed(tables)} as required`;
 
-/** For a `returning` or the `select` after it: the database layer seals the row, in the same transaction. */
-export const toSeal = (table: SealedTableName, alias: string): string =>
-  `pg_catalog.json_build_array('${table}', ${sealedText(table, alias)}) as unsealed`;
+/**
+ * For a `returning` or the `select` after it: the database layer seals the row, in the same transaction. `changed`: the
+ * columns that an update sets.
+ */
+export const toSeal = (table: SealedTableName, alias: string, changed: readonly string[] = []): string =>
+  `pg_catalog.json_build_array('${table}', ${sealedText(table, alias)}, '${JSON.stringify(changed)}'::json) as unsealed`;
 
 /**
  * An update of sealed rows. They are locked and checked first: without that, sealing the new row would make a forged one
- * right. `set`, `where` and `returning` name the row as `t`; `where` may not name another table.
+ * right. `set` has an expression for each column. It, `where` and `returning` name the row as `t`; `where` may not name
+ * another table.
  */
 export const sealedUpdate = (
   table: SealedTableName,
-  { set, where, returning = '1 as changed' }: { set: string; where: string; returning?: string },
+  {
+    set,
+    where,
+    returning = '1 as changed',
+  }: { set: Readonly<Record<string, string>>; where: string; returning?: string },
 ): string => {
   const { key, revision } = sealedTables[table] as SealedTable;
-  const raised = revision === undefined ? '' : `, ${revision} = coalesce(t.${revision}, 0) + 1`;
+  const columns = { ...set, ...(revision === undefined ? {} : { [revision]: `coalesce(t.${revision}, 0) + 1` }) };
+  const settings = Object.entries(columns).map(([name, value]) => `${name} = ${value}`);
   return `with old as materialized (
       select ${key.map(name => `t.${name}`).join(', ')}, ${sealsOf({ t: table })} from ${table} t where ${where} for no key update
     )
-    update ${table} t set ${set}${raised} from old
+    update ${table} t set ${settings.join(', ')} from old
     where ${key.map(name => `t.${name} = old.${name}`).join(' and ')}
-    returning ${returning}, old.seals, ${toSeal(table, 't')}`;
+    returning ${returning}, old.seals, ${toSeal(table, 't', Object.keys(columns))}`;
 };
 
 type Triple = readonly [table: SealedTableName, text: string | null, seal: string | null];
@@ -135,7 +144,7 @@ type Triple = readonly [table: SealedTableName, text: string | null, seal: strin
 type Marked = Row & {
   seals?: readonly Triple[] | null;
   required?: readonly Triple[];
-  unsealed?: readonly [table: SealedTableName, text: string] | null;
+  unsealed?: readonly [table: SealedTableName, text: string, changed: readonly string[]] | null;
 };
 
 const isGenuine = (keeper: SealKeeper, [table, text, seal]: Triple): boolean => {
@@ -144,6 +153,19 @@ const isGenuine = (keeper: SealKeeper, [table, text, seal]: Triple): boolean => 
   if (seal !== null && keeper.isSealed(table, text, Buffer.from(seal, 'hex'))) return true;
   keeper.noticeForged(table, text);
   return false;
+};
+
+/** Throws unless a row says what it said before, but for the columns that an update sets: nothing else may be sealed. */
+export const assertOnlyChanged = (
+  keeper: Pick<SealKeeper, 'noticeForged'>,
+  table: SealedTableName,
+  { before, after, changed }: { readonly before: string; readonly after: string; readonly changed: readonly string[] },
+): void => {
+  const [was, is] = [before, after].map(text => JSON.parse(text) as Record<string, unknown>) as [Row, Row];
+  const others = Object.keys({ ...was, ...is }).filter(name => !changed.includes(name));
+  if (others.every(name => JSON.stringify(was[name]) === JSON.stringify(is[name]))) return;
+  keeper.noticeForged(table, after);
+  throw new ForgedRow(table);
 };
 
 const sealStatement = (table: SealedTableName) => {
@@ -215,9 +237,11 @@ export const keepSealsWith =
       if (forged && (unsealed !== null || required.includes(forged))) throw new ForgedRow(forged[0]);
       if (unsealed !== null) {
         if (!isTransaction) throw new Error(`${unsealed[0]} was written outside of a transaction`);
-        const [table, after] = unsealed;
+        const [table, after, changed] = unsealed;
+        const before = seals.find(([of]) => of === table)?.[1] ?? null;
+        if (before !== null) assertOnlyChanged(keeper, table, { before, after, changed });
         await writeSeal(tx, keeper, table, after);
-        noteChange(tx, { table, before: seals.find(([of]) => of === table)?.[1] ?? null, after });
+        noteChange(tx, { table, before, after });
       }
       if (!forged) kept.push(rest as unknown as R);
     }

@@ -3,12 +3,20 @@ import type { Queryable } from '../../storage/database.ts';
 import {
   isKeyedTable,
   type KeyedTable,
+  keyedColumns,
   lockSealedRow,
   type RemadeRow,
   replaceKeyedColumns,
   writeRemadeRows,
 } from '../../storage/keys/remadeRows.ts';
-import { readSealedRows, type SealedRow, type SealedTableName, sealedTables, writeSeal } from '../../storage/seals.ts';
+import {
+  assertOnlyChanged,
+  readSealedRows,
+  type SealedRow,
+  type SealedTableName,
+  sealedTables,
+  writeSeal,
+} from '../../storage/seals.ts';
 import { createSealKeeper, rowKeyOf } from '../seals/sealKeeper.ts';
 import { isRemade, remadeColumns } from './remadeColumns.ts';
 import { forged, type Remaking, type Round, remakePageRows } from './remaking.ts';
@@ -43,7 +51,7 @@ export const planRow = (
   return state === 'next' && isRemade(table, row, columns) ? null : columns;
 };
 
-/** Writes a row that is locked. */
+/** Writes a row that is locked and says `text`. */
 export const writeRow = async (
   { next }: Remaking,
   tx: Queryable,
@@ -52,7 +60,9 @@ export const writeRow = async (
   columns: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
   const written = await replaceKeyedColumns(tx, table, text, columns);
-  await writeSeal(tx, createSealKeeper(next, silentLog), table, written);
+  const keeper = createSealKeeper(next, silentLog);
+  assertOnlyChanged(keeper, table, { before: text, after: written, changed: keyedColumns[table] });
+  await writeSeal(tx, keeper, table, written);
 };
 
 const remakeKeyedRow = async (

@@ -52,7 +52,7 @@ export const findAccessLink = async (
 const useStatement = {
   name: 'link-use',
   text: sealedUpdate('access_links', {
-    set: 'used_at = clock_timestamp()',
+    set: { used_at: 'clock_timestamp()' },
     where: `t.token_hash = $1 and t.kind = $2 and ${isOpen}`,
     returning: columns,
   }),

@@ -88,7 +88,7 @@ export const readKey = async (db: Queryable, id: string): Promise<KeyRow | null>
 const revokeKeyStatement = {
   name: 'key-revoke',
   text: sealedUpdate('api_keys', {
-    set: 'revoked_at = coalesce(t.revoked_at, clock_timestamp())',
+    set: { revoked_at: 'coalesce(t.revoked_at, clock_timestamp())' },
     where: 't.id = $1',
     returning: keyColumns,
   }),
@@ -99,8 +99,11 @@ export const revokeKey = async (db: Queryable, id: string): Promise<KeyRow | nul
 const succeedKeyStatement = {
   name: 'key-succeed',
   text: sealedUpdate('api_keys', {
-    set: `successor_id = $2, expires_at = least(t.expires_at, clock_timestamp() + make_interval(secs => $3)),
-      revoked_at = case when $3 = 0 then clock_timestamp() end`,
+    set: {
+      successor_id: '$2',
+      expires_at: 'least(t.expires_at, clock_timestamp() + make_interval(secs => $3))',
+      revoked_at: 'case when $3 = 0 then clock_timestamp() end',
+    },
     where: 't.id = $1',
   }),
 };

@@ -25,7 +25,8 @@ const putStatement = {
       set role = excluded.role, owner_since = excluded.owner_since, created_at = clock_timestamp(),
         last_seen_at = null, removed_at = null
       where t.removed_at is not null
-    returning t.person_id, (select seals from old) as seals, ${toSeal('memberships', 't')}`,
+    returning t.person_id, (select seals from old) as seals,
+      ${toSeal('memberships', 't', ['role', 'owner_since', 'created_at', 'removed_at'])}`,
 };
 /** Adds a member, or takes a former one back. False if the person is a member already. */
 export const putMembership = async (tx: Queryable, accountId: string, personId: string, role: Role): Promise<boolean> =>
@@ -88,7 +89,10 @@ export const hasOwner = async (db: Queryable, accountId: string | null): Promise
 const roleStatement = {
   name: 'membership-role',
   text: sealedUpdate('memberships', {
-    set: `role = $3::person_role, owner_since = case when $3::person_role = 'owner' then clock_timestamp() end`,
+    set: {
+      role: '$3::person_role',
+      owner_since: `case when $3::person_role = 'owner' then clock_timestamp() end`,
+    },
     where: 't.account_id = $1 and t.person_id = $2',
   }),
 };
@@ -99,7 +103,7 @@ export const updateRole = async (tx: Queryable, accountId: string, personId: str
 const removeStatement = {
   name: 'membership-remove',
   text: sealedUpdate('memberships', {
-    set: 'removed_at = clock_timestamp()',
+    set: { removed_at: 'clock_timestamp()' },
     where: 't.account_id = $1 and t.person_id = $2',
   }),
 };

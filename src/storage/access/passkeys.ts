@@ -22,7 +22,7 @@ const own = `${columns}, ${sealsOf({ k: 'passkeys', p: 'people' })}
 
 const nameStatement = {
   name: 'passkey-name',
-  text: sealedUpdate('people', { set: 'passkey_ids = array_append(t.passkey_ids, $2)', where: 't.id = $1' }),
+  text: sealedUpdate('people', { set: { passkey_ids: 'array_append(t.passkey_ids, $2)' }, where: 't.id = $1' }),
 };
 const insertStatement = {
   name: 'passkey-insert',
@@ -58,7 +58,7 @@ export const lockPasskey = async (tx: Queryable, credentialId: Buffer): Promise<
 const usedStatement = {
   name: 'passkey-used',
   text: sealedUpdate('passkeys', {
-    set: 'counter = $2, backed_up = $3, last_used_at = clock_timestamp()',
+    set: { counter: '$2', backed_up: '$3', last_used_at: 'clock_timestamp()' },
     where: 't.credential_id = $1',
   }),
 };
@@ -73,7 +73,7 @@ export const markPasskeyUsed = async (
 const forgetStatement = {
   name: 'passkey-forget',
   text: sealedUpdate('people', {
-    set: `passkey_ids = nullif(array_remove(t.passkey_ids, $2), '{}')`,
+    set: { passkey_ids: `nullif(array_remove(t.passkey_ids, $2), '{}')` },
     where: 't.id = $1 and $2 = any(t.passkey_ids)',
   }),
 };
@@ -89,7 +89,7 @@ export const deletePasskey = async (tx: Queryable, personId: string, id: string)
 
 const forgetAllStatement = {
   name: 'passkey-forget-all',
-  text: sealedUpdate('people', { set: 'passkey_ids = null', where: 't.id = $1' }),
+  text: sealedUpdate('people', { set: { passkey_ids: 'null' }, where: 't.id = $1' }),
 };
 const deleteAllStatement = {
   name: 'passkey-delete-all',

@@ -63,14 +63,17 @@ const byEmailStatement = {
 export const findPersonByEmail = async (db: Queryable, email: string): Promise<PersonRow | null> =>
   (await db.query<PersonRow>(byEmailStatement, [email]))[0] ?? null;
 
-const nameStatement = { name: 'person-name', text: sealedUpdate('people', { set: 'name = $2', where: 't.id = $1' }) };
+const nameStatement = {
+  name: 'person-name',
+  text: sealedUpdate('people', { set: { name: '$2' }, where: 't.id = $1' }),
+};
 export const updatePersonName = async (tx: Queryable, id: string, name: string): Promise<void> => {
   await tx.query(nameStatement, [id, name]);
 };
 
 const passwordStatement = {
   name: 'person-password',
-  text: sealedUpdate('people', { set: 'password_hash = $2', where: 't.id = $1' }),
+  text: sealedUpdate('people', { set: { password_hash: '$2' }, where: 't.id = $1' }),
 };
 export const updatePassword = async (tx: Queryable, id: string, hash: string): Promise<void> => {
   await tx.query(passwordStatement, [id, hash]);
@@ -79,8 +82,15 @@ export const updatePassword = async (tx: Queryable, id: string, hash: string): P
 const removeStatement = {
   name: 'person-remove',
   text: sealedUpdate('people', {
-    set: `removed_at = clock_timestamp(), password_hash = null, totp_secret = null, totp_pending = null,
-      recovery_hashes = null, session_ids = null, recovery_hash = null`,
+    set: {
+      removed_at: 'clock_timestamp()',
+      password_hash: 'null',
+      totp_secret: 'null',
+      totp_pending: 'null',
+      recovery_hashes: 'null',
+      session_ids: 'null',
+      recovery_hash: 'null',
+    },
     where: 't.id = $1',
   }),
 };

@@ -4,12 +4,12 @@ import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
 // The person's row comes first, as for sessions: who changes a person locks it first, too.
 const forgetStatement = {
   name: 'recovery-link-forget',
-  text: sealedUpdate('people', { set: 'recovery_hash = null', where: 't.id = $1 and t.recovery_hash is not null' }),
+  text: sealedUpdate('people', { set: { recovery_hash: 'null' }, where: 't.id = $1 and t.recovery_hash is not null' }),
 };
 const endStatement = {
   name: 'recovery-link-end',
   text: sealedUpdate('recovery_links', {
-    set: 'used_at = clock_timestamp()',
+    set: { used_at: 'clock_timestamp()' },
     where: 't.person_id = $1 and t.used_at is null',
   }),
 };
@@ -21,7 +21,7 @@ export const endRecoveryLinks = async (tx: Queryable, personId: string): Promise
 
 const nameStatement = {
   name: 'recovery-link-name',
-  text: sealedUpdate('people', { set: 'recovery_hash = $2', where: 't.id = $1' }),
+  text: sealedUpdate('people', { set: { recovery_hash: '$2' }, where: 't.id = $1' }),
 };
 const insertStatement = {
   name: 'recovery-link-insert',
@@ -50,14 +50,14 @@ export const putRecoveryLink = async (
 const spendStatement = {
   name: 'recovery-link-spend',
   text: sealedUpdate('recovery_links', {
-    set: 'used_at = clock_timestamp()',
+    set: { used_at: 'clock_timestamp()' },
     where: `t.token_hash = $1 and t.person_id = $2 and t.used_at is null and t.opens_at <= clock_timestamp()
       and t.expires_at > clock_timestamp()`,
   }),
 };
 const forgetSpentStatement = {
   name: 'recovery-link-forget-spent',
-  text: sealedUpdate('people', { set: 'recovery_hash = null', where: 't.id = $1 and t.recovery_hash = $2' }),
+  text: sealedUpdate('people', { set: { recovery_hash: 'null' }, where: 't.id = $1 and t.recovery_hash = $2' }),
 };
 /** Uses the link up. False if it is not open yet, was used, replaced, has expired or never existed. */
 export const spendRecoveryLink = async (tx: Queryable, personId: string, tokenHash: Buffer): Promise<boolean> =>

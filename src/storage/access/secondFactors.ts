@@ -3,7 +3,7 @@ import { sealedUpdate } from '../seals.ts';
 
 const pendingStatement = {
   name: 'totp-pending',
-  text: sealedUpdate('people', { set: 'totp_pending = $2', where: 't.id = $1' }),
+  text: sealedUpdate('people', { set: { totp_pending: '$2' }, where: 't.id = $1' }),
 };
 export const putPendingTotp = async (tx: Queryable, id: string, sealed: Buffer): Promise<void> => {
   await tx.query(pendingStatement, [id, sealed]);
@@ -12,7 +12,11 @@ export const putPendingTotp = async (tx: Queryable, id: string, sealed: Buffer):
 const confirmStatement = {
   name: 'totp-confirm',
   text: sealedUpdate('people', {
-    set: 'totp_secret = t.totp_pending, totp_pending = null, totp_last_step = greatest($2, t.totp_last_step)',
+    set: {
+      totp_secret: 't.totp_pending',
+      totp_pending: 'null',
+      totp_last_step: 'greatest($2, t.totp_last_step)',
+    },
     where: 't.id = $1',
   }),
 };
@@ -22,7 +26,7 @@ export const confirmTotp = async (tx: Queryable, id: string, step: bigint): Prom
 
 const stepStatement = {
   name: 'totp-step',
-  text: sealedUpdate('people', { set: 'totp_last_step = $2', where: 't.id = $1 and t.totp_last_step < $2' }),
+  text: sealedUpdate('people', { set: { totp_last_step: '$2' }, where: 't.id = $1 and t.totp_last_step < $2' }),
 };
 /** False if a code of this step or a later one was used before. */
 export const takeTotpStep = async (tx: Queryable, id: string, step: bigint): Promise<boolean> =>
@@ -31,7 +35,7 @@ export const takeTotpStep = async (tx: Queryable, id: string, step: bigint): Pro
 const removeStatement = {
   name: 'totp-remove',
   text: sealedUpdate('people', {
-    set: 'totp_secret = null, totp_pending = null, recovery_hashes = null',
+    set: { totp_secret: 'null', totp_pending: 'null', recovery_hashes: 'null' },
     where: 't.id = $1',
   }),
 };
@@ -41,7 +45,7 @@ export const removeTotp = async (tx: Queryable, id: string): Promise<void> => {
 
 const replaceCodesStatement = {
   name: 'recovery-replace',
-  text: sealedUpdate('people', { set: 'recovery_hashes = $2', where: 't.id = $1' }),
+  text: sealedUpdate('people', { set: { recovery_hashes: '$2' }, where: 't.id = $1' }),
 };
 export const replaceRecoveryCodes = async (tx: Queryable, id: string, hashes: readonly Buffer[]): Promise<void> => {
   await tx.query(replaceCodesStatement, [id, hashes]);
@@ -50,7 +54,7 @@ export const replaceRecoveryCodes = async (tx: Queryable, id: string, hashes: re
 const useCodeStatement = {
   name: 'recovery-use',
   text: sealedUpdate('people', {
-    set: `recovery_hashes = nullif(array_remove(t.recovery_hashes, $2), '{}')`,
+    set: { recovery_hashes: `nullif(array_remove(t.recovery_hashes, $2), '{}')` },
     where: 't.id = $1 and $2 = any(t.recovery_hashes)',
   }),
 };

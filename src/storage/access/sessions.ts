@@ -16,10 +16,12 @@ export type SessionRow = {
 const nameStatement = {
   name: 'session-name',
   text: sealedUpdate('people', {
-    set: `session_ids = (select array_agg(i.id order by i.id) from (
+    set: {
+      session_ids: `(select array_agg(i.id order by i.id) from (
         select s.id from sessions s
         where s.person_id = t.id and s.id = any(t.session_ids) and s.expires_at > clock_timestamp()
         union select $2::text collate "C") i)`,
+    },
     where: 't.id = $1',
   }),
 };
@@ -54,8 +56,10 @@ const ending = (name: string, where: string, reasonAt: string) => ({
   forget: {
     name: `${name}-forget`,
     text: sealedUpdate('people', {
-      set: `session_ids = nullif(array(select i.id from unnest(t.session_ids) with ordinality i(id, at)
+      set: {
+        session_ids: `nullif(array(select i.id from unnest(t.session_ids) with ordinality i(id, at)
           where exists (select from sessions s where s.person_id = $1 and s.id = i.id and not (${where})) order by i.at), '{}')`,
+      },
       where: `t.id = $1 and t.session_ids is not null`,
     }),
   },
@@ -162,9 +166,11 @@ export const touchSession = async (db: Queryable, owner: SessionOwner): Promise<
 const proveStatement = {
   name: 'session-prove',
   text: sealedUpdate('sessions', {
-    set: `proven_until = clock_timestamp() + make_interval(secs => $3),
-      strongly_proven_until = case when $4 then clock_timestamp() + make_interval(secs => $3)
+    set: {
+      proven_until: 'clock_timestamp() + make_interval(secs => $3)',
+      strongly_proven_until: `case when $4 then clock_timestamp() + make_interval(secs => $3)
         else t.strongly_proven_until end`,
+    },
     where: 't.person_id = $1 and t.id = $2',
     returning: 't.proven_until as "provenUntil", t.strongly_proven_until as "stronglyProvenUntil"',
   }),
@@ -192,7 +198,7 @@ export const listSessions = (db: Queryable, personId: string, idleSeconds: numbe
 
 const switchStatement = {
   name: 'session-switch',
-  text: sealedUpdate('sessions', { set: 'account_id = $3', where: 't.person_id = $1 and t.id = $2' }),
+  text: sealedUpdate('sessions', { set: { account_id: '$3' }, where: 't.person_id = $1 and t.id = $2' }),
 };
 /** Opens the session in another account, of which the person must be a member. False if the session has ended. */
 export const switchSession = async (

@@ -40,8 +40,17 @@ export const lockSettings = async (tx: Queryable, scope: Scope): Promise<Setting
 const updateStatement = {
   name: 'settings-update',
   text: sealedUpdate('account_settings', {
-    set: `tolerance_bps = $3, late_policy = $4, late_window_seconds = $5, checkout_origins = $6, support_contact = $7,
-      brand_name = $8, brand_accent = $9, brand_logo = $10, brand_logo_name = $11`,
+    set: {
+      tolerance_bps: '$3',
+      late_policy: '$4',
+      late_window_seconds: '$5',
+      checkout_origins: '$6',
+      support_contact: '$7',
+      brand_name: '$8',
+      brand_accent: '$9',
+      brand_logo: '$10',
+      brand_logo_name: '$11',
+    },
     where: 't.account_id = $1 and t.environment = $2',
   }),
 };
@@ -63,7 +72,7 @@ export const updateSettings = async (tx: Queryable, scope: Scope, row: SettingsR
 
 const renameStatement = {
   name: 'account-rename',
-  text: sealedUpdate('accounts', { set: 'name = $2', where: 't.id = $1' }),
+  text: sealedUpdate('accounts', { set: { name: '$2' }, where: 't.id = $1' }),
 };
 export const renameAccount = async (tx: Queryable, accountId: string, name: string): Promise<void> => {
   await tx.query(renameStatement, [accountId, name]);

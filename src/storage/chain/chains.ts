@@ -159,10 +159,16 @@ const ofLease = 't.caip2 = $1 and t.fence = $2';
 const moveChainStatement = {
   name: 'chain-move',
   text: sealedUpdate('chains', {
-    set: `start_number = coalesce(t.start_number, $3), latest_number = $3, latest_hash = $4,
-      safe_number = ${upTo('$5', '$3')}, finalized_number = ${upTo('$6', '$3')}, agreed_number = ${upTo('$7', '$3')},
-      lease_until = case when t.lease_holder is not null
+    set: {
+      start_number: 'coalesce(t.start_number, $3)',
+      latest_number: '$3',
+      latest_hash: '$4',
+      safe_number: upTo('$5', '$3'),
+      finalized_number: upTo('$6', '$3'),
+      agreed_number: upTo('$7', '$3'),
+      lease_until: `case when t.lease_holder is not null
         then greatest(t.lease_until, clock_timestamp() + ${leaseSeconds} * interval '1 second') end`,
+    },
     where: ofLease,
   }),
 };
@@ -182,8 +188,12 @@ export const moveChain = async (
 const idleStatement = {
   name: 'chain-idle',
   text: sealedUpdate('chains', {
-    set: `safe_number = ${upTo('$3', 't.latest_number')}, finalized_number = ${upTo('$4', 't.latest_number')},
-      agreed_number = ${upTo('$5', 't.latest_number')}, caught_up_at = greatest(t.caught_up_at, $6)`,
+    set: {
+      safe_number: upTo('$3', 't.latest_number'),
+      finalized_number: upTo('$4', 't.latest_number'),
+      agreed_number: upTo('$5', 't.latest_number'),
+      caught_up_at: 'greatest(t.caught_up_at, $6)',
+    },
     where: ofLease,
   }),
 };
@@ -200,7 +210,7 @@ export const writeIdle = async (
 
 const coinsCaughtUpStatement = {
   name: 'chain-coins-caught-up',
-  text: sealedUpdate('chains', { set: 'coins_caught_up_at = greatest(t.coins_caught_up_at, $3)', where: ofLease }),
+  text: sealedUpdate('chains', { set: { coins_caught_up_at: 'greatest(t.coins_caught_up_at, $3)' }, where: ofLease }),
 };
 /** Records that the balances of all open native-coin payments were read after this time. */
 export const writeCoinsCaughtUp = async (db: Database, { caip2, fence }: Lease, since: Date): Promise<void> => {
@@ -210,7 +220,7 @@ export const writeCoinsCaughtUp = async (db: Database, { caip2, fence }: Lease, 
 const haltStatement = {
   name: 'chain-halt',
   text: sealedUpdate('chains', {
-    set: 'halted_at = coalesce(t.halted_at, clock_timestamp()), halt_reason = $3',
+    set: { halted_at: 'coalesce(t.halted_at, clock_timestamp())', halt_reason: '$3' },
     where: ofLease,
   }),
 };
@@ -221,7 +231,7 @@ export const haltChain = async (db: Database, { caip2, fence }: Lease, reason: s
 const resumeStatement = {
   name: 'chain-resume',
   text: sealedUpdate('chains', {
-    set: 'halted_at = null, halt_reason = null, rollback_to = $2',
+    set: { halted_at: 'null', halt_reason: 'null', rollback_to: '$2' },
     where: 't.caip2 = $1 and t.halted_at is not null',
     returning: 't.caip2',
   }),
@@ -232,7 +242,7 @@ export const resumeChain = async (db: Database, caip2: string, rollbackTo: numbe
 
 const clearRollbackStatement = {
   name: 'chain-rolled-back',
-  text: sealedUpdate('chains', { set: 'rollback_to = null', where: 't.caip2 = $1' }),
+  text: sealedUpdate('chains', { set: { rollback_to: 'null' }, where: 't.caip2 = $1' }),
 };
 /** Clears the rollback that the operator asked for, once it is done. */
 export const clearRollback = async (tx: Queryable, caip2: string): Promise<void> => {

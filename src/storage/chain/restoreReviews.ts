@@ -19,7 +19,7 @@ export const openReviews = async (tx: Queryable): Promise<string[]> =>
 const closeStatement = {
   name: 'restore-reviews-close',
   text: sealedUpdate('restore_reviews', {
-    set: 'reviewed_at = clock_timestamp(), reviewed_by = $3',
+    set: { reviewed_at: 'clock_timestamp()', reviewed_by: '$3' },
     where: 't.account_id = $1 and t.reviewed_at is null and t.requested_at <= $2',
   }),
 };

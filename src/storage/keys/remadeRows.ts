@@ -50,7 +50,10 @@ export type KeyedTable = keyof typeof keyedColumns;
 
 export const isKeyedTable = (table: string): table is KeyedTable => table in keyedColumns;
 
-/** Locks a row that still has this seal. Returns false if it was changed, or if another transaction has it. */
+/**
+ * Locks a row that still says this and has this seal: its content may have been changed since it was verified. Returns
+ * false if it was changed, or if another transaction has it.
+ */
 export const lockSealedRow = async (
   tx: Queryable,
   table: KeyedTable,
@@ -60,7 +63,7 @@ export const lockSealedRow = async (
     name: `remade-lock-${table}`,
     text: `select 1 as n from ${table} t join jsonb_populate_record(null::${table}, $1::text::jsonb) as o
         on ${matches(sealedTables[table].key, 't', 'o')}
-      where t.row_seal = $2 for no key update of t skip locked`,
+      where t.row_seal = $2 and ${sealedText(table, 't')} = $1::text for no key update of t skip locked`,
   };
   return (await tx.query(statement, [text, seal])).length > 0;
 };

@@ -85,11 +85,15 @@ export type EndpointChange = Partial<Pick<EndpointRow, 'url' | 'events' | 'descr
 const updateStatement = {
   name: 'endpoint-update',
   text: sealedUpdate('webhook_endpoints', {
-    set: `url = coalesce($4, t.url), events = coalesce($5, t.events),
-      description = case when $6 then $7 else t.description end, status = coalesce($8, t.status),
-      disabled_reason = case when $8 = 'enabled' then null when $8 = 'disabled' and t.status = 'enabled'
-        then 'disabled by the merchant' else t.disabled_reason end,
-      failing_since = case when $8 = 'enabled' or $4 <> t.url then null else t.failing_since end`,
+    set: {
+      url: 'coalesce($4, t.url)',
+      events: 'coalesce($5, t.events)',
+      description: 'case when $6 then $7 else t.description end',
+      status: 'coalesce($8, t.status)',
+      disabled_reason: `case when $8 = 'enabled' then null when $8 = 'disabled' and t.status = 'enabled'
+        then 'disabled by the merchant' else t.disabled_reason end`,
+      failing_since: `case when $8 = 'enabled' or $4 <> t.url then null else t.failing_since end`,
+    },
     where: `${live} and t.id = $3`,
     returning: columns,
   }),
@@ -134,8 +138,11 @@ export const markEndpointTested = async (db: Queryable, scope: Scope, id: string
 const rotateStatement = {
   name: 'endpoint-rotate',
   text: sealedUpdate('webhook_endpoints', {
-    set: `secret = $4, previous_secrets = (array_prepend(t.secret, t.previous_secrets))[:5],
-      previous_secrets_until = (array_prepend(clock_timestamp() + interval '24 hours', t.previous_secrets_until))[:5]`,
+    set: {
+      secret: '$4',
+      previous_secrets: '(array_prepend(t.secret, t.previous_secrets))[:5]',
+      previous_secrets_until: `(array_prepend(clock_timestamp() + interval '24 hours', t.previous_secrets_until))[:5]`,
+    },
     where: `${live} and t.id = $3`,
     returning: columns,
   }),
@@ -152,7 +159,7 @@ export const rotateEndpointSecret = async (
 const deleteStatement = {
   name: 'endpoint-delete',
   text: sealedUpdate('webhook_endpoints', {
-    set: 'deleted_at = clock_timestamp()',
+    set: { deleted_at: 'clock_timestamp()' },
     where: `${live} and t.id = $3`,
     returning: 't.id',
   }),
