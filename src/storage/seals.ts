@@ -215,7 +215,8 @@ export const forgetChanges = (tx: Queryable, isDone: (change: SealedChange) => b
   );
 };
 
-const noteChange = (tx: Queryable, change: SealedChange): void => {
+/** For who seals a row without a statement that does it. */
+export const noteChange = (tx: Queryable, change: SealedChange): void => {
   changes.set(tx, [...sealedChanges(tx), change]);
 };
 

@@ -1,22 +1,54 @@
 import { expect, test } from 'vitest';
+import { verifyRegisters } from '../../src/engine/audit/register.ts';
+import { remakeAccount } from '../../src/engine/keys/remakeAccount.ts';
 import { remakeSealedTable, sealStateOf } from '../../src/engine/keys/remakeSealed.ts';
 import type { Remaking, Round } from '../../src/engine/keys/remaking.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { readSealedRows } from '../../src/storage/seals.ts';
-import { masterKeyOf } from '../../src/vault/masterKey.ts';
+import { createKeyRing } from '../../src/vault/keyRing.ts';
+import { masterKeyOf, masterKeyPath, readKeyFile } from '../../src/vault/masterKey.ts';
 import { createVault } from '../../src/vault/vault.ts';
 import { startDashboard } from '../support/dashboard.ts';
+import { endKey } from '../support/operator.ts';
 
 const dashboard = await startDashboard();
 const { scene } = dashboard;
-const nextVault = createVault(masterKeyOf(Buffer.alloc(32, 9)));
+const { db } = scene.admin;
+const formerKey = (await readKeyFile(masterKeyPath(scene.config.dataDir)))!;
+const nextKey = masterKeyOf(Buffer.alloc(32, 9));
+const [former, next] = [createVault(formerKey), createVault(nextKey)];
+
+/** A database in which somebody acts once: before the first transaction, or before a statement of it. */
+const actingBefore = (act: () => Promise<void>, statement: string | null): Database => {
+  let isDone = false;
+  const once = async (): Promise<void> => {
+    if (!isDone) await act();
+    isDone = true;
+  };
+  return {
+    ...db,
+    async transaction(work) {
+      if (statement === null) await once();
+      return db.transaction(tx =>
+        work({
+          async query(asked, values) {
+            if (asked.name === statement) await once();
+            return tx.query(asked, values);
+          },
+        }),
+      );
+    },
+  };
+};
+const remakingIn = (database: Database): Remaking => ({ former, next, progress() {}, db: database });
+const newRound = (): Round => ({ remade: 0, left: 0, forged: [] });
 
 /** What the row of a person says, and whether it is sealed with the next key. */
 const rowOf = async (id: string) => {
-  const rows = await readSealedRows(scene.admin.db, 'people', { after: null, limit: 1_000, all: true });
+  const rows = await readSealedRows(db, 'people', { after: null, limit: 1_000, all: true });
   const { text, seal } = rows.find(row => JSON.parse(row.text).id === id)!;
   const { name, email } = JSON.parse(text) as { name: string; email: string };
-  const remaking = { former: scene.admin.vault, next: nextVault } as Remaking;
-  return { name, email, state: sealStateOf(remaking, 'people', text, Buffer.from(seal!, 'hex')) };
+  return { name, email, state: sealStateOf(remakingIn(db), 'people', text, Buffer.from(seal!, 'hex')) };
 };
 
 test('an update that changes more than it says is taken back', async () => {
@@ -34,27 +66,52 @@ test('an update that changes more than it says is taken back', async () => {
 
 test('a rotation seals no row that changed after it was verified', async () => {
   const [person, other] = [await dashboard.newPerson('viewer'), await dashboard.newPerson('viewer')];
-  const { db, vault } = scene.admin;
-  let isChanged = false;
-  const remaking: Remaking = {
-    former: vault,
-    next: nextVault,
-    progress() {},
-    db: {
-      ...db,
-      async transaction(work) {
-        if (!isChanged) await scene.tamper(`update people set name = 'Forged' where id = '${person.personId}'`);
-        isChanged = true;
-        return db.transaction(work);
-      },
-    },
-  };
-  const round: Round = { remade: 0, left: 0, forged: [] };
-  await remakeSealedTable(remaking, 'people', round);
+  const forge = () => scene.tamper(`update people set name = 'Forged' where id = '${person.personId}'`);
+  const round = newRound();
+  await remakeSealedTable(remakingIn(actingBefore(forge, null)), 'people', round);
   expect(await rowOf(person.personId)).toMatchObject({ name: 'Forged', state: 'forged' });
   expect(await rowOf(other.personId)).toMatchObject({ state: 'next' });
   expect(round.left).toBe(1);
-  const again: Round = { remade: 0, left: 0, forged: [] };
-  await remakeSealedTable({ ...remaking, db }, 'people', again);
+  const again = newRound();
+  await remakeSealedTable(remakingIn(db), 'people', again);
   expect(again).toEqual({ remade: 0, left: 0, forged: [`people ${person.personId}`] });
+});
+
+test('a rotation vouches for no register that it did not verify', async () => {
+  const ring = createKeyRing({ current: nextKey, other: formerKey, isNext: true });
+  const context = { ...scene.admin, vault: ring.vault };
+  const remake = async (accountId: string, database: Database): Promise<readonly string[]> => {
+    const round = newRound();
+    await remakeAccount(context, remakingIn(database), accountId, round);
+    return round.forged;
+  };
+  /** An account with a key that was revoked, and what puts it back. */
+  const withRevokedKey = async () => {
+    const { id } = await scene.account();
+    const { id: keyId } = await scene.key(id, 'sandbox');
+    await scene.tamper(`create table kept_${keyId} as select * from api_keys where id = '${keyId}';
+      create table head_${keyId} as select * from audit_heads where account_id = '${id}'`);
+    await endKey(scene.admin, keyId);
+    const putBack = () =>
+      scene.tamper(`delete from api_keys where id = '${keyId}'; insert into api_keys table kept_${keyId}`);
+    /** As the owner of the tables, who can turn triggers off. */
+    const putHeadBack = () =>
+      scene.tamper(`set session_replication_role = replica; delete from audit_heads where account_id = '${id}';
+        insert into audit_heads table head_${keyId}; set session_replication_role = origin`);
+    return { id, putBack, putHeadBack };
+  };
+  const [one, two, three] = [await withRevokedKey(), await withRevokedKey(), await withRevokedKey()];
+  await two.putBack();
+  await two.putHeadBack();
+  expect(await remake(one.id, actingBefore(one.putBack, 'remade-columns-account_settings'))).toEqual([
+    `audit_heads ${one.id}`,
+  ]);
+  expect(await remake(two.id, db)).toEqual([`audit_heads ${two.id}`]);
+  expect(await remake(three.id, db)).toEqual([]);
+  const { problems } = await verifyRegisters({ db, vault: next });
+  expect([one, two, three].map(({ id }) => problems.some(problem => problem.includes(id)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });

@@ -1,5 +1,5 @@
 import { lockAuditHead } from '../../storage/audit/auditLog.ts';
-import { readRegister } from '../../storage/audit/register.ts';
+import { expectedRegister, readRegister, registerDigest, settleRegister } from '../../storage/audit/register.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   type KeyedTable,
@@ -13,7 +13,7 @@ import type { Announcer } from '../audit/announce.ts';
 import { operatorActor, recordAudit } from '../audit/audit.ts';
 import { headValues } from '../audit/register.ts';
 import { rowKeyOf } from '../seals/sealKeeper.ts';
-import { remakeChain } from './remakeAuditLog.ts';
+import { type RemadeChain, remakeChain } from './remakeAuditLog.ts';
 import { planRow, writeRow } from './remakeSealed.ts';
 import { forged, type Remaking, type Round } from './remaking.ts';
 
@@ -38,14 +38,22 @@ const plansOf = (remaking: Remaking, table: KeyedTable, rows: readonly OwnedRow[
 
 type Head = Pick<StoredHead, 'sequence' | 'hash' | 'register' | 'rowSeal'>;
 
-/** Whether the end of the log and the register that it vouches for are as Florin wrote them, and with which key. */
-const headStateOf = async (
+/** Whether a register is the one that the newest row of a log vouches for. Older rows have none. */
+const isVouchedFor = (register: string, { last }: RemadeChain): boolean =>
+  !last?.register || last.register.equals(registerDigest(register));
+
+/**
+ * Whether the end of the log is as Florin wrote it, and with which key. An earlier end with its seal is genuine, too: it
+ * must name the newest row of the log, and what that vouches for.
+ */
+const headStateOf = (
   { former, next }: Remaking,
-  tx: Queryable,
   accountId: string,
   { sequence, hash, register, rowSeal }: Head,
-): Promise<'next' | 'former' | 'forged'> => {
-  if (register === null || rowSeal === null || (await readRegister(tx, accountId)) !== register) return 'forged';
+  chain: RemadeChain,
+): 'next' | 'former' | 'forged' => {
+  const isNewest = sequence === (chain.last?.sequence ?? '0') && hash.equals(chain.was);
+  if (register === null || rowSeal === null || !isNewest || !isVouchedFor(register, chain)) return 'forged';
   const values = headValues(accountId, sequence, hash, register);
   if (next.isRowSeal('audit_heads', values, rowSeal)) return 'next';
   return former.isRowSeal('audit_heads', values, rowSeal) ? 'former' : 'forged';
@@ -60,10 +68,10 @@ const isOver = async (remaking: Remaking, accountId: string): Promise<boolean> =
     if (plans.length > 0) return false;
   }
   const head = await readAuditHead(db, accountId);
-  const state = head === null ? 'forged' : await headStateOf(remaking, db, accountId, head);
-  if (faults.length > 0 || state !== 'next') return false;
+  if (faults.length > 0 || head === null || head.register !== (await readRegister(db, accountId))) return false;
   const chain = await remakeChain(remaking, db, accountId, false);
-  return chain.remade === 0 && chain.forged.length === 0;
+  const state = headStateOf(remaking, accountId, head, chain);
+  return state === 'next' && chain.remade === 0 && chain.forged.length === 0;
 };
 
 /** Returns how many values were made anew. */
@@ -79,21 +87,24 @@ const remakeLocked = async (
     plans.push(...plansOf(remaking, table, await lockOwnedRows(tx, table, accountId), faults));
   }
   const head = await lockAuditHead(tx, accountId);
-  const state = await headStateOf(remaking, tx, accountId, head);
   for (const { table, text, columns } of plans) await writeRow(remaking, tx, table, text, columns);
   const chain = await remakeChain(remaking, tx, accountId, true);
-  faults.push(...chain.forged, ...(state === 'forged' ? [`audit_heads ${accountId}`] : []));
+  const state = headStateOf(remaking, accountId, head, chain);
+  // Of the register that was verified, and of what this transaction changed in it: others may have changed the tables.
+  const register = expectedRegister(tx, head.register ?? '', accountId);
+  settleRegister(tx, accountId);
+  const isTrue = state !== 'forged' && (await readRegister(tx, accountId)) === register;
+  faults.push(...chain.forged, ...(isTrue ? [] : [`audit_heads ${accountId}`]));
   const hash = head.hash.equals(chain.was) ? chain.hash : head.hash;
-  if (state === 'forged') {
+  if (!isTrue) {
     // A register that is not true gets no seal, so the account stays refused.
     await rewriteAuditHead(tx, accountId, { ...head, hash });
     return plans.length + chain.remade;
   }
-  const register = await readRegister(tx, accountId);
   const rowSeal = remaking.next.rowSeal('audit_heads', headValues(accountId, head.sequence, hash, register));
   await rewriteAuditHead(tx, accountId, { hash, register, rowSeal });
-  // Once for each account, however often the rotation is stopped.
-  if (chain.isFirstRemade || (chain.rows === 0 && state === 'former')) {
+  // Once for each account, however often the rotation is stopped, and where no row vouches for the register yet.
+  if (chain.isFirstRemade || (chain.rows === 0 && state === 'former') || !isVouchedFor(register, chain)) {
     const entry = { accountId, environment: null, actor: operatorActor, address: null };
     await recordAudit(context, tx, { ...entry, action: 'master_key.rotated', subject: null, detail: {} });
   }

@@ -6,8 +6,9 @@ import { type Remaking, remakePageRows } from './remaking.ts';
 
 type Link = { readonly sequence: string; readonly previousHash: Buffer; readonly hash: Buffer };
 
-/** The end of a chain as it was, and as it is under the next key. */
+/** The end of a chain as it was, and as it is under the next key. `last`: its newest row; null without rows. */
 export type RemadeChain = {
+  readonly last: Pick<AuditLogRow, 'sequence' | 'register'> | null;
   readonly was: Buffer;
   readonly hash: Buffer;
   readonly rows: number;
@@ -39,8 +40,9 @@ export const remakeChain = async (
   let [was, hash]: [Buffer, Buffer] = [chainStart, chainStart];
   let [rows, remade, isFirstRemade, after] = [0, 0, false, '0'];
   const forged: string[] = [];
+  let last: AuditLogRow | null = null;
   for (;;) {
-    const page = await readAuditChain(tx, accountId, after, remakePageRows);
+    const page: AuditLogRow[] = await readAuditChain(tx, accountId, after, remakePageRows);
     const links: Link[] = [];
     for (const row of page) {
       const link = linkOf(remaking, row, was, hash);
@@ -53,7 +55,8 @@ export const remakeChain = async (
     isFirstRemade ||= rows === 0 && links[0]?.sequence === page[0]?.sequence && links.length > 0;
     rows += page.length;
     remade += links.length;
-    if (page.length < remakePageRows) return { was, hash, rows, remade, isFirstRemade, forged };
-    after = page.at(-1)!.sequence;
+    last = page.at(-1) ?? last;
+    if (page.length < remakePageRows) return { last, was, hash, rows, remade, isFirstRemade, forged };
+    after = last!.sequence;
   }
 };

@@ -11,6 +11,7 @@ import {
 } from '../../storage/keys/remadeRows.ts';
 import {
   assertOnlyChanged,
+  noteChange,
   readSealedRows,
   type SealedRow,
   type SealedTableName,
@@ -63,6 +64,7 @@ export const writeRow = async (
   const keeper = createSealKeeper(next, silentLog);
   assertOnlyChanged(keeper, table, { before: text, after: written, changed: keyedColumns[table] });
   await writeSeal(tx, keeper, table, written);
+  noteChange(tx, { table, before: text, after: written });
 };
 
 const remakeKeyedRow = async (
