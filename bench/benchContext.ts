@@ -8,6 +8,7 @@ import { keepingSeals } from '../src/engine/seals/sealKeeper.ts';
 import type { PostgresConnection } from '../src/local/postgres/startPostgres.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { createDatabaseClock } from '../src/storage/databaseClock.ts';
+import { createFloors } from '../src/storage/floors.ts';
 import { loadMasterKey } from '../src/vault/masterKey.ts';
 import { createVault } from '../src/vault/vault.ts';
 
@@ -26,7 +27,8 @@ export const openContext = async (options: {
   const config = await loadConfig({ flags: { dataDir } });
   const db = openDatabase(service, { log });
   const vault = createVault(await loadMasterKey({ dataDir }));
-  db.keepSeals(keepingSeals(vault, log));
+  const floors = createFloors();
+  db.keepSeals(keepingSeals(vault, log, floors));
   const clock = createDatabaseClock(db, { monotonicMs, wallMs: Date.now });
   await clock.synchronize();
   const settings = { publicUrl: 'https://localhost', checkoutUrl: 'https://localhost/checkout', allowLoopback: true };
@@ -36,6 +38,7 @@ export const openContext = async (options: {
     clock,
     ids: createIds(),
     vault,
+    floors,
     networks: createNetworkDirectory(db, networksOf(config, rpcUrl), monotonicMs),
     localChain: null,
     environments: { production: settings, sandbox: settings },

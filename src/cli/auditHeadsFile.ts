@@ -51,7 +51,7 @@ export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, '
 /** The server keeps running. The log and `florin doctor` report what is missing. */
 export const noticeAuditLoss = async (
   config: Config,
-  admin: Pick<AdminContext, 'db' | 'vault'>,
+  admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
   log: Log,
 ): Promise<void> => {
   try {
@@ -70,7 +70,7 @@ const keepIntervalMs = 60_000;
 /** Checks at once, regularly, and when the returned function is called. */
 export const openAuditHeads = async (
   config: Config,
-  admin: Pick<AdminContext, 'db' | 'vault'>,
+  admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
   log: Log,
   intervalMs = keepIntervalMs,
 ): Promise<() => Promise<void>> => {

@@ -22,11 +22,12 @@ import {
 import { checkServer } from '../storage/bootChecks.ts';
 import { type ConnectionSettings, type Database, openDatabase } from '../storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
+import { createFloors } from '../storage/floors.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { KeyRing } from '../vault/keyRing.ts';
-import type { Vault } from '../vault/vault.ts';
 import { type Config, ConfigError } from './config.ts';
 import { openKeys } from './masterKeys.ts';
+import { rememberPeople } from './personRevisionsFile.ts';
 import { refuseUnfinishedRestore } from './restoredMark.ts';
 
 /** Takes 40 random bits at a time from a buffer. A system call per id would cost more than the id. */
@@ -170,8 +171,10 @@ export const openAdmin = async (
   const clock: DatabaseClock = createDatabaseClock(storage.db, { monotonicMs, wallMs: Date.now });
   await clock.synchronize();
   const { vault } = ring ?? (await openKeys(config, storage.db, log));
-  storage.db.keepSeals(keepingSeals(vault, log));
-  return { db: storage.db, clock, ids: createIds(), vault };
+  const floors = createFloors();
+  await rememberPeople(config, floors);
+  storage.db.keepSeals(keepingSeals(vault, log, floors));
+  return { db: storage.db, clock, ids: createIds(), vault, floors };
 };
 
 /** Test tokens of the local chain: the tokens of each mainnet, and those that the production configuration adds. */
@@ -244,8 +247,12 @@ export const knownListeners = (
 };
 
 /** Connections for long lists, which must not wait for those of payments. */
-export const openLists = ({ service }: Pick<OpenStorage, 'service'>, vault: Vault, log: Log): Database => {
+export const openLists = (
+  { service }: Pick<OpenStorage, 'service'>,
+  { vault, floors }: Pick<AdminContext, 'vault' | 'floors'>,
+  log: Log,
+): Database => {
   const db = openDatabase(service, { log, maxConnections: 4, applicationName: 'florin lists' });
-  db.keepSeals(keepingSeals(vault, log));
+  db.keepSeals(keepingSeals(vault, log, floors));
   return db;
 };

@@ -66,7 +66,7 @@ export const createContext = async (parts: {
 }): Promise<Context> => {
   const { config, admin, service, networks, chain, urls, sender, holder, restored, log, meter, stack } = parts;
   const settings = environmentSettings(config, urls);
-  const listDb = openLists({ service }, admin.vault, log);
+  const listDb = openLists({ service }, admin, log);
   stack.push('list connections', () => listDb.close());
   return {
     ...admin,

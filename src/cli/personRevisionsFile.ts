@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
-import { comparePeople, type PersonRevisions } from '../engine/access/personRevisions.ts';
+import { comparePeople, type PersonRevisions, raiseToRemembered } from '../engine/access/personRevisions.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
+import type { Floors } from '../storage/floors.ts';
 import type { Config } from './config.ts';
+
+const pathOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'person-revisions.json');
 
 const isRevisions = (value: unknown): value is PersonRevisions =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&
-  Object.values(value).every(each => typeof each === 'string' && /^\d{1,18}$/.test(each));
+  Object.values(value).every(each => typeof each === 'string' && /^\d{1,18}(?: [0-9a-f]{64})?$/.test(each));
 
 const readRemembered = async (path: string): Promise<PersonRevisions> => {
   const text = await readFile(path, 'utf8').catch(error => {
@@ -31,12 +34,16 @@ const readRemembered = async (path: string): Promise<PersonRevisions> => {
   throw unreadable;
 };
 
+/** Lets this process refuse earlier rows of people. A file that cannot be read is told where it is written. */
+export const rememberPeople = async (config: Pick<Config, 'dataDir'>, floors: Floors): Promise<void> =>
+  raiseToRemembered(floors, await readRemembered(pathOf(config)).catch(() => ({})));
+
 /** Stores how often the row of each person was changed, and returns who is as they were before. */
 export const keepPersonRevisions = async (
   config: Pick<Config, 'dataDir'>,
-  admin: Pick<AdminContext, 'db' | 'vault'>,
+  admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
 ): Promise<string[]> => {
-  const path = join(config.dataDir, 'person-revisions.json');
+  const path = pathOf(config);
   const { problems, revisions } = await comparePeople(admin, await readRemembered(path));
   await writeFileAtomically(path, `${JSON.stringify(revisions)}\n`, 0o600);
   return problems;

@@ -6,6 +6,7 @@ import type { Meter } from '../core/meter.ts';
 import type { RestoreState } from '../storage/chain/restoreReviews.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
+import type { Floors } from '../storage/floors.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { KeyUses } from './access/keyUses.ts';
 import type { NetworkDirectory } from './chain/networkDirectory.ts';
@@ -83,6 +84,8 @@ export type Context = {
   readonly clock: DatabaseClock;
   readonly ids: IdSource;
   readonly vault: Vault;
+  /** The latest versions of rows that this process has seen. */
+  readonly floors: Floors;
   readonly networks: NetworkDirectory;
   readonly localChain: LocalChain | null;
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;

@@ -20,7 +20,16 @@ export type Queryable = {
 };
 
 /** Checks the seals that an answer carries, and seals what was written. */
-export type KeepSeals = <R extends Row>(tx: Queryable, rows: R[], isTransaction: boolean) => Promise<R[]>;
+export type KeepSeals = {
+  /** Called before a statement is sent. Its result comes back with the answer. */
+  begin(): number;
+  keep<R extends Row>(
+    tx: Queryable,
+    rows: R[],
+    asked: { readonly began: number; readonly isTransaction: boolean },
+  ): Promise<R[]>;
+  committed(tx: Queryable): void;
+};
 
 export type Database = Queryable & {
   /** Commits when `work` returns and rolls back when it throws. Serialization failures and deadlocks are retried. */
@@ -119,18 +128,24 @@ const ask = async <R extends Row>(
 ): Promise<R[]> => (await classified(on.query({ name, text, values: values as unknown[] }))).rows;
 
 /** Columns of answers with sealed rows. */
-const sealColumns = ['seals', 'required', 'unsealed'];
-const keepNoSeals: KeepSeals = async (_, rows) => {
-  if (sealColumns.some(name => name in (rows[0] ?? {}))) {
-    throw new Error('sealed rows were asked for before the vault was opened');
-  }
-  return rows;
+const sealColumns = ['seals', 'required', 'unsealed', 'vouched'];
+const keepNoSeals: KeepSeals = {
+  begin: () => 0,
+  async keep(_, rows) {
+    if (sealColumns.some(name => name in (rows[0] ?? {}))) {
+      throw new Error('sealed rows were asked for before the vault was opened');
+    }
+    return rows;
+  },
+  committed() {},
 };
 
 const onClient = (client: pg.ClientBase, keepSeals: KeepSeals): Queryable => {
   const tx: Queryable = {
-    query: async <R extends Row>(statement: Statement, values?: readonly unknown[]) =>
-      keepSeals(tx, await ask<R>(client, statement, values), true),
+    async query<R extends Row>(statement: Statement, values?: readonly unknown[]) {
+      const began = keepSeals.begin();
+      return keepSeals.keep(tx, await ask<R>(client, statement, values), { began, isTransaction: true });
+    },
   };
   return tx;
 };
@@ -187,16 +202,20 @@ export const openDatabase = (
   pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
 
   let keepSeals = keepNoSeals;
-  const query = async <R extends Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]> =>
-    keepSeals({ query }, await ask<R>(pool, statement, values), false);
+  const query = async <R extends Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]> => {
+    const began = keepSeals.begin();
+    return keepSeals.keep({ query }, await ask<R>(pool, statement, values), { began, isTransaction: false });
+  };
 
   const attempt = async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
     const client = await classified(pool.connect());
     let broken: Error | undefined;
     try {
       await classified(client.query('begin'));
-      const result = await work(onClient(client, keepSeals));
+      const tx = onClient(client, keepSeals);
+      const result = await work(tx);
       await classified(client.query('commit'));
+      keepSeals.committed(tx);
       return result;
     } catch (error) {
       // A rollback on a lost or overdue connection would hang too; closing the connection rolls back.

@@ -1,5 +1,6 @@
 import { FlorinError } from '../core/errors.ts';
-import type { KeepSeals, Queryable, Row } from './database.ts';
+import type { Queryable, Row } from './database.ts';
+import type { Floors } from './floors.ts';
 
 /** A table whose rows are sealed as a whole, and the columns that are not, each with the reason. */
 type SealedTable = {
@@ -68,9 +69,29 @@ export const sealedTableNames = Object.keys(sealedTables) as SealedTableName[];
 export type SealKeeper = {
   seal(table: SealedTableName, text: string): Buffer;
   isSealed(table: SealedTableName, text: string, seal: Buffer): boolean;
-  /** Called for a row that does not match its seal. */
-  noticeForged(table: SealedTableName, text: string): void;
+  /** Called for a row that does not match its seal, or for an earlier one. */
+  noticeForged(table: SealedTableName, text: string, isEarlier?: boolean): void;
+  /** Whether the end of an audit log is as Florin wrote it, and the tables are as it says. */
+  isVouchedFor(state: RegisterState): boolean;
+  /** What is known of rows whose earlier versions have genuine seals. */
+  readonly floors: Floors;
 };
+
+/** The end of an account's audit log with the register that it vouches for, as JSON. */
+export type RegisterState = {
+  readonly accountId: string;
+  readonly sequence: string;
+  /** Hexadecimal, as all but the numbers. */
+  readonly hash: string;
+  readonly seal: string | null;
+  /** Of the register as the tables are now. */
+  readonly digest: string;
+  /** The last row of the log; null if there is none. */
+  readonly newest: { readonly sequence: string; readonly hash: string } | null;
+};
+
+/** The state of a register, after the database layer has checked it. */
+export type Vouched = RegisterState & { readonly isTrue: boolean };
 
 /** A row that Florin did not write: somebody changed the database. */
 export class ForgedRow extends FlorinError {
@@ -139,22 +160,6 @@ export const sealedUpdate = (
     returning ${returning}, old.seals, ${toSeal(table, 't', Object.keys(columns))}`;
 };
 
-type Triple = readonly [table: SealedTableName, text: string | null, seal: string | null];
-/** A null is of a row that the statement did not write or read. */
-type Marked = Row & {
-  seals?: readonly Triple[] | null;
-  required?: readonly Triple[];
-  unsealed?: readonly [table: SealedTableName, text: string, changed: readonly string[]] | null;
-};
-
-const isGenuine = (keeper: SealKeeper, [table, text, seal]: Triple): boolean => {
-  // An outer join found no row.
-  if (text === null) return true;
-  if (seal !== null && keeper.isSealed(table, text, Buffer.from(seal, 'hex'))) return true;
-  keeper.noticeForged(table, text);
-  return false;
-};
-
 /** Throws unless a row says what it said before, but for the columns that an update sets: nothing else may be sealed. */
 export const assertOnlyChanged = (
   keeper: Pick<SealKeeper, 'noticeForged'>,
@@ -194,60 +199,6 @@ export const writeSeal = async (
   const rows = await tx.query(sealStatements.get(table)!, [keeper.seal(table, text), text]);
   if (rows.length !== 1) throw new Error(`a row of ${table} changed while it was being sealed`);
 };
-
-/** What a transaction wrote to sealed tables: the rows as they were, and as they are. */
-export type SealedChange = {
-  readonly table: SealedTableName;
-  readonly before: string | null;
-  readonly after: string;
-};
-
-const changes = new WeakMap<Queryable, SealedChange[]>();
-
-/** The changes of sealed rows in this transaction so far. */
-export const sealedChanges = (tx: Queryable): readonly SealedChange[] => changes.get(tx) ?? [];
-
-/** Forgets changes that were dealt with. */
-export const forgetChanges = (tx: Queryable, isDone: (change: SealedChange) => boolean): void => {
-  changes.set(
-    tx,
-    sealedChanges(tx).filter(change => !isDone(change)),
-  );
-};
-
-/** For who seals a row without a statement that does it. */
-export const noteChange = (tx: Queryable, change: SealedChange): void => {
-  changes.set(tx, [...sealedChanges(tx), change]);
-};
-
-/**
- * Checks the seals that an answer carries. A forged row is left out of what is read, as if it were not there, so that it
- * cannot stop other rows; an update of one is refused. What was written is sealed.
- */
-export const keepSealsWith =
-  (keeper: SealKeeper): KeepSeals =>
-  async <R extends Row>(tx: Queryable, rows: R[], isTransaction: boolean): Promise<R[]> => {
-    const first = rows[0] as Marked | undefined;
-    if (first === undefined) return rows;
-    if (first.seals === undefined && first.required === undefined && first.unsealed === undefined) return rows;
-    const kept: R[] = [];
-    for (const row of rows as (R & Marked)[]) {
-      const { seals: given, required = [], unsealed = null, ...rest } = row;
-      const seals = given ?? [];
-      const forged = [...required, ...seals].find(triple => !isGenuine(keeper, triple));
-      if (forged && (unsealed !== null || required.includes(forged))) throw new ForgedRow(forged[0]);
-      if (unsealed !== null) {
-        if (!isTransaction) throw new Error(`${unsealed[0]} was written outside of a transaction`);
-        const [table, after, changed] = unsealed;
-        const before = seals.find(([of]) => of === table)?.[1] ?? null;
-        if (before !== null) assertOnlyChanged(keeper, table, { before, after, changed });
-        await writeSeal(tx, keeper, table, after);
-        noteChange(tx, { table, before, after });
-      }
-      if (!forged) kept.push(rest as unknown as R);
-    }
-    return kept;
-  };
 
 const unsealedStatement = (table: SealedTableName) => ({
   name: `unsealed-${table}`,

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { openAdmin, openStorage } from '../../src/cli/compose.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { verifyRegisters } from '../../src/engine/audit/register.ts';
 import { remakeAccount } from '../../src/engine/keys/remakeAccount.ts';
 import { remakeSealedTable, sealStateOf } from '../../src/engine/keys/remakeSealed.ts';
@@ -9,6 +11,7 @@ import { createKeyRing } from '../../src/vault/keyRing.ts';
 import { masterKeyOf, masterKeyPath, readKeyFile } from '../../src/vault/masterKey.ts';
 import { createVault } from '../../src/vault/vault.ts';
 import { startDashboard } from '../support/dashboard.ts';
+import { atEndOfFile } from '../support/endOfFile.ts';
 import { endKey } from '../support/operator.ts';
 
 const dashboard = await startDashboard();
@@ -108,7 +111,9 @@ test('a rotation vouches for no register that it did not verify', async () => {
   ]);
   expect(await remake(two.id, db)).toEqual([`audit_heads ${two.id}`]);
   expect(await remake(three.id, db)).toEqual([]);
-  const { problems } = await verifyRegisters({ db, vault: next });
+  const storage = await openStorage(scene.config, silentLog);
+  atEndOfFile(storage.stop);
+  const { problems } = await verifyRegisters(await openAdmin(scene.config, storage, silentLog, ring));
   expect([one, two, three].map(({ id }) => problems.some(problem => problem.includes(id)))).toEqual([
     true,
     true,

@@ -12,6 +12,7 @@ import { createAccount } from '../../src/engine/access/accounts.ts';
 import { areRowsSealed, sealOlderRows } from '../../src/engine/seals/sealOlderRows.ts';
 import { verifySeals } from '../../src/engine/seals/verifySeals.ts';
 import { createDatabaseClock } from '../../src/storage/databaseClock.ts';
+import { createFloors } from '../../src/storage/floors.ts';
 import { generateApiKey } from '../../src/vault/apiKeys.ts';
 import { openRows } from '../storage/rows.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
@@ -81,7 +82,7 @@ describe('a database from before there were seals', () => {
     const { db, account } = await openRows();
     const clock = createDatabaseClock(db, { monotonicMs, wallMs: Date.now });
     await clock.synchronize();
-    return { admin: { db, clock, ids: createIds(), vault: testVault }, account };
+    return { admin: { db, clock, ids: createIds(), vault: testVault, floors: createFloors() }, account };
   };
   const request = { name: 'Shop', plan: 'starter', rateLimit: null, burst: null } as const;
 

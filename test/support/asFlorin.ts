@@ -4,6 +4,7 @@ import { sealRegisters } from '../../src/engine/audit/register.ts';
 import { sealRows } from '../../src/engine/seals/sealRows.ts';
 import { isRegistered } from '../../src/storage/audit/register.ts';
 import type { Database, Queryable, Statement } from '../../src/storage/database.ts';
+import { readSealedRows } from '../../src/storage/seals.ts';
 
 /** The tables that a statement writes. */
 const named = (sql: string): ReadonlySet<string> => {
@@ -16,9 +17,21 @@ const named = (sql: string): ReadonlySet<string> => {
 /** Florin's own statements seal what they write. */
 const isOfTest = ({ name }: Statement): boolean => name === '' || name.startsWith('test-');
 
+const revisionStatement = {
+  name: 'test-revision',
+  text: 'update people set revision = coalesce(revision, 0) + 1 where id = any($1)',
+};
+/** Each change of a person counts. */
+const raiseRevisions = async ({ db, vault }: Pick<AdminContext, 'db' | 'vault'>): Promise<void> => {
+  const rows = await readSealedRows(db, 'people', { after: null, limit: 100_000, all: true });
+  const changed = rows.filter(({ text, seal }) => !vault.isRowSeal('people', [text], Buffer.from(seal ?? '', 'hex')));
+  await db.query(revisionStatement, [changed.map(({ text }) => JSON.parse(text).id)]);
+};
+
 /** Seals the rows of the tables that a statement wrote, as if Florin had written them. */
 const resealed = async (admin: Pick<AdminContext, 'db' | 'vault'>, sql: string): Promise<void> => {
   const written = named(sql);
+  if (written.has('people')) await raiseRevisions(admin);
   await sealRows({ ...admin, log: silentLog }, { all: true, tables: table => written.has(table) });
   if ([...written].some(isRegistered)) await sealRegisters(admin, { all: true });
 };

@@ -1,6 +1,6 @@
 import { FlorinError } from '../../core/errors.ts';
 import { type Caller, readCallers } from '../../storage/access/accounts.ts';
-import { assertRegister, isRegisterTrue } from '../audit/register.ts';
+import { assertVouched } from '../audit/register.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
 
@@ -15,7 +15,7 @@ export type Callers = {
 const freshMs = 500;
 const maximumEntries = 20_000;
 
-export const createCallers = (context: Pick<Context, 'db' | 'vault'>, nowMs: () => number): Callers => {
+export const createCallers = (context: Pick<Context, 'db'>, nowMs: () => number): Callers => {
   const cached = new Map<string, { caller: Caller; readMs: number }>();
   const read = createBatcher<string, Caller | null>({
     maxItems: 200,
@@ -28,7 +28,7 @@ export const createCallers = (context: Pick<Context, 'db' | 'vault'>, nowMs: () 
       const found = new Map(rows.map(row => [row.hash, row]));
       for (const [hash, caller] of found) {
         // Others get the error each time they ask.
-        if (isRegisterTrue(context, caller.register)) cached.set(hash, { caller, readMs });
+        if (caller.vouched?.isTrue) cached.set(hash, { caller, readMs });
         else cached.delete(hash);
       }
       return hashes.map(hash => found.get(hash) ?? null);
@@ -39,7 +39,7 @@ export const createCallers = (context: Pick<Context, 'db' | 'vault'>, nowMs: () 
       const entry = cached.get(hash);
       if (entry && nowMs() - entry.readMs < freshMs) return entry.caller;
       const caller = await read(hash);
-      if (caller) assertRegister(context, caller.register);
+      if (caller) assertVouched(caller.vouched);
       return caller;
     },
   };

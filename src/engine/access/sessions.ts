@@ -19,7 +19,7 @@ import {
 } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken, hashToken } from '../../vault/tokens.ts';
-import { assertRegister } from '../audit/register.ts';
+import { assertVouched } from '../audit/register.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
 
@@ -79,7 +79,7 @@ export const findSignedIn = async (
   const hash = hashToken(token, port);
   const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
   if (!owner) return null;
-  assertRegister(context, owner.register);
+  assertVouched(owner.vouched);
   if (isUse && owner.isStale) await touchSession(context.db, owner);
   const { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil } = owner;
   return { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil };

@@ -2,13 +2,13 @@ import { FlorinError } from '../../core/errors.ts';
 import { type AuditHead, lockAuditHead, sealAuditHead } from '../../storage/audit/auditLog.ts';
 import {
   expectedRegister,
-  type RegisterState,
   readRegister,
   readRegisterStates,
   registerDigest,
   settleRegister,
 } from '../../storage/audit/register.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Vouched } from '../../storage/seals.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { Context } from '../context.ts';
 
@@ -22,24 +22,15 @@ export const headValues = (accountId: string, sequence: string, hash: Buffer, re
   registerDigest(register).toString('hex'),
 ];
 
-/** Whether keys, wallets, memberships, endpoints and settings are those that the audit log vouches for. */
-export const isRegisterTrue = ({ vault }: WithVault, state: RegisterState | null): boolean =>
-  state !== null &&
-  state.seal !== null &&
-  vault.isRowSeal(
-    'audit_heads',
-    [state.accountId, state.sequence, state.hash, state.digest],
-    Buffer.from(state.seal, 'hex'),
-  );
-
 export const alteredRecords = (): FlorinError =>
   new FlorinError(
     'service_unavailable',
     'The keys, wallets, members, webhook endpoints or settings of this account were changed in the database. Ask the operator of this installation to run florin doctor.',
   );
 
-export const assertRegister = (context: WithVault, state: RegisterState | null): void => {
-  if (!isRegisterTrue(context, state)) throw alteredRecords();
+/** Throws unless keys, wallets, memberships, endpoints and settings are those that the audit log vouches for. */
+export const assertVouched = (vouched: Vouched | null): void => {
+  if (!vouched?.isTrue) throw alteredRecords();
 };
 
 const isHeadTrue = (
@@ -99,20 +90,20 @@ export const sealRegisters = async (
   context: Pick<Context, 'db' | 'vault'>,
   { all }: { readonly all: boolean },
 ): Promise<void> => {
-  for await (const { accountId, state } of eachRegister(context)) {
-    if (!all && state?.seal != null) continue;
+  for await (const { accountId, vouched } of eachRegister(context)) {
+    if (!all && vouched?.seal != null) continue;
     await context.db.transaction(tx => sealRegister(context, tx, accountId));
   }
 };
 
 /** The accounts whose register is not what their audit log vouches for. */
 export const verifyRegisters = async (
-  context: Pick<Context, 'db' | 'vault'>,
+  context: Pick<Context, 'db'>,
 ): Promise<{ checked: number; problems: string[] }> => {
   const problems: string[] = [];
   let checked = 0;
-  for await (const { accountId, state, keptDigest } of eachRegister(context)) {
-    if (isRegisterTrue(context, state) && keptDigest === state?.digest) checked += 1;
+  for await (const { accountId, vouched, keptDigest } of eachRegister(context)) {
+    if (vouched?.isTrue && keptDigest === vouched.digest) checked += 1;
     else {
       problems.push(
         `keys, wallets, members, webhook endpoints or settings of ${accountId} are not those that its audit log vouches for: a row was added, removed, changed or put back. Look at them, then run florin accounts confirm ${accountId}`,

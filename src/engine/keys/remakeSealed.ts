@@ -1,5 +1,6 @@
 import { silentLog } from '../../core/log.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { noteChange } from '../../storage/keepSeals.ts';
 import {
   isKeyedTable,
   type KeyedTable,
@@ -11,7 +12,6 @@ import {
 } from '../../storage/keys/remadeRows.ts';
 import {
   assertOnlyChanged,
-  noteChange,
   readSealedRows,
   type SealedRow,
   type SealedTableName,
@@ -62,7 +62,7 @@ export const writeRow = async (
 ): Promise<void> => {
   const written = await replaceKeyedColumns(tx, table, text, columns);
   const keeper = createSealKeeper(next, silentLog);
-  assertOnlyChanged(keeper, table, { before: text, after: written, changed: keyedColumns[table] });
+  assertOnlyChanged(keeper, table, { before: text, after: written, changed: [...keyedColumns[table], 'revision'] });
   await writeSeal(tx, keeper, table, written);
   noteChange(tx, { table, before: text, after: written });
 };

@@ -1,6 +1,9 @@
 import type { Log } from '../../core/log.ts';
+import { chainStart } from '../../storage/audit/auditLog.ts';
 import type { KeepSeals } from '../../storage/database.ts';
-import { keepSealsWith, type SealKeeper, sealedTables } from '../../storage/seals.ts';
+import { createFloors, type Floors } from '../../storage/floors.ts';
+import { keepSealsWith } from '../../storage/keepSeals.ts';
+import { type RegisterState, type SealKeeper, sealedTables } from '../../storage/seals.ts';
 import type { Vault } from '../../vault/vault.ts';
 
 /** Names a row in the log by its key: the rest may be secret. */
@@ -9,14 +12,27 @@ export const rowKeyOf = (table: keyof typeof sealedTables, text: string): Record
   return Object.fromEntries(sealedTables[table].key.map(name => [name, row[name]]));
 };
 
+/** Whether the end of an audit log has its seal for the tables as they are now, and names the newest row. */
+const isVouchedFor = (vault: Vault, { accountId, sequence, hash, digest, seal, newest }: RegisterState): boolean => {
+  const isNewest = sequence === (newest?.sequence ?? '0') && hash === (newest?.hash ?? chainStart.toString('hex'));
+  const values = [accountId, sequence, hash, digest];
+  return isNewest && seal !== null && vault.isRowSeal('audit_heads', values, Buffer.from(seal, 'hex'));
+};
+
 /** Checks and makes the seals of rows. */
-export const createSealKeeper = (vault: Vault, log: Log): SealKeeper => ({
+export const createSealKeeper = (vault: Vault, log: Log, floors = createFloors()): SealKeeper => ({
   seal: (table, text) => vault.rowSeal(table, [text]),
   isSealed: (table, text, seal) => vault.isRowSeal(table, [text], seal),
-  noticeForged(table, text) {
-    log.error({ forged: table, row: rowKeyOf(table, text) }, 'a row does not match its seal and is not used');
+  noticeForged(table, text, isEarlier = false) {
+    const what = isEarlier
+      ? 'an earlier row was put back and is not used'
+      : 'a row does not match its seal and is not used';
+    log.error({ forged: table, row: rowKeyOf(table, text) }, what);
   },
+  isVouchedFor: state => isVouchedFor(vault, state),
+  floors,
 });
 
 /** What the database layer does with the seals of rows. */
-export const keepingSeals = (vault: Vault, log: Log): KeepSeals => keepSealsWith(createSealKeeper(vault, log));
+export const keepingSeals = (vault: Vault, log: Log, floors?: Floors): KeepSeals =>
+  keepSealsWith(createSealKeeper(vault, log, floors));

@@ -2,7 +2,6 @@ import type { Scope } from '../../core/environment.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { readRegisterStates } from '../../storage/audit/register.ts';
 import type { ClaimedDelivery } from '../../storage/webhooks/deliveries.ts';
-import { isRegisterTrue } from '../audit/register.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
 
@@ -33,7 +32,7 @@ export const createTargetJudge = (parts: Parts, nowMs: () => number): JudgeTarge
       const found = new Map(
         (await readRegisterStates(db, { accountIds, after: null, limit: accountIds.length })).map(each => [
           each.accountId,
-          isRegisterTrue(parts, each.state),
+          each.vouched?.isTrue === true,
         ]),
       );
       if (registers.size > maximumEntries) registers.clear();

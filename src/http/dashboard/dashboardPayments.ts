@@ -8,7 +8,7 @@ import { FlorinError } from '../../core/errors.ts';
 import { exceptions, paymentStatuses } from '../../core/payment/states.ts';
 import { slugs } from '../../core/registry/backings.ts';
 import { isStillAllowed } from '../../engine/access/sessions.ts';
-import { assertRegister } from '../../engine/audit/register.ts';
+import { assertVouched } from '../../engine/audit/register.ts';
 import type { Context } from '../../engine/context.ts';
 import { actOnPayment, type MerchantAct } from '../../engine/payments/actOnPayment.ts';
 import type { CreatePayment } from '../../engine/payments/createPayment.ts';
@@ -157,7 +157,7 @@ const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardR
     async handle({ scope, body }) {
       const terms = await readPaymentTerms(context.db, scope);
       if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
-      assertRegister(context, terms.register);
+      assertVouched(terms.vouched);
       // Creating answers with the bytes that an Idempotency-Key would keep.
       return JSON.parse((await createPayment(terms, { ...body, metadata: '{}', trace: null }, null)).body) as Payment;
     },

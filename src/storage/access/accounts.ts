@@ -1,9 +1,9 @@
 import type { Permission } from '../../core/access/rights.ts';
 import type { Environment, Scope } from '../../core/environment.ts';
 import type { Plan } from '../../core/plans.ts';
-import { type RegisterState, registerState } from '../audit/register.ts';
+import { registerState } from '../audit/register.ts';
 import type { Queryable, Row } from '../database.ts';
-import { sealsOf, toSeal } from '../seals.ts';
+import { sealsOf, toSeal, type Vouched } from '../seals.ts';
 import { type WalletRow, walletsInForce } from '../wallets/wallets.ts';
 
 export type AccountRow = {
@@ -95,19 +95,19 @@ export type Caller = Row & {
   lateWindowSeconds: number;
   wallets: WalletRow[];
   /** Whether key and wallets are those that the audit log vouches for follows from it. */
-  register: RegisterState | null;
+  vouched: Vouched | null;
 };
 
 /** What a new payment copies from its account: the terms to freeze, and the wallets. */
 export type PaymentTerms = Pick<
   Caller,
-  'accountId' | 'environment' | 'toleranceBps' | 'latePolicy' | 'lateWindowSeconds' | 'wallets' | 'register'
+  'accountId' | 'environment' | 'toleranceBps' | 'latePolicy' | 'lateWindowSeconds' | 'wallets' | 'vouched'
 >;
 
 /** For the alias s of account_settings, with the wallet in force for each network. */
 const termsColumns = `s.account_id as "accountId", s.environment, s.tolerance_bps as "toleranceBps",
       s.late_policy as "latePolicy", s.late_window_seconds as "lateWindowSeconds",
-      ${walletsInForce('s.account_id', 's.environment')} as wallets, ${registerState('s.account_id')} as register`;
+      ${walletsInForce('s.account_id', 's.environment')} as wallets, ${registerState('s.account_id')}`;
 
 const readTermsStatement = {
   name: 'account-payment-terms',

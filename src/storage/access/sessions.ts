@@ -1,8 +1,8 @@
 import type { Role } from '../../core/access/rights.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
-import { type RegisterState, registerState } from '../audit/register.ts';
+import { registerState } from '../audit/register.ts';
 import type { Queryable, Row } from '../database.ts';
-import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
+import { sealedUpdate, sealsOf, toSeal, type Vouched } from '../seals.ts';
 
 export type SessionRow = {
   id: string;
@@ -109,7 +109,7 @@ export type SessionOwner = {
   /** Until when a proof by a passkey or a code counts. */
   stronglyProvenUntil: Date | null;
   isStale: boolean;
-  register: RegisterState | null;
+  vouched: Vouched | null;
 };
 
 /**
@@ -127,7 +127,7 @@ const findStatement = {
       case when s.proven_until > clock_timestamp() then s.proven_until end as "provenUntil",
       case when s.strongly_proven_until > clock_timestamp() then s.strongly_proven_until end as "stronglyProvenUntil",
       s.last_seen_at < clock_timestamp() - make_interval(secs => $3) as "isStale",
-      ${registerState('m.account_id')} as register, ${ofOpen}
+      ${registerState('m.account_id')}, ${ofOpen}
     from ${openSessions}
     where s.token_hash = $1 and s.expires_at > clock_timestamp()
       and s.last_seen_at > clock_timestamp() - make_interval(secs => $2)`,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Queryable, Row } from '../database.ts';
-import { forgetChanges, type SealedChange, type SealedTableName, sealedChanges, sealedText } from '../seals.ts';
+import { forgetChanges, type SealedChange, sealedChanges } from '../keepSeals.ts';
+import { type SealedTableName, sealedText, type Vouched } from '../seals.ts';
 
 /** The tables whose rows an account's register lists. A seal cannot show that an earlier row was put back; this does. */
 const registeredTables = [
@@ -57,34 +58,28 @@ const registerText = (
       .join(' union all ')}
   ) lines)`;
 
-/** The end of an account's audit log with the register that it vouches for, as JSON. */
-export type RegisterState = {
-  readonly accountId: string;
-  readonly sequence: string;
-  /** Hexadecimal, as the next two. */
-  readonly hash: string;
-  readonly seal: string | null;
-  /** Of the register as the tables are now. */
-  readonly digest: string;
-};
-
-/** For a `select`: the state of an account's register, read at the same moment as the rows that are used. */
+/**
+ * For a `select`: the state of an account's register, read at the same moment as the rows that are used. The database layer
+ * says whether it is true. An earlier end of the log has a genuine seal, so it must name the newest row.
+ */
 export const registerState = (accountId: string): string => `(
     select pg_catalog.json_build_object('accountId', h.account_id, 'sequence', h.sequence::text,
       'hash', pg_catalog.encode(h.hash, 'hex'), 'seal', pg_catalog.encode(h.row_seal, 'hex'),
-      'digest', ${sha256(registerText('h.account_id'))})
-    from audit_heads h where h.account_id = ${accountId})`;
+      'digest', ${sha256(registerText('h.account_id'))},
+      'newest', (select pg_catalog.json_build_object('sequence', l.sequence::text, 'hash', pg_catalog.encode(l.hash, 'hex'))
+        from audit_log l where l.account_id = h.account_id order by l.sequence desc limit 1))
+    from audit_heads h where h.account_id = ${accountId}) as vouched`;
 
 /** `keptDigest` is of the register as the end of the log has it, to compare with the next one. */
 export type AccountRegister = Row & {
   readonly accountId: string;
-  readonly state: RegisterState | null;
+  readonly vouched: Vouched | null;
   readonly keptDigest: string | null;
 };
 
 const stateStatement = {
   name: 'register-states',
-  text: `select a.id as "accountId", ${registerState('a.id')} as state,
+  text: `select a.id as "accountId", ${registerState('a.id')},
       (select ${sha256('h.register')} from audit_heads h
         where h.account_id = a.id) as "keptDigest"
     from accounts a

@@ -68,16 +68,17 @@ export const lockSealedRow = async (
   return (await tx.query(statement, [text, seal])).length > 0;
 };
 
-/** Replaces the keyed columns of a row. Returns what its seal covers now. `values` has them as JSON, all of them. */
+/** Replaces the keyed columns of a row, which counts as a change. Returns what its seal covers now. `values` has them as JSON, all of them. */
 export const replaceKeyedColumns = async (
   tx: Queryable,
   table: KeyedTable,
   text: string,
   values: Readonly<Record<string, unknown>>,
 ): Promise<string> => {
+  const raised = table === 'people' ? ', revision = coalesce(t.revision, 0) + 1' : '';
   const statement = {
     name: `remade-columns-${table}`,
-    text: `update ${table} t set ${keyedColumns[table].map(name => `${name} = v.${name}`).join(', ')}
+    text: `update ${table} t set ${keyedColumns[table].map(name => `${name} = v.${name}`).join(', ')}${raised}
       from jsonb_populate_record(null::${table}, $1::text::jsonb) as o,
         jsonb_populate_record(null::${table}, $2::text::jsonb) as v
       where ${matches(sealedTables[table].key, 't', 'o')} returning ${sealedText(table, 't')} as text`,
