@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
@@ -37,6 +37,9 @@ const readRemembered = async (path: string): Promise<PersonRevisions> => {
 /** Lets this process refuse earlier rows of people. A file that cannot be read is told where it is written. */
 export const rememberPeople = async (config: Pick<Config, 'dataDir'>, floors: Floors): Promise<void> =>
   raiseToRemembered(floors, await readRemembered(pathOf(config)).catch(() => ({})));
+
+/** After a restore that the operator declares, earlier rows are those that there are. */
+export const forgetPeople = (config: Pick<Config, 'dataDir'>): Promise<void> => rm(pathOf(config), { force: true });
 
 /** Stores how often the row of each person was changed, and returns who is as they were before. */
 export const keepPersonRevisions = async (

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
-import { keepPersonRevisions } from '../../src/cli/personRevisionsFile.ts';
+import { forgetPeople, keepPersonRevisions } from '../../src/cli/personRevisionsFile.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { createRecoveryLink } from '../../src/engine/access/recovery.ts';
 import { removePerson } from '../../src/engine/access/removePerson.ts';
@@ -142,6 +142,9 @@ describe('an earlier row of a person', () => {
     await putBack(person.personId);
     await unguarded(`delete from ${membership}; insert into memberships table kept_membership`);
     expect(await findPersonByEmail((await newProcess()).db, person.email)).toBeNull();
+    // As a start does for which the operator declares a restore.
+    await forgetPeople(scene.config);
+    expect(await findPersonByEmail((await newProcess()).db, person.email)).not.toBeNull();
   });
 
   test('opens no recovery link, also in a process that knows only the data directory', async () => {
