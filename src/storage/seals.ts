@@ -52,6 +52,7 @@ export const sealedTables = {
   treasury_confirmations: { key: ['account_id', 'environment', 'network', 'treasury', 'code_hash'] },
   restore_reviews: { key: ['account_id', 'requested_at'] },
   derivation_epochs: { key: ['number'] },
+  chain_branches: { key: ['caip2', 'number'] },
   chains: {
     key: ['caip2'],
     open: {

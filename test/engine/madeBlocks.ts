@@ -65,7 +65,8 @@ export const genesis = { number: -1, hash: hashOf('none', 0) };
 
 /** A chain that has not been read, with its lease. */
 export const beginAnew = async (db: Database): Promise<Lease> => {
-  await db.script('delete from transfers; delete from forwards; delete from blocks; delete from chains');
+  await db.script(`set session_replication_role = replica; delete from chain_branches; set session_replication_role = origin;
+    delete from transfers; delete from forwards; delete from blocks; delete from chains`);
   const { fence } = (await takeLease(db, { caip2, holder: 'test', seconds: 600 }))!;
   return { caip2, fence };
 };

@@ -29,7 +29,8 @@ const take = (holder: string, seconds = 600): Promise<ChainRow | null> =>
 const leaseOf = ({ fence }: ChainRow): Lease => ({ caip2, fence });
 const chain = async (): Promise<ChainRow> => (await readChains(rows.db, [caip2]))[0]!;
 const move = (...[lease, to, tags]: [Lease, { number: number; hash: string }, Tags]): Promise<void> =>
-  rows.db.transaction(tx => moveChain(tx, lease, to, tags));
+  rows.db.transaction(tx => moveChain(tx, lease, { ...to, branch: 1 }, tags));
+const shown = { caip2, branch: 1, isShown: true };
 const noTags = { safe: null, finalized: null, agreed: null };
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
@@ -129,7 +130,7 @@ describe('blocks', () => {
     (await rows.read('select number::int as number from blocks order by 1')).map(({ number }) => number);
   beforeEach(async () => {
     const lease = leaseOf((await take('one'))!);
-    await insertBlocks(rows.db, testVault, caip2, run(1, 20));
+    await insertBlocks(rows.db, testVault, shown, run(1, 20));
     await move(lease, { number: 20, hash: '0xa20' }, noTags);
   });
 
@@ -145,9 +146,9 @@ describe('blocks', () => {
 
   test('above a fork are orphaned, the fork is not, and there is one block a height', async () => {
     await orphanBlocks(rows.db, testVault, caip2, 15);
-    await insertBlocks(rows.db, testVault, caip2, run(16, 22, 'b'));
+    await insertBlocks(rows.db, testVault, shown, run(16, 22, 'b'));
     const canonical = await rows.read('select hash from blocks where canonical order by number');
     expect(canonical.map(({ hash }) => hash)).toEqual([...run(1, 15), ...run(16, 22, 'b')].map(({ hash }) => hash));
-    await expect(insertBlocks(rows.db, testVault, caip2, [block(16)])).rejects.toMatchObject({ code: '23505' });
+    await expect(insertBlocks(rows.db, testVault, shown, [block(16)])).rejects.toMatchObject({ code: '23505' });
   });
 });

@@ -55,6 +55,7 @@ test.runIf(isEmbedded)('the service may delete and change rows only where that i
     ...[
       'accounts',
       'audit_log',
+      'chain_branches',
       'delivery_attempts',
       'events',
       'holding_deltas',

@@ -64,7 +64,6 @@ test('every step of every payment is written and told, in its order', async () =
         outcome: outcomeTo(targets[i]!),
         nowMs,
         trace: null,
-        lostTransfers: null,
       }),
     );
     expect(plans.map(plan => plan.after.status)).toEqual(targets);

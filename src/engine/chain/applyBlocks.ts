@@ -2,7 +2,7 @@ import type { ChainStep } from '../../chains/driver.ts';
 import { linkFault } from '../../chains/linkage.ts';
 import type { Movement, WatchedBlock } from '../../core/chain.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
-import { insertBlocks, type LosingPayment, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
+import { insertBlocks, orphanBlocks, storedBlock } from '../../storage/chain/blocks.ts';
 import { type ChainRow, clearRollback, type Lease, moveChain } from '../../storage/chain/chains.ts';
 import { addressesFoundSince } from '../../storage/chain/coins.ts';
 import { paymentsInBlocks, type TouchedPayment } from '../../storage/chain/transfers.ts';
@@ -13,6 +13,7 @@ import type { ChangedForwards } from '../../storage/settlement/holdings.ts';
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
+import { assertNotLost, branchOfStep, noteReached } from './branches.ts';
 import { lockHeldChain } from './heldChain.ts';
 import { writeMovements } from './writeMovements.ts';
 
@@ -21,16 +22,18 @@ const maxReached = 100;
 
 export type BlocksStep = Extract<ChainStep, { kind: 'blocks' }>;
 
-/** Marks the blocks above the fork as orphaned. Returns the payments whose funds are gone with them. */
+/** Marks the blocks above the fork as orphaned. Returns the payments whose funds may be gone with them. */
 const rollBack = async (
-  { vault }: Context,
+  context: Context,
   tx: Queryable,
   chain: ChainRow,
   { rollbackTo }: BlocksStep,
-): Promise<LosingPayment[]> => {
+): Promise<PaymentKey[]> => {
   if (rollbackTo === null) return [];
+  const { vault } = context;
   const kept = await storedBlock(tx, vault, chain.caip2, rollbackTo.number);
   if (kept?.hash !== rollbackTo.hash) throw new Error('a rollback leads to a block that is not stored');
+  await assertNotLost(context, tx, chain, kept);
   if (rollbackTo.number < (chain.finalizedNumber ?? -1)) throw new Error('a rollback leads below a finalized block');
   return orphanBlocks(tx, vault, chain.caip2, rollbackTo.number);
 };
@@ -74,12 +77,6 @@ const withUnrecorded = async (tx: Queryable, caip2: string, { rollbackTo, blocks
   return counting;
 };
 
-const lostBy = (gone: readonly LosingPayment[]): ReadonlyMap<string, readonly string[]> =>
-  new Map(gone.map(({ id, keys }) => [id, keys]));
-
-export const hashesOf = (blocks: readonly WatchedBlock[]): ReadonlySet<string> =>
-  new Set(blocks.map(({ hash }) => hash));
-
 export const isSettled = ({ isSettled }: TouchedPayment): boolean => isSettled;
 
 /** Heights at which forwards were added or removed. */
@@ -90,25 +87,28 @@ const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
  * Applies a step in one transaction: blocks, transfers, the touched payments, their events, the cursor. Funds that a
  * reorg moved to another block of the same step never count as gone.
  */
-export const applyBlocks = (context: Context, lease: Lease, step: BlocksStep): Promise<void> =>
-  recordAndAdvance(context, async (tx, advance) => {
+export const applyBlocks = async (context: Context, lease: Lease, step: BlocksStep): Promise<void> => {
+  const branch = await recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockHeldChain(tx, lease);
     assertLinked(chain, step);
     const { caip2 } = chain;
     const { tags } = step;
     const gone = await rollBack(context, tx, chain, step);
-    await insertBlocks(tx, context.vault, caip2, step.blocks);
+    const branch = await branchOfStep(context, tx, lease, chain, step.rollbackTo?.number ?? null);
+    await insertBlocks(tx, context.vault, { caip2, branch, isShown: true }, step.blocks);
     const blocks = await withUnrecorded(tx, caip2, step);
     await writeMovements(context, tx, caip2, blocks);
     await insertForwards(tx, context.vault, caip2, blocks);
-    await moveChain(tx, lease, blocks.at(-1)!, tags);
+    await moveChain(tx, lease, { ...blocks.at(-1)!, branch }, tags);
     const touched = await paymentsInBlocks(tx, caip2, blocks);
     // Payments that this block makes final are decided with it, up to what one transaction can take.
     const reached = await dueAtHeight(tx, caip2, maxReached);
-    const change = { gone: lostBy(gone), shown: hashesOf(blocks) };
-    await advance(uniquePayments([...gone, ...touched, ...reached]), change);
+    await advance(uniquePayments([...gone, ...touched, ...reached]));
     await settleSweeps(context, tx, caip2, changedForwards(step), [...gone, ...touched.filter(isSettled)]);
+    return branch;
   });
+  noteReached(lease, { ...step.blocks.at(-1)!, branch });
+};
 
 /** Carries out the operator's decision: rolls back the blocks above a height, even final ones. */
 export const rollBackAsDecided = (context: Context, lease: Lease, to: number): Promise<void> =>
@@ -116,10 +116,12 @@ export const rollBackAsDecided = (context: Context, lease: Lease, to: number): P
     const chain = await lockHeldChain(tx, lease);
     const kept = await storedBlock(tx, context.vault, chain.caip2, to);
     if (!kept) throw new Error('a rollback leads to a block that is not stored');
+    await assertNotLost(context, tx, chain, kept);
     const gone = await orphanBlocks(tx, context.vault, chain.caip2, to);
     const { safeNumber: safe, finalizedNumber: finalized, agreedNumber: agreed } = chain;
-    await moveChain(tx, lease, kept, { safe, finalized, agreed });
+    const branch = await branchOfStep(context, tx, lease, chain, to);
+    await moveChain(tx, lease, { ...kept, branch }, { safe, finalized, agreed });
     await clearRollback(tx, chain.caip2);
-    await advance(gone, { gone: lostBy(gone), shown: new Set() });
+    await advance(gone);
     await settleSweeps(context, tx, chain.caip2, { from: to + 1 }, gone);
   });

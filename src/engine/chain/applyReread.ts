@@ -1,6 +1,6 @@
 import type { WatchedBlock } from '../../core/chain.ts';
 import { insertBlocks } from '../../storage/chain/blocks.ts';
-import type { Lease } from '../../storage/chain/chains.ts';
+import type { ChainRow, Lease } from '../../storage/chain/chains.ts';
 import { verifyTransfers } from '../../storage/chain/transferSeals.ts';
 import { paymentsInBlocks } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -9,7 +9,7 @@ import { insertForwards, verifyForwards } from '../../storage/settlement/forward
 import type { Context } from '../context.ts';
 import { recordAndAdvance } from '../payments/recordAndAdvance.ts';
 import { settleSweeps } from '../settlement/settleSweeps.ts';
-import { hashesOf, heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
+import { heightsWithForwards, isSettled, unrecordedMovements } from './applyBlocks.ts';
 import { lockHeldChain } from './heldChain.ts';
 import { onlyOurs } from './ourBlocks.ts';
 import { forgedFound, writeMovements } from './writeMovements.ts';
@@ -18,9 +18,14 @@ const isVerified = ({ verified }: { readonly verified: boolean }): boolean => ve
 const keysOf = (items: readonly { readonly key: string }[]): string[] => items.map(({ key }) => key);
 
 /** Writes one block as it was read again. Returns how many transfers were not on record. */
-const writeBlock = async (context: Context, tx: Queryable, caip2: string, block: WatchedBlock): Promise<number> => {
+const writeBlock = async (
+  context: Context,
+  tx: Queryable,
+  { caip2, branch }: ChainRow,
+  block: WatchedBlock,
+): Promise<number> => {
   const { vault, log } = context;
-  await insertBlocks(tx, vault, caip2, [block]);
+  await insertBlocks(tx, vault, { caip2, branch, isShown: false }, [block]);
   const movements = await unrecordedMovements(tx, caip2, block);
   const found = await writeMovements(context, tx, caip2, [{ ...block, movements }]);
   await insertForwards(tx, vault, caip2, [block]);
@@ -47,10 +52,10 @@ export const applyReread = (
     const filled = blocks.filter(({ movements, forwards }) => movements.length + forwards.length > 0);
     const written = await onlyOurs(context, tx, chain, filled);
     let found = 0;
-    for (const block of written) found += await writeBlock(context, tx, chain.caip2, block);
+    for (const block of written) found += await writeBlock(context, tx, chain, block);
     if (written.length > 0) {
       const touched = await paymentsInBlocks(tx, chain.caip2, written);
-      await advance(touched, { gone: new Map(), shown: hashesOf(written) });
+      await advance(touched);
       await settleSweeps(context, tx, chain.caip2, { at: heightsWithForwards(written) }, touched.filter(isSettled));
       if (found > 0) await resolveExplained(tx, chain.caip2, touched);
     }

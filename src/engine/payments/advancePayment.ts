@@ -2,16 +2,15 @@ import type { Scope } from '../../core/environment.ts';
 import { decide } from '../../core/payment/decide.ts';
 import { unreadHoldMs } from '../../core/payment/deriveState.ts';
 import type { Actions, Facts } from '../../core/payment/facts.ts';
-import { type ChainChange, lostAfter, noChange } from '../../core/payment/lostTransfers.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { TraceContext } from '../../core/traceContext.ts';
 import { type ChainMoment, type Moment, readMoment } from '../../storage/chain/chains.ts';
-import type { StoredTransfer } from '../../storage/chain/transferSeals.ts';
+import type { PlacedTransfer } from '../../storage/chain/transferSeals.ts';
 import { readTransfers } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { lockPayments, type PaymentRow } from '../../storage/payments/payments.ts';
 import type { Context } from '../context.ts';
-import { assertGenuineTransfers } from './fundsSeal.ts';
+import { assertGenuineTransfers, assertOnChain, earliestBranches } from './fundsSeal.ts';
 import { assertAuthentic, TamperedPayment } from './paymentAddress.ts';
 import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
 import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
@@ -41,20 +40,21 @@ const coinsReadUpTo = (chain: ChainMoment | undefined): Date | null => {
 const planFor = (
   context: Context,
   row: PaymentRow,
-  transfers: readonly StoredTransfer[],
+  transfers: readonly PlacedTransfer[],
   moment: Moment,
-  options: TracedAct & { strays: number; change: ChainChange },
+  options: TracedAct & { strays: number; after: ReadonlyMap<string, number> },
 ): Plan => {
   // Events are rendered from this row and never change.
   assertAuthentic(context, row);
-  const { gone, shown } = options.change;
-  const lostTransfers = lostAfter(row.lostTransfers, transfers, { gone: gone.get(row.id) ?? [], shown });
-  assertGenuineTransfers(context, { ...row, lostTransfers }, transfers);
+  assertGenuineTransfers(context, row, transfers);
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
   if (chain === undefined && transfers.length > 0) {
     throw new TamperedPayment('the chain of the payment does not match its seal');
   }
+  const credits = transfers.filter(({ stray }) => !stray);
+  const { branch = null, branches = [] } = chain ?? {};
+  assertOnChain(context, row, credits, { branch, branches, after: options.after.get(row.caip2)! });
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
   const caughtUpAt = (row.contract === null ? coinsReadUpTo(chain) : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
@@ -67,7 +67,6 @@ const planFor = (
     outcome: decide(facts, nowMs),
     nowMs,
     trace,
-    lostTransfers,
   });
 };
 
@@ -90,20 +89,20 @@ export const advancePayments = async (
   context: Context,
   tx: Queryable,
   keys: readonly PaymentKey[],
-  options: TracedAct & { whenLocked: 'wait' | 'skip'; change?: ChainChange },
+  options: TracedAct & { whenLocked: 'wait' | 'skip' },
 ): Promise<Advanced> => {
   const rows = await lockPayments(tx, keys, options.whenLocked);
   if (rows.length === 0) return { payments: [], written: 0, failed: [] };
   // Read after the rows are locked: a transaction that writes transfers holds the row until it commits.
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
   const transfers = await readTransfers(tx, rows, strays + 1);
-  const moment = await readMoment(tx, [...new Set(rows.map(({ caip2 }) => caip2))]);
-  const { change = noChange } = options;
+  const after = earliestBranches(rows, transfers);
+  const moment = await readMoment(tx, after);
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {
     try {
-      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays, change }));
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays, after }));
     } catch (error) {
       failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
     }

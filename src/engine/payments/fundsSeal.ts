@@ -1,31 +1,91 @@
+import { isLost } from '../../core/payment/branches.ts';
 import type { Heights } from '../../core/payment/facts.ts';
-import { broughtBack } from '../../core/payment/lostTransfers.ts';
-import { isTransferGenuine, type StoredTransfer } from '../../storage/chain/transferSeals.ts';
+import { isBlockSealed } from '../../storage/chain/blockSeals.ts';
+import type { ChainMoment } from '../../storage/chain/chains.ts';
+import { isTransferGenuine, type PlacedTransfer, type StoredTransfer } from '../../storage/chain/transferSeals.ts';
 import type { SealedChain } from '../../storage/chain/transfers.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
+import { genuineBranches } from '../chain/branches.ts';
 import type { Context } from '../context.ts';
 import { TamperedPayment } from './paymentAddress.ts';
 
 type Parts = Pick<Context, 'vault' | 'log'>;
-type Payment = Pick<PaymentRow, 'id' | 'accountId' | 'caip2' | 'contract' | 'address' | 'lostTransfers'>;
+type Payment = Pick<PaymentRow, 'id' | 'accountId' | 'caip2' | 'contract' | 'address'>;
+
+const refuseForged = ({ log }: Parts, row: Payment, forged: readonly StoredTransfer[], message: string): void => {
+  if (forged.length === 0) return;
+  const transfers = forged.map(({ key }) => key);
+  log.error({ forged: 'transfers', paymentId: row.id, accountId: row.accountId, transfers }, message);
+  throw new TamperedPayment('a transfer of the payment does not match its seal');
+};
 
 const isGenuine = ({ vault }: Parts, row: Payment, transfer: StoredTransfer): boolean =>
   transfer.stray === (transfer.caip2 !== row.caip2 || transfer.contract !== row.contract) &&
+  !(transfer.canonical && transfer.isLost && !transfer.stray) &&
   isTransferGenuine(vault, transfer, row.address);
 
 /**
  * Call before transfers decide anything or are shown. Throws if one of them was changed in the database, was written there
- * for another payment, or counts although a reorganization took it.
+ * for another payment.
  */
 export const assertGenuineTransfers = (parts: Parts, row: Payment, transfers: readonly StoredTransfer[]): void => {
-  const changed = transfers.filter(transfer => !isGenuine(parts, row, transfer));
-  const forged = [...changed, ...broughtBack(row.lostTransfers, transfers)].map(({ key }) => key);
-  if (forged.length === 0) return;
-  parts.log.error(
-    { forged: 'transfers', paymentId: row.id, accountId: row.accountId, transfers: forged },
-    'transfers of a payment do not match their seals',
-  );
-  throw new TamperedPayment('a transfer of the payment does not match its seal');
+  const forged = transfers.filter(transfer => !isGenuine(parts, row, transfer));
+  refuseForged(parts, row, forged, 'transfers of a payment do not match their seals');
+};
+
+/** By chain, the earliest branch in which a block of these transfers was shown: later ones say whether they are lost. */
+export const earliestBranches = (
+  rows: readonly PaymentRow[],
+  transfers: ReadonlyMap<string, readonly PlacedTransfer[]>,
+): ReadonlyMap<string, number> => {
+  const earliest = new Map<string, number>();
+  for (const { id, caip2 } of rows) {
+    const credits = (transfers.get(id) ?? []).filter(({ stray }) => !stray);
+    const known = earliest.get(caip2) ?? Number.MAX_SAFE_INTEGER;
+    earliest.set(
+      caip2,
+      credits.reduce((least, { branch }) => Math.min(least, branch ?? 0), known),
+    );
+  }
+  return earliest;
+};
+
+const blockOf = ({ blockHash: hash, blockNumber: number, blockTimeMs, parentHash, branch }: PlacedTransfer) => ({
+  hash,
+  number,
+  parentHash,
+  timestamp: blockTimeMs / 1000,
+  branch,
+});
+
+type OnChain = Pick<ChainMoment, 'branch' | 'branches'> & { readonly after: number };
+
+/**
+ * Call before transfers decide anything. Throws if one of them counts although its block was orphaned, or does not although
+ * it was not, and if funds are missing that were there.
+ */
+export const assertOnChain = (
+  parts: Parts,
+  row: Payment & Pick<PaymentRow, 'amountReceived'>,
+  credits: readonly PlacedTransfer[],
+  { branch: newest, branches: rows, after }: OnChain,
+): void => {
+  if (credits.reduce((sum, { amount }) => sum + BigInt(amount), 0n) < BigInt(row.amountReceived)) {
+    parts.log.error({ forged: 'transfers', paymentId: row.id, accountId: row.accountId }, 'a payment lacks transfers');
+    throw new TamperedPayment('the payment lacks transfers that it had');
+  }
+  if (credits.length === 0 || (newest === null && rows.length === 0)) return;
+  const { vault } = parts;
+  const branches = genuineBranches(parts, row.caip2, { rows, after, newest: newest ?? 0 });
+  const isForged = (transfer: PlacedTransfer): boolean => {
+    const { caip2, canonical, superseded, blockSeal } = transfer;
+    const block = blockOf(transfer);
+    if (branches === null || (block.branch !== null && !isBlockSealed(vault, caip2, block, blockSeal))) return true;
+    const isGone = isLost({ ...block, branch: block.branch ?? 0 }, branches);
+    return canonical ? isGone : !isGone && !superseded;
+  };
+  const message = 'whether transfers of a payment are on the chain was changed in the database';
+  refuseForged(parts, row, credits.filter(isForged), message);
 };
 
 type ChainText = {

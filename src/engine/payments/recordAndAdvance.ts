@@ -1,4 +1,3 @@
-import { type ChainChange, noChange } from '../../core/payment/lostTransfers.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { isRowFault, type Queryable, untilRefused } from '../../storage/database.ts';
 import { wakeLater } from '../../storage/payments/duePayments.ts';
@@ -9,30 +8,22 @@ const retrySeconds = 60;
 
 type Failure = { readonly key: PaymentKey; readonly error: unknown };
 /** Decides payments in a transaction. Returns those that cannot be decided. */
-type Advance = (
-  context: Context,
-  tx: Queryable,
-  keys: readonly PaymentKey[],
-  change: ChainChange,
-) => Promise<readonly Failure[]>;
+type Advance = (context: Context, tx: Queryable, keys: readonly PaymentKey[]) => Promise<readonly Failure[]>;
 
 /** A row that the database refuses ends the transaction. */
-const advanceTogether: Advance = async (context, tx, keys, change) =>
-  (await advancePayments(context, tx, keys, { whenLocked: 'wait', change })).failed;
+const advanceTogether: Advance = async (context, tx, keys) =>
+  (await advancePayments(context, tx, keys, { whenLocked: 'wait' })).failed;
 
 /** Finds a payment whose row the database refuses by halving. Nothing is written for it. */
-const advanceWithoutRefused: Advance = async (context, tx, keys, change) => {
+const advanceWithoutRefused: Advance = async (context, tx, keys) => {
   const failed: Failure[] = [];
-  const refusal = await untilRefused(
-    tx,
-    async () => void failed.push(...(await advanceTogether(context, tx, keys, change))),
-  );
+  const refusal = await untilRefused(tx, async () => void failed.push(...(await advanceTogether(context, tx, keys))));
   if (refusal === null) return failed;
   if (keys.length === 1) return [{ key: keys[0]!, error: refusal }];
   const middle = keys.length >> 1;
   return [
-    ...(await advanceWithoutRefused(context, tx, keys.slice(0, middle), change)),
-    ...(await advanceWithoutRefused(context, tx, keys.slice(middle), change)),
+    ...(await advanceWithoutRefused(context, tx, keys.slice(0, middle))),
+    ...(await advanceWithoutRefused(context, tx, keys.slice(middle))),
   ];
 };
 
@@ -56,12 +47,12 @@ const retryLater = async ({ log }: Context, tx: Queryable, failed: readonly Fail
  */
 export const recordAndAdvance = async <T>(
   context: Context,
-  work: (tx: Queryable, advance: (keys: readonly PaymentKey[], change?: ChainChange) => Promise<void>) => Promise<T>,
+  work: (tx: Queryable, advance: (keys: readonly PaymentKey[]) => Promise<void>) => Promise<T>,
 ): Promise<T> => {
   const run = (advance: Advance): Promise<T> =>
     context.db.transaction(tx =>
-      work(tx, async (keys, change = noChange) => {
-        if (keys.length > 0) await retryLater(context, tx, await advance(context, tx, keys, change));
+      work(tx, async keys => {
+        if (keys.length > 0) await retryLater(context, tx, await advance(context, tx, keys));
       }),
     );
   try {

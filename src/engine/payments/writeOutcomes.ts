@@ -34,7 +34,6 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
   a.wakeFrontier === b.wakeFrontier &&
   a.wakeNumber === b.wakeNumber &&
   a.coveredNumber === b.coveredNumber &&
-  a.lostTransfers === b.lostTransfers &&
   a.untold === b.untold &&
   a.awaitsRead === b.awaitsRead &&
   a.expiredUnread === b.expiredUnread &&
@@ -95,11 +94,9 @@ type Decided = Cause & {
   readonly funds: Funds;
   readonly facts: Facts;
   readonly outcome: Outcome;
-  /** What the payment has lost once this is written. */
-  readonly lostTransfers: string | null;
 };
 
-const changeOf = ({ before, facts, outcome, lostTransfers }: Decided, untold: boolean): PaymentChange => ({
+const changeOf = ({ before, facts, outcome }: Decided, untold: boolean): PaymentChange => ({
   status: before.status,
   exception: before.exception,
   sequence: before.sequence,
@@ -116,7 +113,6 @@ const changeOf = ({ before, facts, outcome, lostTransfers }: Decided, untold: bo
   strayed: before.strayed || outcome.steps.some(step => step.stray !== null),
   untold,
   coveredNumber: outcome.coveredNumber,
-  lostTransfers,
   wakeAt: dateOf(outcome.wakeAt),
   awaitsRead: outcome.awaitsRead,
   expiredUnread: outcome.expiredUnread,
@@ -136,7 +132,6 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   strayed: change.strayed,
   untold: change.untold,
   coveredNumber: change.coveredNumber,
-  lostTransfers: change.lostTransfers,
   wakeAt: change.wakeAt,
   awaitsRead: change.awaitsRead,
   expiredUnread: change.expiredUnread,

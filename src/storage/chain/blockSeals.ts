@@ -3,9 +3,13 @@ import { isSealedAs, type LargeTable, msText, type RowSealer } from '../largeSea
 
 const table = 'blocks';
 
-const valuesOf = (caip2: string, { hash, number, parentHash, timestamp }: Block): string[] => [
+/** A block, and the branch of its chain in which a node showed it last; null in older rows. */
+export type StoredBlock = Block & { readonly branch: number | null };
+
+const valuesOf = (caip2: string, { hash, number, parentHash, timestamp, branch }: StoredBlock): string[] => [
   caip2,
-  hash,
+  // One value, so that the seals of older rows stay right.
+  branch === null ? hash : `${hash} ${branch}`,
   String(number),
   parentHash,
   String(Math.round(timestamp * 1000)),
@@ -14,15 +18,15 @@ const valuesOf = (caip2: string, { hash, number, parentHash, timestamp }: Block)
 export const blockSeals: LargeTable = {
   table,
   key: ['caip2', 'hash'],
-  values: ['t.caip2', 't.hash', 't.number::text', 't.parent_hash', msText('t.timestamp')],
-  covered: ['caip2', 'hash', 'number', 'parent_hash', 'timestamp'],
+  values: ['t.caip2', `concat_ws(' ', t.hash, t.branch)`, 't.number::text', 't.parent_hash', msText('t.timestamp')],
+  covered: ['caip2', 'hash', 'branch', 'number', 'parent_hash', 'timestamp'],
   open: {
-    canonical: 'set back and forth by reorganizations, so that an earlier seal could be put back with it',
+    canonical: 'follows from the branches of the chain, and is compared with them',
     empty: 'says only whether an old block may be deleted, which is refused while a transfer names it',
   },
 };
 
-export const sealBlock = (sealer: RowSealer, caip2: string, block: Block): Buffer =>
+export const sealBlock = (sealer: RowSealer, caip2: string, block: StoredBlock): Buffer =>
   sealer.rowSeal(table, valuesOf(caip2, block));
 
 /** A stored block that Florin did not write. To act on it could roll back blocks that are on the chain. */
@@ -34,6 +38,9 @@ export class ForgedBlock extends Error {
   }
 }
 
-export const assertBlockSealed = (sealer: RowSealer, caip2: string, block: Block, seal: string | null): void => {
-  if (!isSealedAs(sealer, table, valuesOf(caip2, block), seal)) throw new ForgedBlock(caip2, block.number);
+export const isBlockSealed = (sealer: RowSealer, caip2: string, block: StoredBlock, seal: string | null): boolean =>
+  isSealedAs(sealer, table, valuesOf(caip2, block), seal);
+
+export const assertBlockSealed = (sealer: RowSealer, caip2: string, block: StoredBlock, seal: string | null): void => {
+  if (!isBlockSealed(sealer, caip2, block, seal)) throw new ForgedBlock(caip2, block.number);
 };

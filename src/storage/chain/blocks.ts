@@ -1,17 +1,17 @@
-import type { Block, WatchedBlock } from '../../core/chain.ts';
+import type { WatchedBlock } from '../../core/chain.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 import type { RowSealer } from '../largeSeals.ts';
-import { assertBlockSealed, sealBlock } from './blockSeals.ts';
+import { assertBlockSealed, type StoredBlock, sealBlock } from './blockSeals.ts';
 import { supersedeCoins } from './transferSeals.ts';
 
-type SealedBlock = Row & Block & { seal: string | null };
+type SealedBlock = Row & StoredBlock & { seal: string | null };
 
 const blockColumns = `b.number::float8 as number, b.hash, b.parent_hash as "parentHash",
-      extract(epoch from b.timestamp)::float8 as timestamp, encode(b.row_seal, 'hex') as seal`;
+      extract(epoch from b.timestamp)::float8 as timestamp, b.branch::float8 as branch, encode(b.row_seal, 'hex') as seal`;
 
-const checked = (sealer: RowSealer, caip2: string, { seal, ...block }: SealedBlock): Block => {
+const checked = (sealer: RowSealer, caip2: string, { seal, ...block }: SealedBlock): StoredBlock => {
   assertBlockSealed(sealer, caip2, block, seal);
   return block;
 };
@@ -26,7 +26,7 @@ export const storedBlock = async (
   sealer: RowSealer,
   caip2: string,
   number: number,
-): Promise<Block | null> => {
+): Promise<StoredBlock | null> => {
   const [row] = await db.query<SealedBlock>(storedBlockStatement, [caip2, number]);
   return row ? checked(sealer, caip2, row) : null;
 };
@@ -76,46 +76,46 @@ const watched = columns<{ readonly block: WatchedBlock; readonly seal: Buffer }>
   },
   { first: 2 },
 );
-// A row that is there keeps its seal with its content: one that was changed must not become right.
+const [branchAt, isShownAt] = [watched.next, watched.next + 1];
+// A row that is there keeps its content: one that was changed must not become right.
 const insertBlocksStatement = {
   name: 'blocks-insert',
-  text: `insert into blocks as old (caip2, hash, number, parent_hash, timestamp, canonical, empty, row_seal)
-    select $1, b.hash, b.number, b.parent_hash, to_timestamp(b.timestamp), true, b.empty, b.row_seal
+  text: `insert into blocks as old (caip2, hash, number, parent_hash, timestamp, canonical, empty, branch, row_seal)
+    select $1, b.hash, b.number, b.parent_hash, to_timestamp(b.timestamp), true, b.empty, $${branchAt}, b.row_seal
     from ${watched.rows('b')}
-    on conflict (caip2, hash) do update set canonical = true, empty = old.empty and excluded.empty`,
+    on conflict (caip2, hash) do update set canonical = true, empty = old.empty and excluded.empty,
+      branch = case when $${isShownAt} then excluded.branch else old.branch end,
+      row_seal = case when $${isShownAt} then excluded.row_seal else old.row_seal end`,
 };
+/** `isShown`: nodes showed these blocks as the newest of the chain. Otherwise those that are there keep their branch. */
+type ShownIn = { readonly caip2: string; readonly branch: number | null; readonly isShown: boolean };
 /** Makes these blocks canonical. A block that a reorg orphaned before becomes canonical again, with its transfers. */
 export const insertBlocks = async (
   tx: Queryable,
   sealer: RowSealer,
-  caip2: string,
+  { caip2, branch, isShown }: ShownIn,
   blocks: readonly WatchedBlock[],
 ): Promise<void> => {
-  const rows = blocks.map(block => ({ block, seal: sealBlock(sealer, caip2, block) }));
-  await tx.query(insertBlocksStatement, [caip2, ...watched.values(rows)]);
+  const rows = blocks.map(block => ({ block, seal: sealBlock(sealer, caip2, { ...block, branch }) }));
+  await tx.query(insertBlocksStatement, [caip2, ...watched.values(rows), branch, isShown]);
 };
 
+// Also payments whose blocks were orphaned before: somebody else may have done that.
 const orphanBlocksStatement = {
   name: 'blocks-orphan',
-  text: `with gone as (
-      update blocks set canonical = false where caip2 = $1 and number > $2 and canonical returning hash
-    )
-    select t.account_id as "accountId", t.environment, t.payment_id as id,
-      coalesce(array_agg(t.key) filter (where not t.stray), '{}') as keys
-    from gone g join transfers t on t.caip2 = $1 and t.block_number > $2 and t.block_hash = g.hash
-    group by t.account_id, t.environment, t.payment_id`,
+  text: `with gone as (update blocks set canonical = false where caip2 = $1 and number > $2 and canonical)
+    select distinct account_id as "accountId", environment, payment_id as id
+    from transfers where caip2 = $1 and block_number > $2`,
 };
-/** A payment that had transfers in orphaned blocks, with the keys of those that counted. */
-export type LosingPayment = PaymentKey & { readonly keys: readonly string[] };
 
-/** Orphans the blocks above a height with everything in them. */
+/** Orphans the blocks above a height with everything in them. Returns the payments with transfers above it. */
 export const orphanBlocks = async (
   tx: Queryable,
   sealer: RowSealer,
   caip2: string,
   above: number,
-): Promise<LosingPayment[]> => {
-  const touched = await tx.query<Row & LosingPayment>(orphanBlocksStatement, [caip2, above]);
+): Promise<PaymentKey[]> => {
+  const touched = await tx.query<Row & PaymentKey>(orphanBlocksStatement, [caip2, above]);
   await supersedeCoins(tx, sealer, caip2, above);
   return touched;
 };

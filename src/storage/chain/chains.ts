@@ -1,7 +1,8 @@
 import type { Block, Tags } from '../../core/chain.ts';
 import type { Heights } from '../../core/payment/facts.ts';
 import type { Database, Queryable, Row } from '../database.ts';
-import { requiredSealsOf, sealedUpdate, sealsOf, toSeal } from '../seals.ts';
+import { ForgedRow, requiredSealsOf, sealedUpdate, sealsOf, toSeal } from '../seals.ts';
+import { branchesText, type SealedBranch } from './branches.ts';
 
 /** The right to write to a chain. Each new lease has a higher `fence`, and writes with an old one change nothing. */
 export type Lease = { readonly caip2: string; readonly fence: string };
@@ -22,6 +23,8 @@ export type ChainRow = Row & {
   haltedAt: Date | null;
   haltReason: string | null;
   rollbackTo: number | null;
+  /** Null before the first one. */
+  branch: number | null;
 };
 
 // Heights are far below 2^53, so they are read as numbers.
@@ -29,7 +32,7 @@ const chainColumns = `c.caip2, c.start_number::float8 as "startNumber", c.latest
   c.latest_hash as "latestHash", c.safe_number::float8 as "safeNumber", c.finalized_number::float8 as "finalizedNumber",
   c.agreed_number::float8 as "agreedNumber", c.caught_up_at as "caughtUpAt", c.coins_caught_up_at as "coinsCaughtUpAt",
   c.lease_holder as "leaseHolder", c.lease_until as "leaseUntil", c.fence, c.halted_at as "haltedAt",
-  c.halt_reason as "haltReason", c.rollback_to::float8 as "rollbackTo"`;
+  c.halt_reason as "haltReason", c.rollback_to::float8 as "rollbackTo", c.branch::float8 as branch`;
 
 /** A chain whose row was changed by somebody else stands still: everything that reads it throws. */
 const seals = requiredSealsOf({ c: 'chains' });
@@ -41,7 +44,13 @@ const readChainsStatement = {
 export const readChains = (db: Queryable, caip2s: readonly string[]): Promise<ChainRow[]> =>
   db.query<ChainRow>(readChainsStatement, [caip2s]);
 
-export type ChainMoment = Heights & { readonly caughtUpAt: Date | null; readonly coinsCaughtUpAt: Date | null };
+export type ChainMoment = Heights & {
+  readonly caughtUpAt: Date | null;
+  readonly coinsCaughtUpAt: Date | null;
+  readonly branch: number | null;
+  /** The branches after the one that was asked for. */
+  readonly branches: readonly SealedBranch[];
+};
 
 export type Moment = {
   /** The database's clock. */
@@ -55,14 +64,18 @@ const momentStatement = {
   name: 'chains-moment',
   text: `select clock.now, c.caip2, c.latest_number::float8 as latest, c.safe_number::float8 as safe,
       c.finalized_number::float8 as finalized, c.agreed_number::float8 as agreed, c.caught_up_at as "caughtUpAt",
-      c.coins_caught_up_at as "coinsCaughtUpAt", ${sealsOf({ c: 'chains' })}
+      c.coins_caught_up_at as "coinsCaughtUpAt", c.branch::float8 as branch, ${branchesText('c.caip2', 'asked.branch')} as branches,
+      ${sealsOf({ c: 'chains' })}
     from (select clock_timestamp()::timestamptz(3) as now) clock
-      cross join (select null as caip2 union all select unnest($1::text[])) asked
+      cross join (select null as caip2, null as branch union all select * from unnest($1::text[], $2::bigint[])) asked
       left join chains c on c.caip2 = asked.caip2`,
 };
-/** The database's time, and how far these chains are read. */
-export const readMoment = async (db: Queryable, caip2s: readonly string[]): Promise<Moment> => {
-  const rows = await db.query<Row & ChainMoment & { now: Date; caip2: string | null }>(momentStatement, [caip2s]);
+/** The database's time, and how far these chains are read, each with its branches after one. */
+export const readMoment = async (db: Queryable, after: ReadonlyMap<string, number>): Promise<Moment> => {
+  const rows = await db.query<Row & ChainMoment & { now: Date; caip2: string | null }>(momentStatement, [
+    [...after.keys()],
+    [...after.values()],
+  ]);
   return {
     now: rows[0]!.now,
     chains: new Map(rows.flatMap(row => (row.caip2 === null ? [] : [[row.caip2, row]]))),
@@ -135,11 +148,18 @@ export const releaseLease = async (db: Queryable, { caip2, fence }: Lease): Prom
 
 const lockChainStatement = {
   name: 'chain-lock',
-  text: `select ${chainColumns}, ${seals} from chains c where c.caip2 = $1 and c.fence = $2 for update`,
+  text: `select ${chainColumns}, ${seals},
+      (select max(g.number) from chain_branches g where g.caip2 = c.caip2)::float8 as "newestBranch"
+    from chains c where c.caip2 = $1 and c.fence = $2 for update`,
 };
-/** Locks the chain until the transaction ends; null when the lease is lost. */
-export const lockChain = async (tx: Queryable, { caip2, fence }: Lease): Promise<ChainRow | null> =>
-  (await tx.query<ChainRow>(lockChainStatement, [caip2, fence]))[0] ?? null;
+/** Locks the chain until the transaction ends; null when the lease is lost. Throws if somebody put an earlier row back. */
+export const lockChain = async (tx: Queryable, { caip2, fence }: Lease): Promise<ChainRow | null> => {
+  const [row] = await tx.query<ChainRow & { newestBranch: number | null }>(lockChainStatement, [caip2, fence]);
+  if (row === undefined) return null;
+  const { newestBranch, ...chain } = row;
+  if (newestBranch !== chain.branch) throw new ForgedRow('chains');
+  return chain as ChainRow;
+};
 
 const holdChainStatement = {
   name: 'chain-hold',
@@ -163,6 +183,7 @@ const moveChainStatement = {
       start_number: 'coalesce(t.start_number, $3)',
       latest_number: '$3',
       latest_hash: '$4',
+      branch: '$8',
       safe_number: upTo('$5', '$3'),
       finalized_number: upTo('$6', '$3'),
       agreed_number: upTo('$7', '$3'),
@@ -173,16 +194,16 @@ const moveChainStatement = {
   }),
 };
 /**
- * Sets the cursor, and the tags as far as it reaches. It also extends the lease, because renewals skip the row while
+ * Sets the cursor with its branch, and the tags as far as it reaches. It also extends the lease, because renewals skip the row while
  * the caller has it locked.
  */
 export const moveChain = async (
   tx: Queryable,
   { caip2, fence }: Lease,
-  { number, hash }: Pick<Block, 'number' | 'hash'>,
+  { number, hash, branch }: Pick<Block, 'number' | 'hash'> & { readonly branch: number },
   { safe, finalized, agreed }: Tags,
 ): Promise<void> => {
-  await tx.query(moveChainStatement, [caip2, fence, number, hash, safe, finalized, agreed]);
+  await tx.query(moveChainStatement, [caip2, fence, number, hash, safe, finalized, agreed, branch]);
 };
 
 const idleStatement = {

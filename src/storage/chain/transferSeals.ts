@@ -79,15 +79,38 @@ export type StoredTransfer = Omit<TransferFacts, 'address'> & {
   /** Whether it is canonical exactly if its block is. */
   readonly isAsBlock: boolean;
   readonly seal: string | null;
+  /** Only of transfers that are shown: whether a reorganization took its block, and no node has shown it since. */
+  readonly isLost?: boolean;
 };
 
 /** For the aliases t and b, its block. */
-export const transferJson = `json_build_object('caip2', t.caip2, 'key', t.key, 'stray', t.stray, 'contract', t.contract,
+const transferFields = `'caip2', t.caip2, 'key', t.key, 'stray', t.stray, 'contract', t.contract,
   'txHash', t.tx_hash, 'sender', t.sender, 'amount', t.amount::text, 'blockHash', t.block_hash,
   'blockNumber', t.block_number, 'blockTimeMs', (extract(epoch from b.timestamp) * 1000)::bigint,
   'canonical', t.canonical and not t.superseded, 'verified', t.verified, 'settled', t.settled, 'told', t.told,
   'firstSeenMs', (extract(epoch from t.first_seen_at) * 1000)::bigint, 'superseded', t.superseded,
-  'isAsBlock', t.canonical = b.canonical, 'seal', encode(t.row_seal, 'hex'))`;
+  'isAsBlock', t.canonical = b.canonical, 'seal', encode(t.row_seal, 'hex')`;
+export const transferJson = `json_build_object(${transferFields})`;
+
+/** So many reorganizations and starts after a block, none takes it any more. */
+const branchesAfter = 32;
+/** For the aliases t and b, its block. What is decided rests on the seals of all branches. */
+export const shownJson = `json_build_object(${transferFields}, 'isLost', exists (
+    select from (
+      select above, orphans from chain_branches where caip2 = t.caip2 and number > coalesce(b.branch, 0)
+      order by number limit ${branchesAfter}
+    ) g where t.block_number > g.above or t.block_hash = any(g.orphans)
+  ))`;
+
+/** A transfer with what the seal of its block covers. */
+export type PlacedTransfer = StoredTransfer & {
+  readonly parentHash: string;
+  readonly branch: number | null;
+  readonly blockSeal: string | null;
+};
+/** For the aliases t and b, its block. */
+export const placedJson = `json_build_object(${transferFields}, 'parentHash', b.parent_hash, 'branch', b.branch,
+  'blockSeal', encode(b.row_seal, 'hex'))`;
 
 /** Whether Florin wrote the transfer as it is, for a payment with this address. */
 export const isTransferGenuine = (sealer: RowSealer, transfer: StoredTransfer, address: string): boolean =>

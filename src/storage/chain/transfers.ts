@@ -3,7 +3,7 @@ import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 import { paymentKeys } from '../payments/paymentKeys.ts';
 import { sealedJson } from '../seals.ts';
-import { type StoredTransfer, transferJson } from './transferSeals.ts';
+import { type PlacedTransfer, placedJson, type StoredTransfer, shownJson } from './transferSeals.ts';
 
 const knownAddressesStatement = {
   name: 'addresses-known',
@@ -70,7 +70,7 @@ export const hasFunds = '(p.detected or p.amount_received > 0)';
 
 /** For the alias p. Payments without transfers cost nothing more. */
 export const fundsColumns = `case when ${hasFunds} or p.strayed then (
-    select json_agg(${transferJson} order by t.block_number, t.key) from (
+    select json_agg(${shownJson} order by t.block_number, t.key) from (
       (${shownText('p.account_id, p.environment, p.id', false)}) union all
       (${shownText('p.account_id, p.environment, p.id', true)})
     ) t join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
@@ -80,16 +80,16 @@ export const fundsColumns = `case when ${hasFunds} or p.strayed then (
   ) end as chain`;
 
 /** A stray that is both shown and unreported comes twice in a row. `union` would remove it, but sorts all strays. */
-const isNotRepeated = ({ caip2, key }: StoredTransfer, at: number, all: readonly StoredTransfer[]): boolean =>
+const isNotRepeated = ({ caip2, key }: PlacedTransfer, at: number, all: readonly PlacedTransfer[]): boolean =>
   key !== all[at - 1]?.key || caip2 !== all[at - 1]?.caip2;
 
 const readTransfersStatement = {
   name: 'transfers-read',
-  text: `select t.payment_id as id, json_agg(${transferJson} order by t.block_number, t.key) as transfers
+  text: `select t.payment_id as id, json_agg(${placedJson} order by t.block_number, t.key) as transfers
     from ${paymentKeys.rows('k')}
       cross join lateral (
         (select * from transfers where (account_id, environment, payment_id) = (k.account_id, k.environment, k.id)
-          and not stray and (canonical and not superseded or settled))
+          and not stray)
         union all
         (${shownText('k.account_id, k.environment, k.id', true)})
         union all
@@ -99,15 +99,15 @@ const readTransfersStatement = {
     group by t.payment_id`,
 };
 /**
- * All transfers that count for these payments, by payment. Anybody can send any number of strays, so only those that
+ * All transfers of these payments in their own token and network, also those that reorganizations took, by payment. Anybody can send any number of strays, so only those that
  * are shown and the first `untold` unreported ones are read.
  */
 export const readTransfers = async (
   db: Queryable,
   keys: readonly PaymentKey[],
   untold: number,
-): Promise<ReadonlyMap<string, readonly StoredTransfer[]>> => {
-  const rows = await db.query<Row & { id: string; transfers: StoredTransfer[] }>(readTransfersStatement, [
+): Promise<ReadonlyMap<string, readonly PlacedTransfer[]>> => {
+  const rows = await db.query<Row & { id: string; transfers: PlacedTransfer[] }>(readTransfersStatement, [
     ...paymentKeys.values(keys),
     untold,
   ]);

@@ -48,8 +48,6 @@ type PaymentState = {
   timeEndedAt: Date | null;
   /** The block in which the funds reached the required amount; null while they do not. */
   coveredNumber: number | null;
-  /** Keys of transfers that reorganizations took, separated by spaces; null while there are none. */
-  lostTransfers: string | null;
 };
 
 type PaymentProgress = PaymentState & {
@@ -77,6 +75,8 @@ export type SealedPayment = PaymentTerms &
     headNumber: string | null;
     createdAt: Date;
     expiresAt: Date;
+    /** Part of seals only: branches of chains say what was lost. */
+    lostTransfers: string | null;
   };
 
 export type PaymentRow = Row &
@@ -217,7 +217,6 @@ const state: Fields<Changed> = {
   untold: ['boolean', c => c.change.untold],
   time_ended_at: ['timestamptz', c => c.change.timeEndedAt],
   covered_number: ['bigint', c => c.change.coveredNumber],
-  lost_transfers: ['text', c => c.change.lostTransfers],
   wake_at: ['timestamptz', c => c.change.wakeAt],
   wake_frontier: ['text', c => c.change.wakeBlock?.frontier ?? null],
   wake_number: ['bigint', c => c.change.wakeBlock?.number ?? null],

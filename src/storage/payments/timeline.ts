@@ -1,6 +1,6 @@
 import type { Scope } from '../../core/environment.ts';
 import { type AuditLogRow, listAuditOfSubject } from '../audit/auditLog.ts';
-import { type StoredTransfer, transferJson } from '../chain/transferSeals.ts';
+import { type StoredTransfer, shownJson } from '../chain/transferSeals.ts';
 import type { Queryable, Row } from '../database.ts';
 import type { EventRow } from '../webhooks/eventLog.ts';
 import { eventColumns } from '../webhooks/sealedEvents.ts';
@@ -31,7 +31,7 @@ const largest = (stray: boolean): string =>
   `(select * from transfers where ${owned} and payment_id = $3 and stray = ${stray} order by amount desc, key limit ${shownMoves + 1})`;
 const transfersStatement = {
   name: 'timeline-transfers',
-  text: `select ${transferJson} as transfer from (${largest(false)} union all ${largest(true)}) t
+  text: `select ${shownJson} as transfer from (${largest(false)} union all ${largest(true)}) t
       join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
     order by t.amount desc, t.key`,
 };
