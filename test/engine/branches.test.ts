@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyBlocks } from '../../src/engine/chain/applyBlocks.ts';
+import { applyCoins } from '../../src/engine/chain/applyCoins.ts';
 import { advancePayments } from '../../src/engine/payments/advancePayment.ts';
 import { TamperedPayment } from '../../src/engine/payments/paymentAddress.ts';
 import { readShownRow } from '../../src/engine/payments/readPayment.ts';
@@ -219,6 +220,35 @@ describe('a payment is not reversed, and nobody is told so,', () => {
     await forge('delete from transfers');
     await expectRefused();
   });
+});
+
+test('a payment is not completed by transfers that somebody calls final', async () => {
+  const [more] = (await quiet.overdue(1, contract)).written as [Written];
+  const { account_id } = (
+    await quiet.read<{ account_id: string }>(`select account_id from payments where id = '${more.id}'`)
+  )[0]!;
+  account = { ...account, id: account_id };
+  await apply(makeBlocks({ number: 5, hash: hashOf('a', 5) }, 'a', 1, { 6: [{ to: more.address, amount: 1n }] }));
+  expect(await decided(more)).toBe('confirming');
+  await asService('update transfers set settled = true');
+  expect(await decided(more)).toBeInstanceOf(TamperedPayment);
+});
+
+test('coin in a block that somebody calls orphaned does not count twice', async () => {
+  const made = await quiet.overdue(1);
+  account = made.account;
+  const [coin] = made.written as [Written];
+  const at = makeBlocks({ number: 5, hash: hashOf('a', 5) }, 'a', 300, {
+    6: [{ to: coin.address, amount: 1n, contract: null }],
+  });
+  await apply(at);
+  await asService(`update blocks set canonical = false where number = 6`);
+  const key = `${at[0]!.hash}:delta:${coin.address}:1`;
+  const movement = { key, txHash: null, from: null, to: coin.address, contract: null, amount: 1n, verified: true };
+  await applyCoins(quiet.context, lease, [{ ...at[0]!, movements: [movement] }]);
+  expect(await quiet.read(`select count(*)::int as n from transfers where payment_id = '${coin.id}'`)).toEqual([
+    { n: 1 },
+  ]);
 });
 
 describe('branches that somebody', () => {

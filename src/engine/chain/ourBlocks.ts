@@ -18,14 +18,11 @@ export const onlyOurs = async <B extends Pick<Block, 'number' | 'hash'>>(
   blocks: readonly B[],
 ): Promise<B[]> => {
   if (blocks.length === 0) return [];
-  const hashes = await storedHashes(
-    tx,
-    vault,
-    caip2,
-    blocks.map(({ number }) => number),
-  );
+  const { canonical, all } = await storedHashes(tx, vault, caip2, blocks);
   return blocks.filter(({ number, hash }) => {
-    const stored = hashes.get(number);
-    return stored === undefined ? number < latestNumber! - keptBlocks : stored === hash;
+    const stored = canonical.get(number);
+    if (stored !== undefined) return stored === hash;
+    // One that is there and not canonical was called orphaned by somebody: coin in it seems to be missing, and is not.
+    return number < latestNumber! - keptBlocks && !all.has(hash);
   });
 };

@@ -1,3 +1,4 @@
+import { mostUnits } from '../../core/money.ts';
 import { isLost } from '../../core/payment/branches.ts';
 import type { Heights } from '../../core/payment/facts.ts';
 import { isBlockSealed } from '../../storage/chain/blockSeals.ts';
@@ -58,21 +59,29 @@ const blockOf = ({ blockHash: hash, blockNumber: number, blockTimeMs, parentHash
   branch,
 });
 
+const sumOf = (transfers: readonly PlacedTransfer[]): bigint => {
+  const sum = transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
+  return sum > mostUnits ? mostUnits : sum;
+};
+
 type OnChain = Pick<ChainMoment, 'branch' | 'branches'> & { readonly after: number };
 
 /**
  * Call before transfers decide anything. Throws if one of them counts although its block was orphaned, or does not although
- * it was not, and if funds are missing that were there.
+ * it was not, and if funds are missing that were there, or are called final although the payment did not say so.
  */
 export const assertOnChain = (
   parts: Parts,
-  row: Payment & Pick<PaymentRow, 'amountReceived'>,
+  row: Payment & Pick<PaymentRow, 'status' | 'amountReceived' | 'amountConfirmed'>,
   credits: readonly PlacedTransfer[],
   { branch: newest, branches: rows, after }: OnChain,
 ): void => {
-  if (credits.reduce((sum, { amount }) => sum + BigInt(amount), 0n) < BigInt(row.amountReceived)) {
-    parts.log.error({ forged: 'transfers', paymentId: row.id, accountId: row.accountId }, 'a payment lacks transfers');
-    throw new TamperedPayment('the payment lacks transfers that it had');
+  const settled = credits.filter(transfer => transfer.settled);
+  const isFinal = sumOf(settled) === (row.status === 'completed' ? BigInt(row.amountConfirmed) : 0n);
+  if (!isFinal || sumOf(credits) < BigInt(row.amountReceived)) {
+    const about = { forged: 'transfers', paymentId: row.id, accountId: row.accountId };
+    parts.log.error(about, 'the transfers of a payment are not those of its last decision');
+    throw new TamperedPayment('the transfers of the payment are not those of its last decision');
   }
   if (credits.length === 0 || (newest === null && rows.length === 0)) return;
   const { vault } = parts;

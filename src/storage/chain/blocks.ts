@@ -33,20 +33,31 @@ export const storedBlock = async (
 
 const storedHashesStatement = {
   name: 'block-hashes-at',
-  text: `select ${blockColumns} from blocks b where b.caip2 = $1 and b.number = any($2::bigint[]) and b.canonical`,
+  text: `select ${blockColumns}, b.canonical from blocks b
+    where b.caip2 = $1 and (b.number = any($2::bigint[]) and b.canonical or b.hash = any($3::text[]))`,
+};
+export type StoredHashes = {
+  /** Of the canonical blocks, by height. */
+  readonly canonical: ReadonlyMap<number, string>;
+  readonly all: ReadonlySet<string>;
 };
 /**
- * The hashes of the canonical blocks at these heights, by height, as far as they are stored. Throws if one was changed in
- * the database.
+ * The hashes of the canonical blocks at the heights of these, and those of these that are stored. Throws if one was changed
+ * in the database.
  */
 export const storedHashes = async (
   db: Queryable,
   sealer: RowSealer,
   caip2: string,
-  numbers: readonly number[],
-): Promise<ReadonlyMap<number, string>> => {
-  const rows = await db.query<SealedBlock>(storedHashesStatement, [caip2, numbers]);
-  return new Map(rows.map(row => [row.number, checked(sealer, caip2, row).hash]));
+  blocks: readonly Pick<StoredBlock, 'number' | 'hash'>[],
+): Promise<StoredHashes> => {
+  const values = [caip2, blocks.map(({ number }) => number), blocks.map(({ hash }) => hash)];
+  const rows = await db.query<SealedBlock & { canonical: boolean }>(storedHashesStatement, values);
+  for (const { canonical: _, ...row } of rows) checked(sealer, caip2, row as SealedBlock);
+  return {
+    canonical: new Map(rows.flatMap(({ number, hash, canonical }) => (canonical ? [[number, hash]] : []))),
+    all: new Set(rows.map(({ hash }) => hash)),
+  };
 };
 
 const keptNearStatement = {
