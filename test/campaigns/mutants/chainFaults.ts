@@ -99,9 +99,16 @@ const reorgs: readonly Fault[] = [
   {
     harm: 'Coin would be credited in a block that a reorg removed.',
     file: 'src/engine/chain/ourBlocks.ts',
-    find: ': stored === hash',
-    replace: ': true',
+    find: 'return stored === hash;',
+    replace: 'return true;',
     tests: ['engine/applyCoins'],
+  },
+  {
+    harm: 'Coin would be credited again whose block somebody called orphaned.',
+    file: 'src/engine/chain/ourBlocks.ts',
+    find: ' && !all.has(hash)',
+    replace: '',
+    tests: ['engine/branches'],
   },
   {
     harm: 'A payment would expire with funds on its address that a node left out.',
@@ -148,8 +155,8 @@ const reorgs: readonly Fault[] = [
   {
     harm: 'A reorg that somebody wrote into the database would roll back blocks.',
     file: 'src/storage/chain/blockSeals.ts',
-    find: 'if (!isSealedAs(',
-    replace: 'if (seal === "" && !isSealedAs(',
+    find: 'if (!isBlockSealed(',
+    replace: 'if (seal === "" && !isBlockSealed(',
     tests: ['engine/chainSeals'],
   },
   {

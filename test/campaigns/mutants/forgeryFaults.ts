@@ -144,6 +144,20 @@ export const forgeryFaults: readonly Fault[] = [
     tests: ['engine/branches'],
   },
   {
+    harm: 'A payment would be completed by transfers that somebody calls final.',
+    file: 'src/engine/payments/fundsSeal.ts',
+    find: 'if (!isFinal || ',
+    replace: 'if (',
+    tests: ['engine/branches'],
+  },
+  {
+    harm: 'A block could be said to have been shown again.',
+    file: 'src/engine/payments/fundsSeal.ts',
+    find: 'block.branch !== null && !isBlockSealed(',
+    replace: 'block.branch === -1 && !isBlockSealed(',
+    tests: ['engine/branches'],
+  },
+  {
     harm: 'The row of a chain could be put back, so that a reorganization is not noticed.',
     file: 'src/engine/chain/branches.ts',
     find: 'last.hash === latestHash && last.branch === branch',
