@@ -1,7 +1,13 @@
 import { access } from 'node:fs/promises';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { dashboardUrlFaults } from '../engine/access/dashboardUrl.ts';
-import { type Verified, verifyAuditLogs, verifyWalletHistory, verifyWallets } from '../engine/chain/verifyRecords.ts';
+import {
+  type Verified,
+  verifyAuditLogs,
+  verifyCorrections,
+  verifyWalletHistory,
+  verifyWallets,
+} from '../engine/chain/verifyRecords.ts';
 import { areRowsSealed } from '../engine/seals/sealOlderRows.ts';
 import { verifySeals } from '../engine/seals/verifySeals.ts';
 import { indexFaults } from '../engine/settlement/indexFaults.ts';
@@ -54,7 +60,7 @@ export const examineSeals = async (config: Config, admin: AdminContext): Promise
   const unmarked = isMarked ? [] : ['the database does not say that its rows are sealed: start Florin'];
   const { checked, problems } = await verifySeals(admin);
   const earlier = (await hasDirectory(config)) ? await keepPersonRevisions(config, admin) : [];
-  const missing = await passkeyFaults(admin.db);
+  const missing = [...(await passkeyFaults(admin.db)), ...(await verifyCorrections(admin))];
   return {
     checked,
     problems: [...unmarked, ...problems, ...(await dashboardUrlFaults(admin)), ...missing, ...earlier],

@@ -78,7 +78,7 @@ const grantTo = async (client: pg.Client, role: string): Promise<void> => {
     grant update (response) on delivery_attempts to ${name};
     revoke update on volume_deltas, holding_deltas, ledger_deltas, ledger_corrections, suspected_differences, sweeps,
       sweep_payments, derivation_epochs, lost_addresses, unclaimed_funds, chain_branches from ${name};
-    grant update (row_seal) on derivation_epochs, lost_addresses, chain_branches to ${name};
+    grant update (row_seal) on ledger_corrections, derivation_epochs, lost_addresses, chain_branches to ${name};
     grant usage on all sequences in schema public to ${name};
     revoke insert, update, delete on schema_migrations from ${name};`);
 };

@@ -1,6 +1,7 @@
 import { FlorinError } from '../core/errors.ts';
 import type { Queryable, Row } from './database.ts';
 import type { Floors } from './floors.ts';
+import { isSealedAs, type RowSealer } from './largeSeals.ts';
 
 /** A table whose rows are sealed as a whole, and the columns that are not, each with the reason. */
 type SealedTable = {
@@ -51,6 +52,7 @@ export const sealedTables = {
   wallet_approvals: { key: ['account_id', 'environment', 'network', 'version', 'person_id'] },
   treasury_confirmations: { key: ['account_id', 'environment', 'network', 'treasury', 'code_hash'] },
   restore_reviews: { key: ['account_id', 'requested_at'] },
+  ledger_corrections: { key: ['difference_id'] },
   derivation_epochs: { key: ['number'] },
   chain_branches: { key: ['caip2', 'number'] },
   chains: {
@@ -122,6 +124,13 @@ const allSealed = (tables: Readonly<Record<string, SealedTableName>>): string =>
   `pg_catalog.json_build_array(${Object.entries(tables)
     .map(([alias, table]) => sealedJson(table, alias))
     .join(', ')})`;
+
+/** A row that was read with `sealedJson`. */
+export type SealedTriple = readonly [table: SealedTableName, text: string, seal: string | null];
+
+/** Whether Florin wrote a row that was read with `sealedJson`. */
+export const isTripleSealed = (sealer: RowSealer, [table, text, seal]: SealedTriple): boolean =>
+  isSealedAs(sealer, table, [text], seal);
 
 /** For a `select`: the seals of rows that it uses, by alias. The database layer checks them and leaves out forged rows. */
 export const sealsOf = (tables: Readonly<Record<string, SealedTableName>>): string => `${allSealed(tables)} as seals`;

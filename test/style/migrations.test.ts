@@ -39,6 +39,7 @@ const landed: Readonly<Record<string, string>> = {
   '0030_event_traces.sql': '3a3b37f122e0ed55950f4123f8c84fa2dd2ba4164e00e20d49ba3a19566eb9b5',
   '0031_lost_transfers.sql': 'b1dd88ecb5170464d79b3b2f9b9ef49aad8e595c5c9482816fa4501eb9aacf6b',
   '0032_named_recovery_links.sql': '9244fcdc3b0703d52cee2a41549397ca063e33cc81a9428a43317d2a1971ba3b',
+  '0033_sealed_corrections.sql': 'e6b1ae6383cc606944ddaff6e191e03fd824e050209be06cc315f89f4d3bc1c4',
   '0034_chain_branches.sql': '9eb3bff1a04bf7d669897af104be291045d1e2fbd584fcf87df17f776856e588',
 };
 

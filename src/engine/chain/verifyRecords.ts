@@ -5,6 +5,7 @@ import {
   readAuditChain,
   readAuditHeads,
 } from '../../storage/audit/auditLog.ts';
+import { readCorrectionFaults } from '../../storage/settlement/correctionHistory.ts';
 import { readHistoryFaults, readSealedWallets, type SealedWallet } from '../../storage/wallets/walletSeals.ts';
 import type { AdminContext } from '../access/accounts.ts';
 import { auditSealOf } from '../audit/audit.ts';
@@ -84,6 +85,18 @@ export const verifyWalletHistory = async (context: Parts): Promise<string[]> => 
   const faults = await readHistoryFaults(context.db, maxFaults);
   return faults.map(({ accountId, environment, network, version, stopped, fault }) => {
     const what = `${stopped ? 'the stop of ' : ''}wallet ${network} (${environment}, version ${version}) of ${accountId}`;
+    return `${what} ${fault === 'gone' ? 'was removed' : 'is not in the audit log'}`;
+  });
+};
+
+/**
+ * The ledger's corrections and the acts of the audit log must be the same ones. Without a correction, coin that the operator
+ * has explained would be found by balance and credited.
+ */
+export const verifyCorrections = async ({ db }: Pick<Parts, 'db'>): Promise<string[]> => {
+  const faults = await readCorrectionFaults(db, maxFaults);
+  return faults.map(({ accountId, environment, paymentId, fault }) => {
+    const what = `a ledger correction of ${paymentId} (${environment}) of ${accountId}`;
     return `${what} ${fault === 'gone' ? 'was removed' : 'is not in the audit log'}`;
   });
 };

@@ -10,6 +10,7 @@ import type { Vault } from '../../vault/vault.ts';
 import { sealRegisters } from '../audit/register.ts';
 import type { Context } from '../context.ts';
 import { largeTables } from './largeTables.ts';
+import { sealOlderCorrections } from './sealOlderCorrections.ts';
 import { sealRows } from './sealRows.ts';
 
 type Parts = Pick<Context, 'db' | 'vault'>;
@@ -81,10 +82,11 @@ const findUnsealed = async ({ db }: Pick<Context, 'db'>): Promise<string | null>
  */
 type Telling = { readonly log: Log; readonly progress?: Progress };
 export const sealOlderRows = async (context: Parts & Telling, wasSealed: boolean): Promise<void> => {
-  if (await areRowsSealed(context)) return;
+  if (await areRowsSealed(context)) return sealOlderCorrections(context);
   if (wasSealed) throw new SealsRemoved(null);
   const { db, vault, log } = context;
   if (await hasRegisteredAct(db)) {
+    await sealOlderCorrections(context);
     const table = await findUnsealed(context);
     if (table !== null) throw new SealsRemoved(table);
     return putSealedMark(db, vault);

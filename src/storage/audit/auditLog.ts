@@ -87,12 +87,14 @@ export const sealAuditHead = async (
   await tx.query(sealHeadStatement, [accountId, head.register, head.rowSeal]);
 };
 
-const columns = `account_id as "accountId", sequence, at, environment, actor_kind as "actorKind", actor_id as "actorId",
-  actor_name as "actorName", action, subject, detail::text as detail, address, previous_hash as "previousHash", hash, register`;
+/** For the alias a. */
+export const auditColumns = `a.account_id as "accountId", a.sequence, a.at, a.environment, a.actor_kind as "actorKind",
+  a.actor_id as "actorId", a.actor_name as "actorName", a.action, a.subject, a.detail::text as detail, a.address,
+  a.previous_hash as "previousHash", a.hash, a.register`;
 
 const listStatement = {
   name: 'audit-list',
-  text: `select ${columns} from audit_log
+  text: `select ${auditColumns} from audit_log a
     where account_id = $1 and ($2::text is null or action = $2) and ($3::text is null or actor_id = $3)
       and sequence < $4 order by sequence desc limit $5`,
 };
@@ -106,8 +108,8 @@ export const listAuditRows = (
 
 const recentStatement = {
   name: 'audit-recent',
-  text: `select found.* from unnest($3::text[]) as a(action) cross join lateral (
-      select ${columns} from audit_log where account_id = $1 and action = a.action
+  text: `select found.* from unnest($3::text[]) as asked(action) cross join lateral (
+      select ${auditColumns} from audit_log a where account_id = $1 and action = asked.action
         and environment is distinct from 'sandbox'
         and (action <> all($6::text[]) or 'owner' in (detail ->> 'role', detail ->> 'from', detail ->> 'to'))
       order by sequence desc limit $5) found
@@ -137,7 +139,7 @@ export const listRecentActions = (
 
 const subjectStatement = {
   name: 'audit-by-subject',
-  text: `select ${columns} from audit_log where account_id = $1 and subject = $2 order by sequence desc limit $3`,
+  text: `select ${auditColumns} from audit_log a where account_id = $1 and subject = $2 order by sequence desc limit $3`,
 };
 /** Rows about one subject, newest first. */
 export const listAuditOfSubject = (
@@ -149,7 +151,7 @@ export const listAuditOfSubject = (
 
 const chainStatement = {
   name: 'audit-chain',
-  text: `select ${columns} from audit_log where account_id = $1 and sequence > $2 order by sequence limit $3`,
+  text: `select ${auditColumns} from audit_log a where account_id = $1 and sequence > $2 order by sequence limit $3`,
 };
 /** Oldest first, for verification. */
 export const readAuditChain = (
@@ -161,7 +163,7 @@ export const readAuditChain = (
 
 const rowsStatement = {
   name: 'audit-rows',
-  text: `select ${columns} from audit_log where (account_id, sequence) in (
+  text: `select ${auditColumns} from audit_log a where (account_id, sequence) in (
     select * from unnest($1::text[], $2::bigint[]))`,
 };
 /** Rows by account and sequence. */

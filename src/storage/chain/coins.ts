@@ -1,6 +1,7 @@
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable, Row } from '../database.ts';
 import type { RowSealer } from '../largeSeals.ts';
+import { isTripleSealed, type SealedTriple, sealedJson } from '../seals.ts';
 import { forwardJson, isForwardGenuine, type StoredForward } from '../settlement/forwardSeals.ts';
 import { baselineJson, isBaselineGenuine, type StoredBaseline } from './baselineSeals.ts';
 import { isTransferGenuine, type StoredTransfer, transferJson } from './transferSeals.ts';
@@ -27,10 +28,13 @@ export type CoinPayment = Row &
     isForged: boolean;
   };
 
+/** A correction of the address in any token, with what its seal covers. */
+type StoredCorrection = CoinChange & { readonly contract: string | null; readonly sealed: SealedTriple };
+
 type CoinRecord =
   | { readonly transfer: StoredTransfer; readonly forward?: never; readonly correction?: never }
   | { readonly transfer?: never; readonly forward: StoredForward; readonly correction?: never }
-  | { readonly transfer?: never; readonly forward?: never; readonly correction: CoinChange };
+  | { readonly transfer?: never; readonly forward?: never; readonly correction: StoredCorrection };
 
 /** As it is read, with the records that its changes follow from. */
 type UncheckedPayment = Pick<CoinPayment, 'address' | 'baseline'> & {
@@ -38,10 +42,9 @@ type UncheckedPayment = Pick<CoinPayment, 'address' | 'baseline'> & {
   readonly baselineRow: StoredBaseline | null;
 };
 
-const changeOf = ({ transfer, forward, correction }: CoinRecord): CoinChange => {
-  if (correction) return correction;
-  const { blockNumber, amount } = transfer ?? forward;
-  return { blockNumber, amount: transfer ? amount : `-${amount}` };
+const changesOf = ({ transfer, forward, correction }: CoinRecord): CoinChange[] => {
+  const { blockNumber, amount, contract } = transfer ?? forward ?? correction;
+  return contract === null ? [{ blockNumber, amount: forward ? `-${amount}` : amount }] : [];
 };
 
 /** What the address held before its payment. */
@@ -54,9 +57,10 @@ const baselineChange = ({ baseline, baselineRow }: UncheckedPayment): CoinChange
 const isForged = (sealer: RowSealer, { address, records, baselineRow }: UncheckedPayment): boolean =>
   (baselineRow !== null && !isBaselineGenuine(sealer, baselineRow)) ||
   records.some(
-    ({ transfer, forward }) =>
+    ({ transfer, forward, correction }) =>
       (transfer && !isTransferGenuine(sealer, transfer, address)) ||
-      (forward && !isForwardGenuine(sealer, forward, address)),
+      (forward && !isForwardGenuine(sealer, forward, address)) ||
+      (correction && !isTripleSealed(sealer, correction.sealed)),
   );
 
 /** Rows with `coinColumns`: what their addresses held follows from records, which are held against their seals. */
@@ -64,7 +68,7 @@ export const checkCoins = <P extends CoinPayment>(sealer: RowSealer, rows: reado
   rows.map(row => {
     const unchecked = row as unknown as UncheckedPayment;
     const { records, baselineRow: _, ...rest } = unchecked;
-    const changes = [...baselineChange(unchecked), ...records.map(changeOf)];
+    const changes = [...baselineChange(unchecked), ...records.flatMap(changesOf)];
     return { ...rest, changes, isForged: isForged(sealer, unchecked) } as unknown as P;
   });
 
@@ -90,10 +94,9 @@ export const coinColumns = `p.account_id as "accountId", p.environment, p.id, p.
       where f.account_id = p.account_id and f.environment = p.environment and f.payment_id = p.id
         and f.caip2 = $1 and f.contract is null and f.canonical and f.verified
       union all
-      select json_build_object('correction', json_build_object('blockNumber', c.block_number, 'amount', c.amount::text))
-      from ledger_corrections c
-      where c.account_id = p.account_id and c.environment = p.environment and c.payment_id = p.id
-        and c.caip2 = $1 and c.contract is null
+      select json_build_object('correction', json_build_object('blockNumber', c.block_number, 'amount', c.amount::text,
+        'contract', c.contract, 'sealed', ${sealedJson('ledger_corrections', 'c')})) from ledger_corrections c
+      where c.account_id = p.account_id and c.environment = p.environment and c.payment_id = p.id and c.caip2 = $1
     ) r), '[]') as records`;
 /** Joins what `coinColumns` needs. */
 export const baselineJoin = `left join address_baselines a

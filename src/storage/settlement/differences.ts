@@ -3,6 +3,7 @@ import type { PaymentKey } from '../../core/paymentKey.ts';
 import { holdChain } from '../chain/chains.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import { toSeal } from '../seals.ts';
 
 /** What an address holds minus what the records say: positive for funds that no transfer explains. */
 export type Difference = {
@@ -140,9 +141,9 @@ const correctStatement = {
       update differences set resolved_at = clock_timestamp() where id = $1
       returning id, account_id, environment, payment_id, caip2, contract, amount, block_number
     )
-    insert into ledger_corrections (difference_id, account_id, environment, payment_id, caip2, contract, amount, block_number,
+    insert into ledger_corrections as c (difference_id, account_id, environment, payment_id, caip2, contract, amount, block_number,
       corrected_by, reason)
-    select closed.*, $2, $3 from closed`,
+    select closed.*, $2, $3 from closed returning 1 as corrected, ${toSeal('ledger_corrections', 'c')}`,
 };
 /** Closes a difference with an entry that makes the records say what the address holds. */
 export const correctDifference = async (

@@ -9,11 +9,13 @@ import { operatorActing } from '../../../src/engine/audit/acting.ts';
 import { personActor } from '../../../src/engine/audit/audit.ts';
 import { reviewRestore } from '../../../src/engine/chain/reviewRestore.ts';
 import { perform } from '../../../src/engine/perform.ts';
+import { correctLedger } from '../../../src/engine/settlement/correctLedger.ts';
 import { setWallet } from '../../../src/engine/wallets/setWallet.ts';
 import { putWallet } from '../../../src/engine/wallets/walletSeal.ts';
 import { stopChange } from '../../../src/engine/wallets/wallets.ts';
 import { openReviews, readOpenReview } from '../../../src/storage/chain/restoreReviews.ts';
 import { insertLostAddresses } from '../../../src/storage/chain/restores.ts';
+import { listDifferences, writeDifferences } from '../../../src/storage/settlement/differences.ts';
 import { insertApproval } from '../../../src/storage/wallets/walletApprovals.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import type { Site } from './site.ts';
@@ -53,8 +55,24 @@ const reviewOnce = async (admin: AdminContext, accountId: string): Promise<void>
   await perform(admin, acting, null, reviewRestore(restoredAt));
 };
 
+/** Two corrections of an unpaid address that cancel each other, so that its balance agrees. */
+const correctTwice = async (admin: AdminContext, accountId: string, id: string): Promise<void> => {
+  const { db } = admin;
+  const scope = { accountId, environment: 'sandbox' } as const;
+  const text = 'select caip2 from payments where id = $1';
+  const { caip2 } = (await db.query<{ caip2: string }>({ name: '', text }, [id]))[0]!;
+  for (const [amount, recorded] of [
+    [2n, 0n],
+    [-2n, 2n],
+  ] as const) {
+    await writeDifferences(db, caip2, [{ key: { ...scope, id }, contract: null, amount, recorded, blockNumber: 1 }]);
+    const [difference] = await listDifferences(db, 1);
+    await correctLedger(admin, { id: difference!.id, amount }, { by: 'Ada', reason: 'It was looked at.' });
+  }
+};
+
 /** What merchants and operators do rarely, beside the running Florin. */
-export const enrich = async (room: string, accountId: string, email: string): Promise<void> => {
+export const enrich = async (room: string, accountId: string, email: string, unpaid: string): Promise<void> => {
   const config = await loadConfig({ flags: { dataDir: room } });
   const storage = await openStorage(config, silentLog);
   try {
@@ -66,6 +84,7 @@ export const enrich = async (room: string, accountId: string, email: string): Pr
     await askForWallet(admin, accountId, email);
     await reviewOnce(admin, accountId);
     await createRecoveryLink(admin, email);
+    await correctTwice(admin, accountId, unpaid);
     const settings = operatorActing({ accountId, environment: 'sandbox' });
     await perform(admin, settings, null, changeSettings({ tolerancePercent: '1' }));
     const lost = { accountId, environment: 'sandbox', walletKind: 'forwarder', treasury: after } as const;

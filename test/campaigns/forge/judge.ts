@@ -26,7 +26,7 @@ const workedMs = 1_500;
 /** Tables that loops read; all others are read when somebody asks. */
 const looped = new Set([
   'payments', 'events', 'deliveries', 'transfers', 'forwards', 'blocks', 'chains', 'webhook_endpoints', 'outbox',
-  'rescans', 'address_baselines', 'wallets', 'wallet_effects', 'stopped_callbacks',
+  'rescans', 'address_baselines', 'wallets', 'wallet_effects', 'stopped_callbacks', 'ledger_corrections',
 ]); // biome-ignore format: one list
 const recoverTries = 100;
 

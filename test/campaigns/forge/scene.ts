@@ -181,7 +181,7 @@ export const makeScene = async (
   if (changed.status !== 200) throw new Error(`the endpoint could not be changed: ${changed.text}`);
   await dashboard.call('POST', '/dashboard/api/sign-out', { body: {}, headers: dashboardHeaders(origin, ended) });
   await addPasskey(dashboard, { origin, headers: dashboardHeaders(origin, owner), password: ada.password });
-  await enrich(room, first, ada.email);
+  await enrich(room, first, ada.email, made[2]!.id);
   const client = await openClient(room);
   return {
     sandbox,

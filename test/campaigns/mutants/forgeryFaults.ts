@@ -255,4 +255,18 @@ export const forgeryFaults: readonly Fault[] = [
     replace: '',
     tests: ['access/sealedOnce'],
   },
+  {
+    harm: 'A correction that somebody wrote into the database would pay with coin that never came.',
+    file: 'src/storage/chain/coins.ts',
+    find: '(correction && !isTripleSealed(sealer, correction.sealed))',
+    replace: 'false',
+    tests: ['workers/forgedCorrections'],
+  },
+  {
+    harm: 'A correction without an act in the audit log would get a seal.',
+    file: 'src/engine/seals/sealOlderCorrections.ts',
+    find: 'genuine >= (await countAlike(db, text))',
+    replace: 'true',
+    tests: ['workers/forgedCorrections'],
+  },
 ];
