@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Block } from '../../src/core/chain.ts';
+import type { Block, WatchedBlock } from '../../src/core/chain.ts';
 import { type CoinBalances, findCoins } from '../../src/engine/chain/findCoins.ts';
 import type { CoinPayment } from '../../src/storage/chain/coins.ts';
 import { rounds } from '../support/rounds.ts';
@@ -17,7 +17,7 @@ const blockAt = (number: number): Block => ({
 /** Sums by height: sent by a contract, sent by transactions, and forwarded. */
 type Story = {
   readonly unseen: ReadonlyMap<number, bigint>;
-  readonly recorded: readonly { readonly blockNumber: number; readonly amount: string }[];
+  readonly recorded: CoinPayment['changes'];
 };
 
 const heights = fc.integer({ min: head - 110, max: head });
@@ -32,8 +32,12 @@ const stories: fc.Arbitrary<Story> = fc
     const arrivals = [...unseen, ...seen].toSorted(([a], [b]) => a - b);
     const [first] = arrivals;
     // Forwarded in the same block in which it arrived, so no later balance shows it.
-    const forwards = swept && first ? [{ blockNumber: first[0], amount: (-first[1]).toString() }] : [];
-    const recorded = seen.map(([blockNumber, amount]) => ({ blockNumber, amount: amount.toString() }));
+    const forwards =
+      swept && first ? [{ blockNumber: first[0], amount: (-first[1]).toString(), source: 'forward' as const }] : [];
+    const recorded = seen.map(([blockNumber, amount]) => ({
+      ...{ blockNumber, amount: amount.toString() },
+      source: 'transaction' as const,
+    }));
     return { unseen: new Map(unseen), recorded: [...recorded, ...forwards] };
   });
 
@@ -58,6 +62,13 @@ const paid: CoinPayment = {
   isForged: false,
 };
 
+/** What transactions brought up to a height, and what was found there. */
+const receivedUpTo = ({ recorded }: Story, found: readonly WatchedBlock[], height: number): bigint =>
+  [
+    ...recorded.filter(({ source }) => source === 'transaction'),
+    ...found.map(({ number, movements }) => ({ blockNumber: number, amount: movements[0]!.amount })),
+  ].reduce((sum, { blockNumber, amount }) => (blockNumber <= height ? sum + BigInt(amount) : sum), 0n);
+
 /** Nodes that all report the same balances. */
 const everybody = (balances: CoinBalances) => ({ balances, olderBalances: balances });
 
@@ -78,7 +89,8 @@ const find = async (story: Story, oldest = 0, kept = 0): Promise<Map<number, big
   for (const { movements, forwards, ...block } of found) {
     const [coin, ...others] = movements;
     expect(coin).toMatchObject({ to: address, contract: null, txHash: null, from: null, verified: true });
-    expect(coin!.key).toBe(`${block.hash}:delta:${address}:${coin!.amount}`);
+    const total = receivedUpTo(story, found, block.number);
+    expect(coin!.key).toBe(`${block.hash}:delta:${address}:${coin!.amount}:${total}`);
     expect(block).toEqual(blockAt(block.number));
     expect([others, forwards]).toEqual([[], []]);
   }
@@ -118,7 +130,7 @@ test('nobody open costs no question, and nothing more is nothing found', async (
   };
   const options = { blockAt: unasked, balances: unasked, olderBalances: unasked, from: unasked };
   expect(await findCoins([], blockAt(head), options)).toEqual({ found: [], unsearched: [] });
-  const recorded = [{ blockNumber: head - 1, amount: '7' }];
+  const recorded = [{ blockNumber: head - 1, amount: '7', source: 'transaction' as const }];
   expect(await find({ unseen: new Map(), recorded })).toEqual(new Map());
 });
 
@@ -136,6 +148,19 @@ test('a node that says something else each time is not asked for ever', async ()
     }),
   });
   expect(questions).toBeLessThan(5_000);
+});
+
+test('coin that was found late for want of states is not found again where it came, once they are there', async () => {
+  const changes = [{ blockNumber: 170, amount: '7', source: 'balance' as const }];
+  const { found } = (await findCoins([{ ...paid, changes }], blockAt(head), {
+    from: async () => 0,
+    blockAt: async number => blockAt(number),
+    ...everybody(async ({ number }, holders) => {
+      const held = number < 150 ? 0n : number < 180 ? 7n : 8n;
+      return new Map(holders.map(holder => [holder, held]));
+    }),
+  }))!;
+  expect(found.map(({ number, movements }) => [number, movements[0]!.amount])).toEqual([[180, 1n]]);
 });
 
 test.each([
@@ -162,7 +187,7 @@ describe('at an address of an extended public key', () => {
     createdAt: new Date((createdAt + 60) * 1000),
     baseline: 'known',
     headNumber: createdAt,
-    changes: [{ blockNumber: 0, amount: '5' }],
+    changes: [{ blockNumber: 0, amount: '5', source: 'baseline' }],
   };
   /** What is found if the address holds so much from each height on. */
   const findHeld = async (payment: CoinPayment, held: readonly (readonly [from: number, balance: bigint])[]) => {

@@ -1,4 +1,5 @@
 import { type Block, clockSlackMs, type Movement, type WatchedBlock } from '../../core/chain.ts';
+import { coinKey } from '../../core/coinKey.ts';
 import type { CoinPayment } from '../../storage/chain/coins.ts';
 
 /** Native coin balances at a block; null if too few nodes have that block's state. */
@@ -20,6 +21,18 @@ export const bookedAt = ({ changes }: CoinPayment, number: number): bigint =>
     (sum, change) => (change.blockNumber > 0 && change.blockNumber <= number ? sum + BigInt(change.amount) : sum),
     0n,
   );
+
+/** What transfers have brought up to a height. */
+const receivedAt = ({ changes }: CoinPayment, number: number): bigint =>
+  changes.reduce(
+    (sum, { source, blockNumber, amount }) =>
+      (source === 'transaction' || source === 'balance') && blockNumber <= number ? sum + BigInt(amount) : sum,
+    0n,
+  );
+
+/** The highest block in which coin was found by balance. That balance includes all earlier coin. */
+const lastFound = ({ changes }: CoinPayment): number =>
+  changes.reduce((last, { source, blockNumber }) => (source === 'balance' ? Math.max(last, blockNumber) : last), 0);
 
 type Gap = { readonly block: Block; readonly amount: bigint };
 type Options = {
@@ -79,7 +92,8 @@ const firstGap = async (payment: CoinPayment, atHead: Gap, options: Options): Pr
   const { start, isKnown } = await startOf(payment, atHead.block, options);
   let found = atHead;
   let isAnyGone = false;
-  let low = start;
+  // Below the last find nothing is missing. It may be higher than its coin, for want of older states that are there by now.
+  let low = Math.max(start, lastFound(payment));
   while (low < found.block.number) {
     const middle = Math.floor((low + found.block.number) / 2);
     const block = await options.blockAt(middle);
@@ -145,14 +159,13 @@ export const findCoins = async (
         break;
       }
       if (older !== 'none') {
-        changes.push({ blockNumber: older.block.number, amount: older.amount.toString() });
+        changes.push({ blockNumber: older.block.number, amount: older.amount.toString(), source: 'baseline' });
         continue;
       }
       const { block, amount } = gap;
-      changes.push({ blockNumber: block.number, amount: amount.toString() });
+      changes.push({ blockNumber: block.number, amount: amount.toString(), source: 'balance' });
       const movement: Movement = {
-        // Includes the amount: another sum found later in the same block is another movement.
-        key: `${block.hash}:delta:${address}:${amount}`,
+        key: coinKey(block.hash, address, amount, receivedAt({ ...payment, changes }, block.number)),
         txHash: null,
         from: null,
         to: address,

@@ -1,3 +1,4 @@
+import { countedTwice } from '../../core/coinKey.ts';
 import { mostUnits } from '../../core/money.ts';
 import { isLost } from '../../core/payment/branches.ts';
 import type { Heights } from '../../core/payment/facts.ts';
@@ -27,10 +28,12 @@ const isGenuine = ({ vault }: Parts, row: Payment, transfer: StoredTransfer): bo
 
 /**
  * Call before transfers decide anything or are shown. Throws if one of them was changed in the database, was written there
- * for another payment.
+ * for another payment, or counts although a balance includes it.
  */
 export const assertGenuineTransfers = (parts: Parts, row: Payment, transfers: readonly StoredTransfer[]): void => {
-  const forged = transfers.filter(transfer => !isGenuine(parts, row, transfer));
+  const changed = transfers.filter(transfer => !isGenuine(parts, row, transfer));
+  const counted = transfers.filter(({ stray, canonical }) => !stray && canonical);
+  const forged = [...changed, ...countedTwice(counted)];
   refuseForged(parts, row, forged, 'transfers of a payment do not match their seals');
 };
 

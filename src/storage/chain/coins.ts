@@ -6,8 +6,15 @@ import { forwardJson, isForwardGenuine, type StoredForward } from '../settlement
 import { baselineJson, isBaselineGenuine, type StoredBaseline } from './baselineSeals.ts';
 import { isTransferGenuine, type StoredTransfer, transferJson } from './transferSeals.ts';
 
-/** A recorded change of an address's native coin: transfers are positive, forwards negative, corrections either. */
-export type CoinChange = { readonly blockNumber: number; readonly amount: string };
+/**
+ * A recorded change of an address's native coin: forwards are negative, corrections either, others positive. Transfers are
+ * known by their transaction or found by balance.
+ */
+export type CoinChange = {
+  readonly blockNumber: number;
+  readonly amount: string;
+  readonly source: 'baseline' | 'transaction' | 'balance' | 'forward' | 'correction';
+};
 
 export type CoinPayment = Row &
   PaymentKey & {
@@ -29,7 +36,7 @@ export type CoinPayment = Row &
   };
 
 /** A correction of the address in any token, with what its seal covers. */
-type StoredCorrection = CoinChange & { readonly contract: string | null; readonly sealed: SealedTriple };
+type StoredCorrection = Omit<CoinChange, 'source'> & { readonly contract: string | null; readonly sealed: SealedTriple };
 
 type CoinRecord =
   | { readonly transfer: StoredTransfer; readonly forward?: never; readonly correction?: never }
@@ -44,13 +51,16 @@ type UncheckedPayment = Pick<CoinPayment, 'address' | 'baseline'> & {
 
 const changesOf = ({ transfer, forward, correction }: CoinRecord): CoinChange[] => {
   const { blockNumber, amount, contract } = transfer ?? forward ?? correction;
-  return contract === null ? [{ blockNumber, amount: forward ? `-${amount}` : amount }] : [];
+  if (contract !== null) return [];
+  if (forward) return [{ blockNumber, amount: `-${amount}`, source: 'forward' }];
+  const source = correction ? 'correction' : transfer.txHash === null ? 'balance' : 'transaction';
+  return [{ blockNumber, amount, source }];
 };
 
 /** What the address held before its payment. */
 const baselineChange = ({ baseline, baselineRow }: UncheckedPayment): CoinChange[] =>
   baseline === 'known' && baselineRow !== null && baselineRow.amount !== '0'
-    ? [{ blockNumber: 0, amount: baselineRow.amount }]
+    ? [{ blockNumber: 0, amount: baselineRow.amount, source: 'baseline' }]
     : [];
 
 /** A baseline is found by its chain and address, which its seal covers. */

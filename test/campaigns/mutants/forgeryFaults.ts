@@ -269,4 +269,11 @@ export const forgeryFaults: readonly Fault[] = [
     replace: 'true',
     tests: ['workers/forgedCorrections'],
   },
+  {
+    harm: 'Coin of a transfer that somebody hid and put back would be credited twice.',
+    file: 'src/engine/payments/fundsSeal.ts',
+    find: ', ...countedTwice(counted)]',
+    replace: ', ...countedTwice([])]',
+    tests: ['workers/hiddenTransfers'],
+  },
 ];

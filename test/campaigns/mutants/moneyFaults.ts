@@ -103,7 +103,7 @@ const crediting: readonly Fault[] = [
   {
     harm: 'Coin that was forwarded would be credited a second time.',
     file: 'src/storage/chain/coins.ts',
-    find: 'amount: forward ? `-${amount}` : amount',
+    find: 'amount: `-${amount}`',
     replace: 'amount',
     tests: ['watch/forwarding'],
   },
