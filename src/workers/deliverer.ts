@@ -60,7 +60,7 @@ export const startDeliverer = (
   const { db, log } = context;
   const targets = createTargets<ClaimedDelivery>();
   const openSecrets = createSecretOpener(context.vault);
-  const judgeTarget = createTargetJudge(context, () => performance.now());
+  const judgeTarget = createTargetJudge(context);
   const recorder = createAttemptRecorder(context);
   const stopping = new AbortController();
   const canceling = new AbortController();
@@ -76,8 +76,6 @@ export const startDeliverer = (
     const { eventId, body, url, environment, trace } = delivery;
     const { allowLoopback } = context.environments[environment];
     try {
-      const refusal = await judgeTarget(delivery);
-      if (refusal !== null) return unsigned(refusal);
       const webhook = { eventId, body, secrets: openSecrets(delivery), atMs, url, allowLoopback, trace };
       return await sendSigned(sender, webhook, canceling.signal);
     } catch (error) {
@@ -171,7 +169,7 @@ export const startDeliverer = (
       throw error;
     }
     for (const delivery of claimed) {
-      delivery.refusal ??= forgeryOf(context, delivery);
+      delivery.refusal ??= forgeryOf(context, delivery) ?? judgeTarget(delivery);
       held.add(delivery);
     }
     start(targets.claimSucceeded(request, claimed, performance.now()));

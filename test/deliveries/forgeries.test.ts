@@ -109,14 +109,13 @@ describe('nothing is sent of what Florin did not write', () => {
 });
 
 describe('nothing is sent to an endpoint that', () => {
-  const failedOnce = async (endpoint: { id: string }): Promise<DeliveryRow> => {
+  const isParkedFor = async (endpoint: { id: string }, parkedReason: string): Promise<DeliveryRow> => {
     await merchant.calls.made();
-    return scene.untilDelivery(endpoint, ({ failures, isClaimed }) => failures === 1 && !isClaimed);
-  };
-  const refusedWith = async (endpoint: { id: string }, error: string): Promise<void> => {
-    const delivery = await failedOnce(endpoint);
-    expect((await scene.attempts(delivery.id)).at(-1)).toMatchObject({ statusCode: null, error });
+    const rows = await scene.untilDeliveries(endpoint, all => all.some(({ status }) => status === 'parked'));
+    const delivery = rows.find(({ status }) => status === 'parked')!;
+    expect(delivery).toMatchObject({ parkedReason });
     expect(thief.received).toEqual([]);
+    return delivery;
   };
 
   test('somebody gave another address, until it is as it was', async () => {
@@ -124,20 +123,35 @@ describe('nothing is sent to an endpoint that', () => {
     const endpoint = await merchant.endpoint(receiver.url);
     const point = (url: string) => tamper(`update webhook_endpoints set url = '${url}' where id = '${endpoint.id}'`);
     await point(thief.url);
-    await refusedWith(endpoint, 'the endpoint was changed in the database');
+    const { id } = await isParkedFor(endpoint, 'the endpoint was changed in the database');
     expect(alarms.map(({ message }) => message)).toContain('an endpoint does not match its seal');
     await point(receiver.url);
-    await scene.makeDue(endpoint);
+    expect((await merchant.call('POST', `/deliveries/${id}/resend`)).status).toBe(200);
     await scene.untilDelivery(endpoint, ({ status }) => status === 'succeeded');
   });
 
-  test('somebody gave an earlier address, with the seal of that time', async () => {
+  test('somebody gave an earlier address, with the seal of that time, right after an event was sent', async () => {
+    receiver.answer = answering(200);
     const endpoint = await merchant.endpoint(thief.url);
     const kept = `kept_${endpoint.id.slice(3)}`;
     await tamper(`create table ${kept} as select * from webhook_endpoints where id = '${endpoint.id}'`);
     expect((await merchant.call('PATCH', `/webhooks/${endpoint.id}`, { url: receiver.url })).status).toBe(200);
+    await merchant.calls.made();
+    await scene.untilDelivery(endpoint, ({ status }) => status === 'succeeded');
     await tamper(`update webhook_endpoints e set url = k.url, row_seal = k.row_seal from ${kept} k where e.id = k.id`);
-    await refusedWith(endpoint, 'the endpoints of the account were changed in the database');
+    await isParkedFor(endpoint, 'the audit log does not vouch for the endpoint');
+    expect(alarms.map(({ message }) => message)).toContain('an endpoint is not the one that the audit log vouches for');
+  });
+
+  test('somebody gave an earlier address, with a register that lists it', async () => {
+    const endpoint = await merchant.endpoint(thief.url);
+    const kept = `kept_${endpoint.id.slice(3)}`;
+    await tamper(`create table ${kept} as select e.*, h.register from webhook_endpoints e
+      join audit_heads h using (account_id) where e.id = '${endpoint.id}'`);
+    expect((await merchant.call('PATCH', `/webhooks/${endpoint.id}`, { url: receiver.url })).status).toBe(200);
+    await tamper(`update webhook_endpoints e set url = k.url, row_seal = k.row_seal from ${kept} k where e.id = k.id;
+      update audit_heads h set register = k.register from ${kept} k where h.account_id = k.account_id`);
+    await isParkedFor(endpoint, 'the audit log does not vouch for the endpoint');
   });
 });
 

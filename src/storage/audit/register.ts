@@ -25,7 +25,7 @@ const endColumns: Partial<Record<SealedTableName, string>> = {
   memberships: 'removed_at',
   webhook_endpoints: 'deleted_at',
 };
-const isListed = (table: RegisteredTable): string => {
+const notEnded = (table: RegisteredTable): string => {
   const column = endColumns[table];
   return column === undefined ? '' : ` and r.${column} is null`;
 };
@@ -47,28 +47,43 @@ const lineOf = (table: SealedTableName, text: string): string =>
 const sha256 = (text: string): string =>
   `pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(${text}, 'UTF8')), 'hex')`;
 
+const lineText = (table: RegisteredTable, text: string): string =>
+  `('${table} ' || pg_catalog.left(${sha256(text)}, ${digits}))`;
+
 const registerText = (
   accountId: string,
 ): string => `(select coalesce(pg_catalog.string_agg(line, E'\\n' order by line), '') from (
     ${registeredTables
       .map(
-        table => `select ('${table} ' || pg_catalog.left(${sha256(sealedText(table, 'r'))}, ${digits}))
-        collate "C" as line from ${table} r where r.account_id = ${accountId}${isListed(table)}`,
+        table =>
+          `select ${lineText(table, sealedText(table, 'r'))} collate "C" as line from ${table} r where r.account_id = ${accountId}${notEnded(table)}`,
       )
       .join(' union all ')}
   ) lines)`;
+
+const headWith = (digest: string): string => `pg_catalog.json_build_object('accountId', h.account_id,
+      'sequence', h.sequence::text, 'hash', pg_catalog.encode(h.hash, 'hex'), 'seal', pg_catalog.encode(h.row_seal, 'hex'),
+      'digest', ${digest},
+      'newest', (select pg_catalog.json_build_object('sequence', l.sequence::text, 'hash', pg_catalog.encode(l.hash, 'hex'))
+        from audit_log l where l.account_id = h.account_id order by l.sequence desc limit 1))`;
 
 /**
  * For a `select`: the state of an account's register, read at the same moment as the rows that are used. The database layer
  * says whether it is true. An earlier end of the log has a genuine seal, so it must name the newest row.
  */
 export const registerState = (accountId: string): string => `(
-    select pg_catalog.json_build_object('accountId', h.account_id, 'sequence', h.sequence::text,
-      'hash', pg_catalog.encode(h.hash, 'hex'), 'seal', pg_catalog.encode(h.row_seal, 'hex'),
-      'digest', ${sha256(registerText('h.account_id'))},
-      'newest', (select pg_catalog.json_build_object('sequence', l.sequence::text, 'hash', pg_catalog.encode(l.hash, 'hex'))
-        from audit_log l where l.account_id = h.account_id order by l.sequence desc limit 1))
+    select ${headWith(sha256(registerText('h.account_id')))}
     from audit_heads h where h.account_id = ${accountId}) as vouched`;
+
+/**
+ * For a row `h` of `audit_heads`: a state as above, but of the register as it was written there. With `isListed`, a few rows
+ * are held against it without reading the others of the account.
+ */
+export const keptRegisterState = headWith(sha256('h.register'));
+
+/** Whether a register lists the row whose seal covers `text`. */
+export const isListed = (register: string, table: RegisteredTable, text: string): string =>
+  `pg_catalog.strpos(${register}, ${lineText(table, text)}) > 0`;
 
 /** `keptDigest` is of the register as the end of the log has it, to compare with the next one. */
 export type AccountRegister = Row & {

@@ -1,7 +1,8 @@
 import type { Scope } from '../../core/environment.ts';
+import { isListed, keptRegisterState } from '../audit/register.ts';
 import { columns, type Fields } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
-import { sealedText } from '../seals.ts';
+import { sealedText, type Vouched } from '../seals.ts';
 
 /** Deliveries that are slow or fail together: those of an endpoint, or an account's callbacks to one server. */
 export type Target = Scope & { readonly target: string };
@@ -119,6 +120,9 @@ export type ClaimedDelivery = Row &
     /** What the endpoint's seal covers, and the seal; null for a callback. */
     endpointText: string | null;
     endpointSeal: Buffer | null;
+    /** The end of the account's audit log, and whether its register lists the endpoint; null for a callback. */
+    vouched: Vouched | null;
+    isRegistered: boolean | null;
     /** Why it must not be sent; null if it may. */
     refusal: string | null;
   };
@@ -141,7 +145,7 @@ const wantedTargets = columns<Wanted>(
 // as the tables grow.
 const claimStatement = {
   name: 'delivery-claim',
-  text: `with wanted as materialized (
+  text: `with asked as materialized (
       select i.*, w.url, ${sealedText('webhook_endpoints', 'w')} as endpoint_text, w.row_seal as endpoint_seal,
         concat_ws(' ', encode(w.secret, 'base64'), (
           select string_agg(encode(old.secret, 'base64'), ' ' order by old.until desc) from
@@ -152,6 +156,13 @@ const claimStatement = {
       from ${wantedTargets.rows('i')}
         cross join (select set_config('synchronous_commit', 'off', true)) as unwaited
         left join webhook_endpoints w on w.account_id = i.account_id and w.environment = i.environment and w.id = i.target
+    ), heads as materialized (
+      select h.account_id, h.register, ${keptRegisterState} as state
+      from (select distinct account_id from asked where endpoint_text is not null) a cross join lateral (
+        select * from audit_heads where account_id = a.account_id limit 1) h
+    ), wanted as materialized (
+      select a.*, h.state as head, ${isListed('h.register', 'webhook_endpoints', 'a.endpoint_text')} as is_registered
+      from asked a left join heads h on h.account_id = a.account_id and a.endpoint_text is not null
     ), picked as materialized (
       select due.place from wanted w cross join (values (0), (1)) as k(kind) cross join lateral (
         select d.ctid as place from deliveries d
@@ -169,6 +180,7 @@ const claimStatement = {
     )
     select w.target, c.id, c.claim, c.failures, coalesce(w.url, c.callback_url) as url, ${eventOfDelivery('c')}, e.trace,
       w.endpoint_text as "endpointText", w.endpoint_seal as "endpointSeal",
+      w.head as vouched, w.is_registered as "isRegistered",
       case when c.endpoint_id is not null then w.secrets else (
         select encode(s.callback_secret, 'base64') from account_settings s
         where s.account_id = c.account_id and s.environment = c.environment) end as secrets,

@@ -181,15 +181,15 @@ export const forgeryFaults: readonly Fault[] = [
   {
     harm: 'Events would be sent to an address that somebody wrote into the database.',
     file: 'src/engine/webhooks/genuineTargets.ts',
-    find: 'if (!isEndpointSealed(delivery)) {',
-    replace: 'if (isEndpointSealed(delivery) === null) {',
+    find: 'if (!isSealed(delivery)) {',
+    replace: 'if (isSealed(delivery) === null) {',
     tests: ['deliveries/forgeries'],
   },
   {
     harm: 'Events would be sent to an earlier address that somebody put back.',
     file: 'src/engine/webhooks/genuineTargets.ts',
-    find: 'isRegisterTrue(parts, each.state),',
-    replace: 'true,',
+    find: 'isRegistered === true &&',
+    replace: '',
     tests: ['deliveries/forgeries'],
   },
   {
