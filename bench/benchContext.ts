@@ -51,7 +51,7 @@ export const openContext = async (options: {
     refuseUrl: unreachable,
     backups: async () => null,
     derivationIndexes: { next: unreachable },
-    restoreState: async () => ({ gate: 'open', inReview: new Set() }),
+    restoreState: async () => ({ gate: 'open', inReview: new Set(), lost: new Set() }),
     keptHours: 24,
     keyUses: { note() {}, flush: async () => {} },
     log,

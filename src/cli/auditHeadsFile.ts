@@ -5,6 +5,7 @@ import { FlorinError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { compareAuditHeads, type RememberedHead } from '../engine/audit/auditHeads.ts';
+import type { AuditLoss } from '../engine/chain/restoreGate.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import { startLoop } from '../workers/loop.ts';
 import type { Config } from './config.ts';
@@ -13,10 +14,10 @@ import { keepPersonRevisions } from './personRevisionsFile.ts';
 const pathOf = (config: Config): string => join(config.dataDir, 'audit-heads.json');
 
 const isHead = (value: unknown): value is RememberedHead => {
-  const { accountId, sequence, hash, content = '' } = (value ?? {}) as Record<string, unknown>;
+  const { accountId, sequence, hash, content = '', gateAt = '' } = (value ?? {}) as Record<string, unknown>;
   const isNamed = typeof accountId === 'string' && typeof sequence === 'string' && /^\d{1,18}$/.test(sequence);
   const isContent = content === '' || /^[0-9a-f]{64}$/.test(String(content));
-  return isNamed && isContent && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);
+  return isNamed && isContent && typeof gateAt === 'string' && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash);
 };
 
 const readHeads = async (path: string): Promise<RememberedHead[]> => {
@@ -41,51 +42,71 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
  * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now. The
  * database alone cannot show that rows were deleted from the end of a log.
  */
-export const keepAuditHeads = async (config: Config, admin: Pick<AdminContext, 'db' | 'vault'>): Promise<string[]> => {
+export const keepAuditHeads = async (
+  config: Config,
+  admin: Pick<AdminContext, 'db' | 'vault'>,
+): Promise<{ readonly problems: string[]; readonly loss: AuditLoss }> => {
   const path = pathOf(config);
-  const { problems, heads } = await compareAuditHeads(admin, await readHeads(path));
+  const { problems, heads, loss } = await compareAuditHeads(admin, await readHeads(path));
   await writeFileAtomically(path, `${JSON.stringify(heads)}\n`, 0o600);
-  return problems;
+  return { problems, loss };
 };
 
-/** The server keeps running. The log and `florin doctor` report what is missing. */
+/** The server keeps running, with production of these accounts closed. Null if the logs could not be compared. */
 export const noticeAuditLoss = async (
   config: Config,
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
   log: Log,
-): Promise<void> => {
+): Promise<AuditLoss | null> => {
+  let loss: AuditLoss | null = null;
   try {
-    const problems = await keepAuditHeads(config, admin);
-    if (problems.length > 0) log.error({ problems }, 'rows of the audit log are missing');
+    const kept = await keepAuditHeads(config, admin);
+    const { problems } = kept;
+    loss = kept.loss;
+    if (problems.length > 0) log.error({ forged: 'audit_log', problems }, 'rows of the audit log are missing');
     const earlier = await keepPersonRevisions(config, admin);
-    if (earlier.length > 0) log.error({ problems: earlier }, 'people are as they were before');
+    if (earlier.length > 0) log.error({ forged: 'people', problems: earlier }, 'people are as they were before');
   } catch (error) {
     log.error({ err: error }, 'the audit logs could not be checked for missing rows');
   }
+  return loss;
 };
 
 /** What is cut off within this time, of rows that were added within it, is seen only where they were announced. */
 const keepIntervalMs = 60_000;
 
-/** Checks at once, regularly, and when the returned function is called. */
+export type AuditHeads = {
+  /** What was missing when it was looked last. */
+  readonly loss: () => AuditLoss;
+  stop(): Promise<void>;
+};
+
+/** Checks at once, regularly, and at the stop. */
 export const openAuditHeads = async (
   config: Config,
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
   log: Log,
   intervalMs = keepIntervalMs,
-): Promise<() => Promise<void>> => {
-  await noticeAuditLoss(config, admin, log);
+): Promise<AuditHeads> => {
+  let loss: AuditLoss = { gateAt: '', accounts: new Set() };
+  const look = async (): Promise<void> => {
+    loss = (await noticeAuditLoss(config, admin, log)) ?? loss;
+  };
+  await look();
   const loop = startLoop({
     name: 'audit heads',
     intervalMs,
     log,
     async work() {
-      await noticeAuditLoss(config, admin, log);
+      await look();
       return false;
     },
   });
-  return async () => {
-    await loop.stop();
-    await noticeAuditLoss(config, admin, log);
+  return {
+    loss: () => loss,
+    async stop() {
+      await loop.stop();
+      await look();
+    },
   };
 };

@@ -6,7 +6,8 @@ import type { Network } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { createKeyUses } from '../engine/access/keyUses.ts';
 import { createNetworkDirectory } from '../engine/chain/networkDirectory.ts';
-import { createRestoreState, type Declaration } from '../engine/chain/restores.ts';
+import { type AuditLoss, createRestoreState } from '../engine/chain/restoreGate.ts';
+import type { Declaration } from '../engine/chain/restores.ts';
 import type { Context, DashboardSettings, EnvironmentSettings } from '../engine/context.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
@@ -58,6 +59,7 @@ export const createContext = async (parts: {
   readonly sender: Sender;
   readonly holder: string;
   readonly restored: Declaration | undefined;
+  readonly auditLoss: () => AuditLoss;
   readonly log: Log;
   readonly meter: Meter;
   readonly stack: Stack;
@@ -79,7 +81,7 @@ export const createContext = async (parts: {
     ...nodeCalls(networks),
     refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
     derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
-    restoreState: createRestoreState(admin.db, monotonicMs),
+    restoreState: createRestoreState({ ...admin, log }, monotonicMs, parts.auditLoss),
     backups: () => readBackupSchedule(config, admin.clock.nowMs()),
     keptHours: config.retention.idempotencyHours,
     keyUses: createKeyUses(admin.db, admin.clock.nowMs),

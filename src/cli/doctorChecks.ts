@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { dashboardUrlFaults } from '../engine/access/dashboardUrl.ts';
+import { readGate } from '../engine/chain/restoreGate.ts';
 import {
   type Verified,
   verifyAuditLogs,
@@ -14,7 +15,6 @@ import { indexFaults } from '../engine/settlement/indexFaults.ts';
 import { hasRegisteredAct } from '../storage/audit/register.ts';
 import { allChains, type ChainRow } from '../storage/chain/chains.ts';
 import { listOpenReviews } from '../storage/chain/restoreReviews.ts';
-import { readRestoreGate } from '../storage/chain/restores.ts';
 import type { Database } from '../storage/database.ts';
 import { countFaults, deliveryFaults, historyFaults, orphanFaults, passkeyFaults } from '../storage/integrity.ts';
 import { countPendingMigrations } from '../storage/migrate.ts';
@@ -48,7 +48,7 @@ export const examineAuditLogs = async (config: Config, admin: AdminContext): Pro
   const { checked, problems } = await verifyAuditLogs(admin);
   // The end of a log with problems must not be stored.
   if (problems.length > 0 || !(await hasDirectory(config))) return { checked, problems };
-  return { checked, problems: await keepAuditHeads(config, admin) };
+  return { checked, problems: (await keepAuditHeads(config, admin)).problems };
 };
 
 /** The seal of every row, and what a seal cannot show about people. */
@@ -141,9 +141,9 @@ export const checkMigrations = async (db: Database): Promise<Told> => {
 const shownReviews = 100;
 
 /** What waits for the operator or for owners after a restore. */
-export const examineRestores = async (db: Database): Promise<Told> => {
+export const examineRestores = async ({ db, vault }: Pick<AdminContext, 'db' | 'vault'>): Promise<Told> => {
   const gate =
-    (await readRestoreGate(db)) === 'open' ? [] : ['the database was restored or moved: run florin restored'];
+    (await readGate({ db, vault })).state === 'open' ? [] : ['the database was restored or moved: run florin restored'];
   const open = (await listOpenReviews(db, shownReviews)).map(({ accountId, accountName, restoredAt, hasOwner }) => {
     const what = `production of ${accountId} (${accountName}) is closed since the restore at ${restoredAt.toISOString()}`;
     const next = hasOwner ? 'an owner reviews it in the dashboard' : `run florin restored --review ${accountId}`;

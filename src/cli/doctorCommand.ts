@@ -120,7 +120,7 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       ['wallets', async () => verified(await examineWallets(admin), 'wallets')],
       ['ledger', () => examineLedger(db, options.deep ?? false)],
       ...(options.deep ? deepChecks(db) : []),
-      ['restore', () => examineRestores(db)],
+      ['restore', () => examineRestores(admin)],
       ['outbox', () => examineOutbox(db)],
       ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : []),
     ];

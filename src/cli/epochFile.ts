@@ -79,5 +79,5 @@ export const openIndexes = async (
   if (inReview.size > 0) {
     by.log.warn({ accounts: inReview.size }, 'production is closed until accounts are reviewed: run florin doctor');
   }
-  return openDerivationIndexes(db, createTakeEpoch(db, memory, by), createLookForRestore(db, detect, by.log));
+  return openDerivationIndexes(admin, createTakeEpoch(db, memory, by), createLookForRestore(admin, detect, by.log));
 };

@@ -121,7 +121,8 @@ export const startFlorin = async (
     stack.push('database', () => storage.stop());
     if (restored) await forgetPeople(config);
     const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
-    stack.push('audit heads', await openAuditHeads(config, admin, log, tuning.keepAuditHeadsMs));
+    const auditHeads = await openAuditHeads(config, admin, log, tuning.keepAuditHeadsMs);
+    stack.push('audit heads', auditHeads.stop);
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
     const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
@@ -146,6 +147,7 @@ export const startFlorin = async (
       meter: metrics?.meter ?? silentMeter,
       holder,
       restored,
+      auditLoss: auditHeads.loss,
       ending: ending.signal,
     });
     const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));

@@ -3,13 +3,13 @@ import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { SendMail } from '../core/mailNotice.ts';
 import type { Meter } from '../core/meter.ts';
-import type { RestoreState } from '../storage/chain/restoreReviews.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
 import type { Floors } from '../storage/floors.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { KeyUses } from './access/keyUses.ts';
 import type { NetworkDirectory } from './chain/networkDirectory.ts';
+import type { RestoreState } from './chain/restoreGate.ts';
 import type { DerivationIndexes } from './payments/derivationIndexes.ts';
 
 /** The public addresses of an environment, and what it may connect to. */

@@ -1,5 +1,8 @@
 import type { Queryable } from './database.ts';
 
+/** Under this name stands what a restore keeps closed. */
+export const gateName = 'restore_gate';
+
 const putStatement = {
   name: 'deployment-put',
   text: `insert into deployment (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,

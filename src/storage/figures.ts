@@ -2,6 +2,7 @@ import type { Environment } from '../core/environment.ts';
 import type { PaymentStatus } from '../core/payment/states.ts';
 import type { NetworkHealth } from './chain/networkStatus.ts';
 import type { Queryable, Row } from './database.ts';
+import { gateName } from './deployment.ts';
 import { targetOfRow } from './webhooks/deliveries.ts';
 
 /** No figure is counted further: whoever reads it needs to know that there are many. */
@@ -42,7 +43,7 @@ const figuresStatement = {
         from (select kind from outbox where parked_at is not null limit ${mostCounted}) as parked group by 1) as kinds)
         as "parkedMessages",
       (select count(distinct account_id)::int from restore_reviews where reviewed_at is null) as reviews,
-      exists (select from deployment where name = 'restore_gate' and value <> 'open') as "isGateClosed"`,
+      not exists (select from deployment where name = '${gateName}' and value like 'open %') as "isGateClosed"`,
 };
 export const readFigures = async (db: Queryable): Promise<Figures> =>
   (await db.query<Row & Figures>(figuresStatement))[0]!;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { permissions } from '../../src/core/access/rights.ts';
 import { environments } from '../../src/core/environment.ts';
+import { putGate } from '../../src/engine/chain/restoreGate.ts';
 import type { Call } from '../../src/http/edge/route.ts';
 import { systemRoutes } from '../../src/http/v1/systemRoutes.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
@@ -39,15 +40,13 @@ test('/readyz names the parts, with the networks of its environment', async () =
 });
 
 test('a part that is degraded keeps nobody from being served', async () => {
-  const asOperator = (sql: string) => scene.admin.db.script(sql);
-  await asOperator(`insert into deployment (name, value) values ('restore_gate', 'extended_keys')
-    on conflict (name) do update set value = excluded.value`);
+  await putGate(scene.admin, 'extended_keys');
   const ready = await until(
     () => get('/readyz'),
     ({ json }) => json.parts.restore.status === 'degraded',
   );
   expect([ready.status, ready.json.status, ready.json.ready]).toEqual([200, 'ok', true]);
-  await asOperator(`delete from deployment where name = 'restore_gate'`);
+  await putGate(scene.admin, 'open');
 });
 
 test('without its database Florin is alive but not ready, and ready again once it is back', async () => {

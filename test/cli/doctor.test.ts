@@ -117,7 +117,7 @@ test('an end of the audit log that was cut off is told, whoever adds to it later
   const nothing = (): void => {};
   const log: Log = { debug: nothing, info: nothing, warn: nothing, error: fields => void errors.push(fields) };
   await noticeAuditLoss(wallets.scene.config, wallets.scene.admin, log);
-  expect(errors).toEqual([{ problems: [cut] }]);
+  expect(errors).toEqual([{ forged: 'audit_log', problems: [cut] }]);
 
   await expect(setWallet(admin, scope, 'ethereum', { treasury })).rejects.toThrow('were changed in the database');
   const ofAccount = operatorActing({ accountId: wallets.accountId, environment: null });
@@ -142,10 +142,10 @@ test('the end of each log is kept while Florin runs, and at its stop', async () 
   await setWallet(admin, scope, 'base', { treasury });
   const end = await endOf();
   await eventually(async () => expect(await kept()).toBe(end));
-  await often();
+  await often.stop();
   const never = await openAuditHeads(config, admin, silentLog, 3_600_000);
   await setWallet(admin, scope, 'base', { treasury: otherTreasury });
-  await never();
+  await never.stop();
   expect(await kept()).toBe(await endOf());
 });
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { readGate } from '../../src/engine/chain/restoreGate.ts';
 import { declareRestored } from '../../src/engine/chain/restores.ts';
-import { readRestoreGate } from '../../src/storage/chain/restores.ts';
 import { cloneDatabase } from '../support/databases.ts';
 import { setWallet } from '../support/operator.ts';
 import { makeRoom, many, prepare, startIn, xpub } from './restoreScene.ts';
@@ -28,7 +28,7 @@ test('a dump that is restored into a new database hands out no address twice', o
   await run('pg_restore', ['--clean', '--if-exists', '--exit-on-error', `--dbname=${fresh.url}`, file]);
   const after = await startIn(room, fresh.url);
   // It may be the same database at another place, which is no risk for forwarders.
-  expect(await readRestoreGate(after.admin.db)).toBe('extended_keys');
+  expect(await readGate(after.admin)).toMatchObject({ state: 'extended_keys' });
   const made = await after.createMany(keys.sandbox);
   expect((await after.create(keys.sandbox, 'sandbox', 'polygon')).json.error.message).toContain('florin restored');
 

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, parseEpoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { skippedIndexes, watchedAtOnce } from '../../src/engine/chain/lostAddresses.ts';
+import { readGate } from '../../src/engine/chain/restoreGate.ts';
 import { declareRestored, detectRestore } from '../../src/engine/chain/restores.ts';
 import {
   createLookForRestore,
@@ -9,7 +10,7 @@ import {
   openDerivationIndexes,
 } from '../../src/engine/payments/derivationIndexes.ts';
 import { deriveAddress } from '../../src/engine/payments/paymentAddress.ts';
-import { readRestoreGate, takeIndex } from '../../src/storage/chain/restores.ts';
+import { takeIndex } from '../../src/storage/chain/restores.ts';
 import { startTestFlorin } from '../support/florin.ts';
 import { setWallet } from '../support/operator.ts';
 import { until } from '../support/until.ts';
@@ -71,7 +72,7 @@ test('epochs grow, also beyond what the data directory remembers, and no two pro
 test('a process counts within its epoch, and takes another when it is full', thorough, async () => {
   const remembered: Epoch[] = [];
   const indexes = await openDerivationIndexes(
-    db,
+    admin,
     createTakeEpoch(db, memoryOf(remembered), { holder: 'test', log: silentLog }),
     async () => {},
   );
@@ -109,7 +110,7 @@ test(
     const [wallet] = await query<{ destination: string }>(`select destination from wallets where kind = 'xpub'`);
     expect(wallet).toBeDefined();
     const series = 'xpub/test';
-    expect(await takeIndex(db, series)).toBe(0n);
+    expect(await takeIndex(db, series)).toMatchObject({ index: 0n });
     await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
     const gates = await Promise.all([detectRestore(admin, [], log), detectRestore(admin, [], log)]);
     expect(gates).toContain('extended_keys');
@@ -127,7 +128,7 @@ test(
     expect(await lostKeys()).toBe(2_500);
     expect(progress.slice(0, 3).map(([done]) => done)).toEqual([1_000, 2_000, 2_500]);
     expect(progress.at(-1)![0]).toBe(progress.at(-1)![1]);
-    expect(await takeIndex(db, series)).toBe(1n);
+    expect(await takeIndex(db, series)).toMatchObject({ index: 1n });
     expect((await counters()).map(({ next }) => next)).toContain(String(skippedIndexes));
     errors.length = 0;
   },
@@ -138,15 +139,15 @@ test(
   thorough,
   async () => {
     const detect = () => detectRestore(admin, [], log);
-    const indexes = await openDerivationIndexes(db, () => take(), createLookForRestore(db, detect, log));
+    const indexes = await openDerivationIndexes(admin, () => take(), createLookForRestore(admin, detect, log));
     const index = await indexes.next('xpub/failover', 'xpub');
     await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
-    expect(await readRestoreGate(db)).toBe('open');
+    expect((await readGate(admin)).state).toBe('open');
     await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
     const reported = () => errors.map(({ message }) => message);
     await until(async () => reported().length, Boolean);
     expect(reported()).toEqual(['the database was restored or moved: run florin restored']);
-    expect(await readRestoreGate(db)).toBe('extended_keys');
+    expect((await readGate(admin)).state).toBe('extended_keys');
     await expect(indexes.next('xpub/failover', 'xpub')).rejects.toThrow('florin restored');
     await declareRestored(admin, fewKeys);
     expect(await indexes.next('xpub/failover', 'xpub')).toBe(index + 1n);
@@ -157,7 +158,7 @@ test(
 test('a restore that is declared before any process noticed it is not reported afterwards', async () => {
   await db.script(`update deployment set value = '1/1/1' where name = 'database_identity'`);
   expect(await declareRestored(admin, fewKeys)).toMatchObject({ wasDetected: false });
-  expect(await takeIndex(db, 'xpub/declared')).toBe(0n);
+  expect(await takeIndex(db, 'xpub/declared')).toMatchObject({ index: 0n });
   expect(await detectRestore(admin, [], log)).toBe('open');
   expect(errors).toEqual([]);
 });
@@ -183,7 +184,7 @@ test(
     expect(Number(watched!.count)).toBeGreaterThan(0);
     expect((await take([...remembered, lost])).number).toBeGreaterThan(lost.number);
     await declareRestored(admin, fewKeys);
-    expect(await readRestoreGate(db)).toBe('open');
+    expect((await readGate(admin)).state).toBe('open');
   },
 );
 
@@ -206,11 +207,11 @@ test('a restore whose declaration was interrupted waits for the next one', thoro
     },
   });
   await expect(interrupted).rejects.toThrow('interrupted');
-  expect(await readRestoreGate(db)).toBe('extended_keys');
+  expect((await readGate(admin)).state).toBe('extended_keys');
   const skipped = await counters();
   expect(skipped).not.toEqual(before);
   expect(await declareRestored(admin, fewKeys)).toMatchObject({ wasDetected: true });
-  expect(await readRestoreGate(db)).toBe('open');
+  expect((await readGate(admin)).state).toBe('open');
   expect(await counters(), 'nothing is skipped twice').toEqual(skipped);
 });
 

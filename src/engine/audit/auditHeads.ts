@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AuditEnd, type AuditLogRow, readAuditHeads, readAuditRows } from '../../storage/audit/auditLog.ts';
 import type { Vault } from '../../vault/vault.ts';
+import { type AuditLoss, readGate } from '../chain/restoreGate.ts';
 import type { Context } from '../context.ts';
 
 const pageRows = 1_000;
@@ -12,6 +13,8 @@ export type RememberedHead = {
   readonly hash: string;
   /** A hash of what the row says. Unlike the other, it outlives the master key. Files of older versions lack it. */
   readonly content?: string;
+  /** When the gate of restores was opened or closed last, at that time. Files of older versions lack it. */
+  readonly gateAt?: string;
 };
 
 const contentOf = (row: AuditLogRow): string => {
@@ -21,10 +24,14 @@ const contentOf = (row: AuditLogRow): string => {
     .digest('hex');
 };
 
-const headOf = ({ accountId, sequence, hash }: AuditEnd, row: AuditLogRow | undefined): RememberedHead[] =>
+const headOf = (
+  { accountId, sequence, hash }: AuditEnd,
+  row: AuditLogRow | undefined,
+  gateAt: string,
+): RememberedHead[] =>
   hash === null
     ? []
-    : [{ accountId, sequence, hash: hash.toString('hex'), ...(row ? { content: contentOf(row) } : {}) }];
+    : [{ accountId, sequence, hash: hash.toString('hex'), ...(row ? { content: contentOf(row) } : {}), gateAt }];
 
 const isSameRow = (old: RememberedHead, row: AuditLogRow | undefined): boolean => {
   if (row === undefined) return false;
@@ -49,14 +56,21 @@ const isGenuine = (vault: Vault, { accountId, sequence, hash, seal, registerDige
     vault.isRowSeal('audit_heads', [accountId, sequence, hash.toString('hex'), registerDigest.toString('hex')], seal));
 
 /**
- * Compares the logs with the remembered heads. Returns the problems and the heads to remember next; a log with a
- * problem, or with an end that does not match its seal, keeps its old head.
+ * Compares the logs with the remembered heads. Returns the problems, the accounts that have them, and the heads to
+ * remember next. A log with a problem, or with an end that does not match its seal, keeps its old head. What a restore
+ * that was declared since has taken is no problem.
  */
 export const compareAuditHeads = async (
   { db, vault }: Pick<Context, 'db' | 'vault'>,
   remembered: readonly RememberedHead[],
-): Promise<{ problems: string[]; heads: RememberedHead[] }> => {
+): Promise<{ problems: string[]; heads: RememberedHead[]; loss: AuditLoss }> => {
+  const gate = await readGate({ db, vault });
+  const seenAt = remembered.reduce((latest, { gateAt = '' }) => (gateAt > latest ? gateAt : latest), '');
+  const gateAt = gate.at > seenAt ? gate.at : seenAt;
+  const isDeclared = (old: RememberedHead): boolean =>
+    old.gateAt !== undefined && gate.state === 'open' && gate.at > old.gateAt;
   const unseen = new Map(remembered.map(head => [head.accountId, head]));
+  const accounts = new Set<string>();
   const problems: string[] = [];
   const heads: RememberedHead[] = [];
   for (let after = ''; ; ) {
@@ -69,17 +83,21 @@ export const compareAuditHeads = async (
     for (const head of page) {
       const old = unseen.get(head.accountId);
       unseen.delete(head.accountId);
-      const fault = old ? faultOf(old, head, rowOf(old)) : null;
-      if (fault !== null) problems.push(fault);
-      if (fault === null && isGenuine(vault, head)) heads.push(...headOf(head, rowOf(head)));
+      const fault = old && !isDeclared(old) ? faultOf(old, head, rowOf(old)) : null;
+      if (fault !== null) {
+        problems.push(fault);
+        accounts.add(head.accountId);
+      }
+      if (fault === null && isGenuine(vault, head)) heads.push(...headOf(head, rowOf(head), gateAt));
       else if (old) heads.push(old);
     }
     if (page.length < pageRows) break;
     after = page.at(-1)!.accountId;
   }
   for (const old of unseen.values()) {
+    if (isDeclared(old)) continue;
     problems.push(`audit log of ${old.accountId}: it had ${old.sequence} rows before, and the account is gone`);
     heads.push(old);
   }
-  return { problems, heads };
+  return { problems, heads, loss: { gateAt, accounts } };
 };

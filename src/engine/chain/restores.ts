@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Epoch, formatEpoch, timeBefore } from '../../core/epoch.ts';
 import { invalid } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { openReviews, type RestoreState, readRestoreState } from '../../storage/chain/restoreReviews.ts';
+import { openReviews } from '../../storage/chain/restoreReviews.ts';
 import {
   claimDatabaseIdentity,
   judgeEpoch,
   type RestoreGate,
   readDatabaseIdentity,
-  readRestoreGate,
   rescanAfterRestore,
   timeBeforeRun,
   unknownEpochs,
@@ -30,19 +29,20 @@ import {
   watchParts,
   watchTails,
 } from './lostAddresses.ts';
+import { putGate, readGate } from './restoreGate.ts';
 
 type Admin = { readonly db: Database; readonly vault: Vault };
 
 /** `restore_found` changes with each restore that a process finds. */
-const [gateName, sinceName, foundName] = ['restore_gate', 'restore_since', 'restore_found'];
+const [sinceName, foundName] = ['restore_since', 'restore_found'];
 /**
  * A closed gate is not opened again by a weaker finding. The time of the backup is kept from the first one: later ones
  * know it less well.
  */
-const closeGate = async (tx: Queryable, gate: Exclude<RestoreGate, 'open'>): Promise<void> => {
-  const before = await readRestoreGate(tx);
+const closeGate = async (tx: Queryable, vault: Vault, gate: Exclude<RestoreGate, 'open'>): Promise<void> => {
+  const { state: before } = await readGate({ db: tx, vault });
   if (before === 'open') await putDeploymentValue(tx, sinceName, (await timeBeforeRun(tx))?.toISOString() ?? '');
-  if (before !== 'production') await putDeploymentValue(tx, gateName, gate);
+  if (before !== 'production') await putGate({ db: tx, vault }, gate);
 };
 
 const sinceOfDetected = async (tx: Queryable): Promise<Date | null> => {
@@ -71,17 +71,17 @@ export const detectRestore = async (
     const wallets = await usedWallets(tx);
     // Each process has a data directory of its own, so several may notice one restore. While the gate is closed, no index
     // of an extended public key is handed out.
-    const isFirst = (await readRestoreGate(tx)) === 'open';
+    const isFirst = (await readGate({ db: tx, vault })).state === 'open';
     const watched =
       (isFirst ? await skipExtendedKeys(tx, vault, wallets) : 0) +
       (await watchTails(tx, vault, wallets)) +
       (await watchEpochs(tx, vault, wallets, lost));
-    await closeGate(tx, lost.length > 0 ? 'production' : 'extended_keys');
+    await closeGate(tx, vault, lost.length > 0 ? 'production' : 'extended_keys');
     await putDeploymentValue(tx, foundName, randomUUID());
     const epochs = lost.map(formatEpoch);
     log.error({ isMoved, epochs, watched }, 'the database was restored or moved: run florin restored');
   });
-  return readRestoreGate(db);
+  return (await readGate({ db, vault })).state;
 };
 
 export type Declared = {
@@ -125,12 +125,12 @@ export const declareRestored = async (
   const begun = await db.transaction(async tx => {
     // A move that no process has noticed yet is declared with this, and must not be reported afterwards.
     const isMoved = await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
-    const wasDetected = !isMoved && (await readRestoreGate(tx)) !== 'open';
+    const wasDetected = !isMoved && (await readGate({ db: tx, vault })).state !== 'open';
     let watched = 0;
     if (!wasDetected) {
       const wallets = await usedWallets(tx);
       watched = (await skipExtendedKeys(tx, vault, wallets)) + (await watchTails(tx, vault, wallets));
-      await closeGate(tx, 'extended_keys');
+      await closeGate(tx, vault, 'extended_keys');
     }
     return { wasDetected, watched, inReview: await closeAccounts(admin, tx, backupAt) };
   });
@@ -140,20 +140,20 @@ export const declareRestored = async (
     const found = await readDeploymentValue(db, foundName);
     const parts = [...(await skippedParts(db, most)), ...(await forwarderParts(db, most))];
     watched += await watchParts(admin, parts, onProgress);
-    const since = await openGate(db, found, backupAt);
+    const since = await openGate(admin, found, backupAt);
     if (since !== null) return { wasDetected, watched, since, inReview };
   }
 };
 
 /** Opens the gate and reads the chains again. Null if a process has found more meanwhile, which is not watched yet. */
-const openGate = (db: Database, found: string | null, backupAt: Date | null): Promise<Date | null> =>
+const openGate = ({ db, vault }: Admin, found: string | null, backupAt: Date | null): Promise<Date | null> =>
   db.transaction(async tx => {
     // Waits for processes that are noticing a restore, too.
     await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
     if ((await readDeploymentValue(tx, foundName)) !== found) return null;
     const since = backupAt ?? (await sinceOfDetected(tx)) ?? (await readNow(tx));
     await rescanAfterRestore(tx, since);
-    await putDeploymentValue(tx, gateName, 'open');
+    await putGate({ db: tx, vault }, 'open');
     return since;
   });
 
@@ -170,21 +170,4 @@ export const watchLostEpoch = async (admin: Admin, epoch: Epoch, onProgress: Pro
   // After all are watched: what was read before would not be read again.
   await db.transaction(tx => rescanAfterRestore(tx, timeBefore(epoch)));
   return watched + more;
-};
-
-const refreshMs = 500;
-
-/** Tells what a restore keeps closed. Asks the database at most twice a second, whatever the number of requests. */
-export const createRestoreState = (db: Database, nowMs: () => number): (() => Promise<RestoreState>) => {
-  let kept: { readonly state: Promise<RestoreState>; readonly untilMs: number } | null = null;
-  return () => {
-    if (kept === null || nowMs() >= kept.untilMs) {
-      const state = readRestoreState(db);
-      kept = { state, untilMs: nowMs() + refreshMs };
-      state.catch(() => {
-        kept = null;
-      });
-    }
-    return kept.state;
-  };
 };

@@ -13,7 +13,21 @@ export const refuseInReview = async (
   { restoreState }: Pick<Context, 'restoreState'>,
   { accountId, environment }: Scope,
 ): Promise<void> => {
-  if (environment === 'sandbox' || !(await restoreState()).inReview.has(accountId)) return;
+  if (environment === 'sandbox') return;
+  const { gate, inReview, lost } = await restoreState();
+  if (gate === 'production') {
+    throw new FlorinError(
+      'service_unavailable',
+      'The database was restored. Reading works, but nothing in production can be created or changed. The operator continues with: florin restored',
+    );
+  }
+  if (lost.has(accountId)) {
+    throw new FlorinError(
+      'service_unavailable',
+      'Rows of the audit log of this account are missing. Reading works, but nothing in production can be created or changed. The operator runs florin doctor and, if the database was restored, florin restored.',
+    );
+  }
+  if (!inReview.has(accountId)) return;
   throw new FlorinError(
     'service_unavailable',
     `This account was restored from a backup. Reading works, but nothing in production can be created or changed until an owner has reviewed the account in the dashboard. If it has no owner, the operator continues with: florin restored --review ${accountId}`,

@@ -16,6 +16,7 @@ import type { MasterKey } from '../../vault/masterKey.ts';
 import { createVault } from '../../vault/vault.ts';
 import type { AdminContext } from '../access/accounts.ts';
 import { resealDashboardUrl } from '../access/dashboardUrl.ts';
+import { resealGate } from '../chain/restoreGate.ts';
 import { largeTables } from '../seals/largeTables.ts';
 import { areRowsSealed, putSealedMark } from '../seals/sealOlderRows.ts';
 import { ownedTables, remakeAccount } from './remakeAccount.ts';
@@ -147,6 +148,7 @@ export const rotateMasterKey = async (parts: RotationParts): Promise<Rotated> =>
       await putKeyInForce(tx, from.fingerprint, to.fingerprint);
       await putSealedMark(tx, remaking.next);
       await resealDashboardUrl({ db: tx, vault: admin.vault }, remaking.next);
+      await resealGate({ db: tx, vault: admin.vault }, remaking.next);
       await putRotationMark(tx, to.fingerprint, overMark);
     });
     const people = await listPeopleWithoutCodes(admin.db, maxPeople);

@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto';
 import { type Epoch, firstIndexOf, formatEpoch, indexesPerEpoch, marksPerNumber } from '../../core/epoch.ts';
 import { FlorinError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { readRestoreGate, takeEpoch, takeIndex } from '../../storage/chain/restores.ts';
+import { takeEpoch, takeIndex } from '../../storage/chain/restores.ts';
 import type { Database } from '../../storage/database.ts';
+import type { Vault } from '../../vault/vault.ts';
+import { parseGate, readGate } from '../chain/restoreGate.ts';
 
 /**
  * Hands out derivation indexes, each once, also by restored copies of the database and by two copies that run at once.
@@ -22,6 +24,8 @@ export type TakeEpoch = () => Promise<Epoch>;
 /** Looks for a restore while the process runs. Resolves when it is done, also if the database does not answer. */
 export type LookForRestore = () => Promise<void>;
 
+type Parts = { readonly db: Database; readonly vault: Vault };
+
 /** A process with more series takes another epoch. */
 const maxSeries = 100_000;
 
@@ -33,7 +37,7 @@ export const waitsForOperator = (what: string): FlorinError =>
 
 /** Takes the first epoch at once: it also records this start, inside and outside of the database. */
 export const openDerivationIndexes = async (
-  db: Database,
+  { db, vault }: Parts,
   take: TakeEpoch,
   look: LookForRestore,
 ): Promise<DerivationIndexes> => {
@@ -73,8 +77,9 @@ export const openDerivationIndexes = async (
   return {
     async next(series, kind) {
       if (kind === 'forwarder') return nextOfForwarder(series);
-      const index = await takeIndex(db, series);
-      if (index !== null) return index;
+      const taken = await takeIndex(db, series);
+      // An index that was taken in vain is skipped.
+      if (taken !== null && parseGate(vault, taken.gate) !== null) return taken.index;
       noticeMove();
       throw waitsForOperator('payments on extended public keys');
     },
@@ -83,10 +88,10 @@ export const openDerivationIndexes = async (
 
 /** Looks only while nothing waits for the operator: a closed gate has been found already. */
 export const createLookForRestore =
-  (db: Database, detect: () => Promise<unknown>, log: Log): LookForRestore =>
+  (parts: Parts, detect: () => Promise<unknown>, log: Log): LookForRestore =>
   async () => {
     try {
-      if ((await readRestoreGate(db)) === 'open') await detect();
+      if ((await readGate(parts)).state === 'open') await detect();
     } catch (error) {
       log.error({ err: error }, 'a restore of the database could not be looked into');
     }

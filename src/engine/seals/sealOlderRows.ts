@@ -8,6 +8,7 @@ import { readLargeRows } from '../../storage/largeSeals.ts';
 import { readSealedRows, sealedTableNames } from '../../storage/seals.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { sealRegisters } from '../audit/register.ts';
+import { sealFirstGate } from '../chain/restoreGate.ts';
 import type { Context } from '../context.ts';
 import { largeTables } from './largeTables.ts';
 import { sealOlderCorrections } from './sealOlderCorrections.ts';
@@ -97,6 +98,7 @@ export const sealOlderRows = async (context: Parts & Telling, wasSealed: boolean
   if (!isMark(vault, 'begun', claimed)) throw new SealsRemoved(null);
   const sealed = await sealRows(context, { all: false });
   await sealRegisters(context, { all: false });
+  await sealFirstGate(context);
   if (sealed > 0) log.info({ sealed }, 'sealed the rows of this database');
   await putSealedMark(db, vault);
 };

@@ -1,6 +1,6 @@
 import type { Queryable, Row } from '../database.ts';
+import { gateName } from '../deployment.ts';
 import { sealedUpdate, toSeal } from '../seals.ts';
-import type { RestoreGate } from './restores.ts';
 
 const openStatement = {
   name: 'restore-reviews-open',
@@ -51,15 +51,15 @@ const listStatement = {
 export const listOpenReviews = (db: Queryable, limit: number): Promise<OpenReview[]> =>
   db.query<OpenReview>(listStatement, [limit]);
 
-/** What a restore keeps closed: indexes or all of production until the operator confirms it, and accounts in review. */
-export type RestoreState = { readonly gate: RestoreGate; readonly inReview: ReadonlySet<string> };
-
 const stateStatement = {
   name: 'restore-state',
-  text: `select coalesce((select value from deployment where name = 'restore_gate'), 'open') as gate,
+  text: `select (select value from deployment where name = '${gateName}') as value,
     array(select distinct account_id from restore_reviews where reviewed_at is null) as "inReview"`,
 };
-export const readRestoreState = async (db: Queryable): Promise<RestoreState> => {
-  const { gate, inReview } = (await db.query<Row & { gate: RestoreGate; inReview: string[] }>(stateStatement))[0]!;
-  return { gate, inReview: new Set(inReview) };
+/** The gate of restores as it is stored, and the accounts in review. */
+export const readRestoreState = async (
+  db: Queryable,
+): Promise<{ readonly value: string | null; readonly inReview: ReadonlySet<string> }> => {
+  const [row] = await db.query<Row & { value: string | null; inReview: string[] }>(stateStatement);
+  return { value: row!.value, inReview: new Set(row!.inReview) };
 };

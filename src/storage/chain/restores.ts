@@ -2,6 +2,7 @@ import type { Epoch } from '../../core/epoch.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
+import { gateName } from '../deployment.ts';
 import type { RowSealer } from '../largeSeals.ts';
 import { sealsOf, toSeal } from '../seals.ts';
 import { type LostAddress, sealLostAddress } from './lostAddressSeals.ts';
@@ -147,29 +148,26 @@ export const epochTails = (
 /** What waits for the operator after a restore: nothing, payments on extended public keys, or all of production too. */
 export type RestoreGate = 'open' | 'extended_keys' | 'production';
 
-const gateStatement = {
-  name: 'restore-gate',
-  text: `select coalesce((select value from deployment where name = 'restore_gate'), 'open') as gate`,
-};
-export const readRestoreGate = async (db: Queryable): Promise<RestoreGate> =>
-  (await db.query<Row & { gate: RestoreGate }>(gateStatement))[0]!.gate;
-
 // The identity is compared with every index: a replica that takes over may have missed the last indexes that were handed
 // out, and a process that stays up would hand them out again.
 const takeIndexStatement = {
   name: 'derivation-take',
   text: `insert into derivation_counters as c (series, next)
-    select $1, 1 where not exists (select from deployment where name = 'restore_gate' and value <> 'open')
+    select $1, 1 where exists (select from deployment where name = '${gateName}' and value like 'open %')
       and exists (select from deployment where name = 'database_identity' and value = ${liveIdentity})
-    on conflict (series) do update set next = c.next + 1 returning next`,
+    on conflict (series) do update set next = c.next + 1
+    returning next, (select value from deployment where name = '${gateName}') as gate`,
 };
 /**
  * Reserves an index of an extended public key that nobody else gets. Null while a restore waits for the operator, and
- * when the database is not the one that was known.
+ * when the database is not the one that was known. The gate comes with it, to be held against its seal.
  */
-export const takeIndex = async (db: Queryable, series: string): Promise<bigint | null> => {
-  const [row] = await db.query<Row & { next: string }>(takeIndexStatement, [series]);
-  return row ? BigInt(row.next) - 1n : null;
+export const takeIndex = async (
+  db: Queryable,
+  series: string,
+): Promise<{ readonly index: bigint; readonly gate: string } | null> => {
+  const [row] = await db.query<Row & { next: string; gate: string }>(takeIndexStatement, [series]);
+  return row ? { index: BigInt(row.next) - 1n, gate: row.gate } : null;
 };
 
 const nextIndexStatement = {

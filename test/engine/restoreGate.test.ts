@@ -1,0 +1,95 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { Log } from '../../src/core/log.ts';
+import { declareRestored, detectRestore } from '../../src/engine/chain/restores.ts';
+import { reviewForNobody } from '../../src/engine/chain/reviewRestore.ts';
+import { startTestFlorin, type TestAccount } from '../support/florin.ts';
+import { endKey } from '../support/operator.ts';
+import { until } from '../support/until.ts';
+
+let alarms: object[] = [];
+const log: Log = { debug() {}, info() {}, warn() {}, error: fields => void alarms.push({ ...fields }) };
+const scene = await startTestFlorin({ env: { FLORIN_ROLES: 'api' }, keepAuditHeadsMs: 20, log });
+const { admin, client, tamper } = scene;
+const forged = { forged: 'deployment', name: 'restore_gate' };
+
+let account: TestAccount;
+beforeEach(async () => {
+  account = await scene.account();
+  alarms = [];
+});
+
+const write = (environment: 'production' | 'sandbox' = 'production') =>
+  client.call('POST', '/v1/webhooks', {
+    key: account.keys[environment],
+    environment,
+    body: { url: 'https://shop.example/hook' },
+  });
+const production = { environment: 'production' } as const;
+const read = ({ keys }: TestAccount) => client.call('GET', '/v1/webhooks', { key: keys.production, ...production });
+const untilAnswer = (status: number, message: string) =>
+  until(write, answer => answer.status === status && answer.text.includes(message));
+const isOpen = () => untilAnswer(200, '');
+
+/** As the operator does, and who looks at an account without an owner. */
+const declareAndReview = async (): Promise<void> => {
+  await declareRestored(admin, { most: 0 });
+  await untilAnswer(503, `florin restored --review ${account.id}`);
+  await reviewForNobody(admin, account.id);
+  await isOpen();
+};
+
+test.each([
+  ['removes the gate', `delete from deployment where name = 'restore_gate'`],
+  ['writes a gate', `update deployment set value = 'open' where name = 'restore_gate'`],
+  [
+    'changes the time of the gate',
+    `update deployment set value = replace(value, 'open 2', 'open 3') where name = 'restore_gate'`,
+  ],
+])('who %s closes production until the restore is declared', async (_, sql) => {
+  await isOpen();
+  await tamper(sql);
+  await untilAnswer(503, 'florin restored');
+  expect((await write('sandbox')).status).toBe(200);
+  expect(alarms).toContainEqual(expect.objectContaining(forged));
+  await declareAndReview();
+});
+
+test('who puts back the gate from before a restore opens nothing', async () => {
+  await isOpen();
+  await tamper(`create table kept_gate as select * from deployment where name = 'restore_gate'`);
+  // An epoch that only the data directory knows.
+  expect(await detectRestore(admin, [{ number: 1, mark: 7 }], log)).toBe('production');
+  await untilAnswer(503, 'florin restored');
+  await tamper(`update deployment d set value = k.value from kept_gate k where d.name = k.name`);
+  await until(
+    async () => [await write(), alarms.some(each => 'forged' in each)] as const,
+    ([, isTold]) => isTold,
+  );
+  expect((await write()).text).toContain('florin restored');
+  await declareAndReview();
+});
+
+test('rows of an audit log that are gone close production of that account until the restore is declared', async () => {
+  const other = await scene.account();
+  const id = `account_id = '${account.id}'`;
+  await isOpen();
+  await tamper(`create table kept_keys as select * from api_keys where ${id};
+    create table kept_head as select * from audit_heads where ${id}`);
+  await endKey(admin, account.keyIds.production);
+  await until(
+    () => read(account),
+    ({ status }) => status === 401,
+  );
+  // As the owner of the tables, so that nothing in the database shows it.
+  await tamper(`alter table audit_log disable trigger user; alter table audit_heads disable trigger user;
+    delete from audit_log l using kept_head k where l.account_id = k.account_id and l.sequence > k.sequence;
+    update audit_heads h set sequence = k.sequence, hash = k.hash, register = k.register, row_seal = k.row_seal
+      from kept_head k where h.account_id = k.account_id;
+    update api_keys a set revoked_at = k.revoked_at, row_seal = k.row_seal from kept_keys k where a.id = k.id;
+    alter table audit_log enable trigger user; alter table audit_heads enable trigger user`);
+  await untilAnswer(503, 'Rows of the audit log of this account are missing');
+  expect((await read(account)).status).toBe(200);
+  const ofOther = await client.call('DELETE', '/v1/webhooks/we_none', { key: other.keys.production, ...production });
+  expect(ofOther.status).toBe(404);
+  await declareAndReview();
+});
