@@ -48,7 +48,10 @@ export const openKeys = async (config: Config, db: Database, log: Log): Promise<
   const available = next === null ? [master] : [master, next];
   const wanted = wantedKeys(state, available);
   if (wanted === 'forged') {
-    log.error({}, 'the mark of a key rotation was changed in the database');
+    log.error(
+      { forged: 'deployment', name: 'master_key_rotation' },
+      'the mark of a key rotation was changed in the database',
+    );
     const inForce = available.find(key => key.fingerprint === state.inForce)!;
     return createKeyRing({ current: inForce, other: null, isNext: false });
   }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { permissions } from '../../src/core/access/rights.ts';
 import type { Environment } from '../../src/core/environment.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { createCallers } from '../../src/engine/access/callers.ts';
 import { createRateLimiter } from '../../src/engine/access/rateLimiter.ts';
 import type { Operation } from '../../src/http/docs/openapi.ts';
@@ -100,7 +101,7 @@ test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %
 test('only keys that belong to somebody are remembered', async () => {
   let parsed = 0;
   const authentication = createAuthentication({
-    callers: createCallers(scene.admin, () => performance.now()),
+    callers: createCallers({ ...scene.admin, log: silentLog }, () => performance.now()),
     limiter: createRateLimiter(() => performance.now()),
     parseKey: text => {
       parsed++;

@@ -56,7 +56,12 @@ const continuation = (archive: string, next: number) => ({
 });
 
 test('the log from before the oldest kept backup is removed, and archives that none of them needs', async () => {
-  const directory = await makeArchives({ '20300101t': [1, 2], '20300102t': [1, 2, 3], '20300103t': [1], '20300104t': [] });
+  const directory = await makeArchives({
+    '20300101t': [1, 2],
+    '20300102t': [1, 2, 3],
+    '20300103t': [1],
+    '20300104t': [],
+  });
   const other = archiveFolder('ffffffff', '20300101t');
   await mkdir(join(directory, other));
   const current = archiveFolder(backupsId, '20300103t');

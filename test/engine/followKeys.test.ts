@@ -109,7 +109,7 @@ test('a mark that somebody wrote, changed, put back or removed moves nothing', a
   await putDeploymentValue(db, 'master_key_rotation', markOf(former, 'announced', next).replace('announced', 'begun'));
   await follow();
   expect([makes(), isAccepted(next), isAccepted(other)]).toEqual([former.fingerprint, false, false]);
-  expect(errors).toEqual(['the mark of a key rotation was changed in the database']);
+  expect(new Set(errors)).toEqual(new Set(['the mark of a key rotation was changed in the database']));
   await mark('begun');
   await follow();
   for (const text of [overMark, markOf(former, 'announced', next)]) {

@@ -151,6 +151,21 @@ test('a record that does not match its seal is counted each time it is refused',
   });
 });
 
+test('a register that does not match is counted each time somebody is refused for it', async () => {
+  const other = await scene.account();
+  const { id } = await paymentCalls(scene, other).made();
+  const before = (await value('florin_seals_refused_total'))!;
+  await scene.tamper(
+    `update audit_heads set row_seal = decode(repeat('00', 32), 'hex') where account_id = '${other.id}'`,
+  );
+  await until(
+    () => paymentCalls(scene, other).read(id),
+    ({ status }) => status === 503,
+  );
+  expect(await value('florin_seals_refused_total')).toBeGreaterThan(before);
+  expect(lines.map(({ fields }) => fields)).toContainEqual({ forged: 'audit_heads', accountId: other.id });
+});
+
 test('nothing secret is in the answer', async () => {
   const { text } = await askMetrics(scene.florin);
   const { username, password } = new URL(scene.config.database!.url);

@@ -15,7 +15,7 @@ export type Callers = {
 const freshMs = 500;
 const maximumEntries = 20_000;
 
-export const createCallers = (context: Pick<Context, 'db'>, nowMs: () => number): Callers => {
+export const createCallers = (context: Pick<Context, 'db' | 'log'>, nowMs: () => number): Callers => {
   const cached = new Map<string, { caller: Caller; readMs: number }>();
   const read = createBatcher<string, Caller | null>({
     maxItems: 200,
@@ -39,7 +39,7 @@ export const createCallers = (context: Pick<Context, 'db'>, nowMs: () => number)
       const entry = cached.get(hash);
       if (entry && nowMs() - entry.readMs < freshMs) return entry.caller;
       const caller = await read(hash);
-      if (caller) assertVouched(caller.vouched);
+      if (caller) assertVouched(context, caller);
       return caller;
     },
   };

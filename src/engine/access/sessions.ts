@@ -72,14 +72,14 @@ export const openSession = async (
 
 /** `isUse` is false for automatic requests of a page, which must not keep an unused session alive. */
 export const findSignedIn = async (
-  context: Pick<Context, 'db' | 'vault'>,
+  context: Pick<Context, 'db' | 'vault' | 'log'>,
   token: string,
   { port, isUse }: { port: string; isUse: boolean },
 ): Promise<SignedInPerson | null> => {
   const hash = hashToken(token, port);
   const owner = hash && (await findSession(context.db, hash, { idleSeconds, staleSeconds }));
   if (!owner) return null;
-  assertVouched(owner.vouched);
+  assertVouched(context, owner);
   if (isUse && owner.isStale) await touchSession(context.db, owner);
   const { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil } = owner;
   return { sessionId, personId, accountId, role, name, email, provenUntil, stronglyProvenUntil };

@@ -1,4 +1,5 @@
 import { FlorinError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import { type AuditHead, lockAuditHead, sealAuditHead } from '../../storage/audit/auditLog.ts';
 import {
   expectedRegister,
@@ -22,15 +23,26 @@ export const headValues = (accountId: string, sequence: string, hash: Buffer, re
   registerDigest(register).toString('hex'),
 ];
 
-export const alteredRecords = (): FlorinError =>
+const alteredRecords = (): FlorinError =>
   new FlorinError(
     'service_unavailable',
     'The keys, wallets, members, webhook endpoints or settings of this account were changed in the database. Ask the operator of this installation to run florin doctor.',
   );
 
+const isAltered = ({ log }: { readonly log?: Log | undefined }, accountId: string): FlorinError => {
+  log?.error(
+    { forged: 'audit_heads', accountId },
+    'records of an account are not those that its audit log vouches for',
+  );
+  return alteredRecords();
+};
+
 /** Throws unless keys, wallets, memberships, endpoints and settings are those that the audit log vouches for. */
-export const assertVouched = (vouched: Vouched | null): void => {
-  if (!vouched?.isTrue) throw alteredRecords();
+export const assertVouched = (
+  context: { readonly log: Log },
+  { accountId, vouched }: { readonly accountId: string; readonly vouched: Vouched | null },
+): void => {
+  if (!vouched?.isTrue) throw isAltered(context, accountId);
 };
 
 const isHeadTrue = (
@@ -47,15 +59,15 @@ const isHeadTrue = (
  * as it was, or an audit row would vouch for it.
  */
 export const nextRegister = async (
-  context: WithVault,
+  context: WithVault & { readonly log?: Log },
   tx: Queryable,
   accountId: string,
   head: AuditHead,
 ): Promise<string> => {
   const isFirst = head.sequence === '0' && head.register === null;
-  if (!isFirst && !isHeadTrue(context, accountId, head)) throw alteredRecords();
+  if (!isFirst && !isHeadTrue(context, accountId, head)) throw isAltered(context, accountId);
   const register = await readRegister(tx, accountId);
-  if (register !== expectedRegister(tx, head.register ?? '', accountId)) throw alteredRecords();
+  if (register !== expectedRegister(tx, head.register ?? '', accountId)) throw isAltered(context, accountId);
   settleRegister(tx, accountId);
   return register;
 };

@@ -157,7 +157,7 @@ const writeRoutes = (context: Context, createPayment: CreatePayment): DashboardR
     async handle({ scope, body }) {
       const terms = await readPaymentTerms(context.db, scope);
       if (!terms) throw new FlorinError('not_found', 'This account has no such environment.');
-      assertVouched(terms.vouched);
+      assertVouched(context, terms);
       // Creating answers with the bytes that an Idempotency-Key would keep.
       return JSON.parse((await createPayment(terms, { ...body, metadata: '{}', trace: null }, null)).body) as Payment;
     },

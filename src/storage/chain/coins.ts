@@ -36,7 +36,10 @@ export type CoinPayment = Row &
   };
 
 /** A correction of the address in any token, with what its seal covers. */
-type StoredCorrection = Omit<CoinChange, 'source'> & { readonly contract: string | null; readonly sealed: SealedTriple };
+type StoredCorrection = Omit<CoinChange, 'source'> & {
+  readonly contract: string | null;
+  readonly sealed: SealedTriple;
+};
 
 type CoinRecord =
   | { readonly transfer: StoredTransfer; readonly forward?: never; readonly correction?: never }
