@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { environments } from '../core/environment.ts';
 import { paymentStatuses } from '../core/payment/states.ts';
 import { createCachedReading } from '../http/edge/cachedReading.ts';
+import { createCounters } from '../metrics/counters.ts';
 import type { Family, Sample } from '../metrics/exposition.ts';
 import type { MeteredChain } from '../metrics/metrics.ts';
 import { familyOf, gauge } from '../metrics/metricTable.ts';
@@ -25,15 +26,22 @@ export type ReadingSources = {
   readonly chains: readonly MeteredChain[];
   readonly dataDir: string;
   readonly backups: () => Promise<BackupRecord>;
-  /** Until when the log is archived; null if it is not. */
-  readonly logArchivedUntil: () => Promise<Date | null>;
+  /** Null if the log is not archived. Until when it is, and how much of it may be lost. */
+  readonly logArchive: () => Promise<{ readonly until: Date | null; readonly seconds: number } | null>;
 };
+
+/** A database that takes longer for nothing is not up. */
+const pingTimeoutMs = 1_000;
+const pingStatement = { name: '', text: 'select 1' };
 
 /** The answer of the database is used again by scrapes that come soon after. */
 const freshMs = 2_000;
 const answerTimeoutMs = 3_000;
 
 const chainStatuses = ['operational', 'degraded', 'down'] as const;
+
+/** After this time, nobody reads a chain that this process has no nodes for: it is no longer configured anywhere. */
+const forgottenSeconds = 3_600;
 
 /**
  * Chains that this process can reach, and those that another one watches. Of one that is in no table, it is only known that
@@ -42,7 +50,9 @@ const chainStatuses = ['operational', 'degraded', 'down'] as const;
 const chainFamilies = (chains: readonly MeteredChain[], figures: Figures): Family[] => {
   const measured = new Map(figures.chains.map(chain => [chain.caip2, chain]));
   const unknown = { halted: false, lagSeconds: null, status: 'down' };
-  const shown = chains.filter(({ caip2, nodes }) => nodes > 0 || measured.has(caip2));
+  const shown = chains.filter(
+    ({ caip2, nodes }) => nodes > 0 || (measured.get(caip2)?.ageSeconds ?? Number.POSITIVE_INFINITY) < forgottenSeconds,
+  );
   const all = shown.map(({ caip2, network }) => ({
     labels: { chain: caip2, network },
     ...(measured.get(caip2) ?? unknown),
@@ -90,12 +100,25 @@ const dueFamilies = (due: readonly DueDeliveries[]): Family[] => [
 
 const outboxKinds = ['alert', 'mail'] as const;
 /** Farewells to endpoints are alerts to their receivers, and links to set a password are mails. */
-const outboxSamples = (parked: Figures['parkedMessages']): Sample[] =>
-  outboxKinds.map(kind => ({
+const sameKind = { alert: ['alert', 'farewell'], mail: ['mail', 'recovery'] } as const;
+const outboxFamilies = (parked: Figures['parkedMessages']): Family[] => {
+  const kinds = outboxKinds.map(kind => ({
     labels: { kind },
-    value:
-      kind === 'alert' ? (parked.alert ?? 0) + (parked.farewell ?? 0) : (parked.mail ?? 0) + (parked.recovery ?? 0),
+    found: sameKind[kind].flatMap(each => parked[each] ?? []),
   }));
+  return [
+    familyOf(
+      'florin_outbox_parked',
+      kinds.map(({ labels, found }) => ({ labels, value: found.reduce((sum, { total }) => sum + total, 0) })),
+    ),
+    familyOf(
+      'florin_outbox_parked_latest_timestamp_seconds',
+      kinds.flatMap(({ labels, found }) =>
+        found.length === 0 ? [] : [{ labels, value: Math.max(...found.map(({ at }) => at)) }],
+      ),
+    ),
+  ];
+};
 
 const poolFamilies = (pools: ReadingSources['pools']): Family[] => {
   const used = Object.entries(pools).map(([pool, db]) => ({ pool, ...db.poolUse() }));
@@ -117,14 +140,36 @@ const poolFamilies = (pools: ReadingSources['pools']): Family[] => {
 const backupFamilies = (record: BackupRecord | null): Family[] => {
   const { schedule = null, last = null, failing = null } = record ?? {};
   return [
-    gauge('florin_backup_last_success_timestamp_seconds', last && Date.parse(last.backupAt) / 1000),
+    gauge('florin_backup_interval_seconds', schedule && schedule.hours * 3_600),
+    gauge('florin_backup_last_success_timestamp_seconds', schedule && last && Date.parse(last.backupAt) / 1000),
     gauge('florin_backup_failing', schedule && Number(failing !== null)),
   ];
 };
 
+const readingNames = ['up', 'figures', 'deliveries', 'payments', 'disk', 'backups', 'log_archive'] as const;
+type ReadingName = (typeof readingNames)[number];
+
+/** Counts what fails, so that what is left out of an answer shows. */
+const createFailures = () => {
+  const failed = createCounters();
+  for (const reading of readingNames) failed.start(reading, { reading });
+  return {
+    async counted<T>(reading: ReadingName, asked: Promise<T>): Promise<T | null> {
+      try {
+        return await asked;
+      } catch {
+        failed.add(reading, { reading });
+        return null;
+      }
+    },
+    samples: failed.samples,
+  };
+};
+
 /**
- * What is read when somebody asks: one statement after the other, on one connection. The counts of payments stand alone:
- * with very many accounts they may take too long, and then they alone are left out.
+ * What is read when somebody asks: one statement after the other, on one connection, and whether the database answers at
+ * all on another. The counts of payments stand alone: with very many accounts they may take too long, and then they alone
+ * are left out.
  */
 export const createReadings = ({
   db,
@@ -132,20 +177,23 @@ export const createReadings = ({
   chains,
   dataDir,
   backups,
-  logArchivedUntil,
+  logArchive,
 }: ReadingSources): (() => Promise<Family[]>) => {
-  const cached = <T>(ask: () => Promise<T>) =>
-    createCachedReading(ask, { nowMs: monotonicMs, freshMs, answerTimeoutMs });
+  const { counted, samples: failures } = createFailures();
+  const cached = <T>(ask: () => Promise<T | null>, timeoutMs = answerTimeoutMs) =>
+    createCachedReading(ask, { nowMs: monotonicMs, freshMs, answerTimeoutMs: timeoutMs });
+  const ping = cached(() => counted('up', db.query(pingStatement)), pingTimeoutMs);
   const readDatabase = cached(async () => ({
-    figures: await readFigures(db),
-    due: await readDueDeliveries(db).catch(() => []),
-    payments: await countPayments(db).catch(() => null),
+    figures: await counted('figures', readFigures(db)),
+    due: (await counted('deliveries', readDueDeliveries(db))) ?? [],
+    payments: await counted('payments', countPayments(db)),
   }));
-  const readDisk = cached(() => statfs(dataDir));
-  const readBackups = cached(backups);
-  const readArchive = cached(logArchivedUntil);
+  const readDisk = cached(() => counted('disk', statfs(dataDir)));
+  const readBackups = cached(() => counted('backups', backups()));
+  const readArchive = cached(() => counted('log_archive', logArchive()));
   return async () => {
-    const [database, disk, backup, archived] = await Promise.all([
+    const [up, database, disk, backup, archive] = await Promise.all([
+      ping(),
       readDatabase(),
       readDisk(),
       readBackups(),
@@ -153,21 +201,24 @@ export const createReadings = ({
     ]);
     const { figures = null, due = [], payments = null } = database ?? {};
     return [
-      gauge('florin_database_up', Number(database !== null)),
+      gauge('florin_database_up', Number(up !== null)),
+      familyOf('florin_readings_failed_total', failures()),
       ...poolFamilies(pools),
       familyOf('florin_payments', payments === null ? [] : paymentSamples(payments)),
       ...(figures === null ? [] : chainFamilies(chains, figures)),
       ...dueFamilies(due),
       gauge('florin_differences_open', figures?.differences ?? null),
       gauge('florin_unclaimed_funds', figures?.unclaimed ?? null),
-      familyOf('florin_outbox_parked', figures === null ? [] : outboxSamples(figures.parkedMessages)),
+      gauge('florin_unclaimed_funds_latest_timestamp_seconds', figures?.unclaimedAt ?? null),
+      ...(figures === null ? [] : outboxFamilies(figures.parkedMessages)),
       gauge('florin_reviews_open', figures?.reviews ?? null),
       gauge('florin_restore_gate_closed', figures === null ? null : Number(figures.isGateClosed)),
       // What the user of this process may still write: a part of the disk is kept for root.
       gauge('florin_data_directory_free_bytes', disk && disk.bavail * disk.bsize),
       gauge('florin_data_directory_size_bytes', disk && disk.blocks * disk.bsize),
       ...backupFamilies(backup),
-      gauge('florin_log_archive_timestamp_seconds', archived && archived.getTime() / 1000),
+      gauge('florin_log_archive_timestamp_seconds', archive?.until ? archive.until.getTime() / 1000 : null),
+      gauge('florin_log_archive_interval_seconds', archive && archive.seconds),
     ];
   };
 };

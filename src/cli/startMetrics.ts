@@ -46,7 +46,7 @@ export const startMetrics = async (parts: {
   const { port, hosts } = config.metrics!;
   const chains = meteredChains(context.networks.all());
   metrics.startSeries(chains);
-  const db = openDatabase(service, { log, maxConnections: 1, applicationName: 'florin metrics', queryTimeoutMs });
+  const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin metrics', queryTimeoutMs });
   stack.push('metrics connection', () => db.close());
   const own = createProcessMetrics(monotonicMs);
   stack.push('process metrics', own.stop);
@@ -56,11 +56,12 @@ export const startMetrics = async (parts: {
     chains,
     dataDir: config.dataDir,
     backups: () => readBackupRecord(config),
-    async logArchivedUntil() {
-      const { archivedAt = null, failing = null } = (await readLogArchiveRecord(config)) ?? {};
+    async logArchive() {
+      const record = await readLogArchiveRecord(config);
+      if (record === null) return null;
       // Before the first success, the failure itself counts.
-      const until = archivedAt ?? failing?.since;
-      return until ? new Date(until) : null;
+      const until = record.archivedAt ?? record.failing?.since;
+      return { until: until ? new Date(until) : null, seconds: record.seconds };
     },
   });
   const write = async (): Promise<string> =>

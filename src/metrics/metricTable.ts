@@ -29,14 +29,26 @@ export const metricTable = {
     help: 'Open differences between the records and what addresses hold, up to 10,000.',
   },
   florin_unclaimed_funds: { type: 'gauge', help: 'Transfers for payments that a restore lost, up to 10,000.' },
+  florin_unclaimed_funds_latest_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the newest of these transfers was seen, in seconds since 1970.',
+  },
   florin_outbox_parked: { type: 'gauge', help: 'Alerts and mails given up in the last 30 days, up to 10,000.' },
+  florin_outbox_parked_latest_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the newest of these was given up, in seconds since 1970.',
+  },
   florin_reviews_open: { type: 'gauge', help: 'Accounts whose production is closed until a review after a restore.' },
   florin_restore_gate_closed: { type: 'gauge', help: '1 if a restore was noticed that nobody has declared.' },
   florin_seals_refused_total: {
     type: 'counter',
     help: 'Times that a record was refused because it does not match its seal.',
   },
-  florin_database_up: { type: 'gauge', help: '1 if the database answered for this scrape.' },
+  florin_database_up: { type: 'gauge', help: '1 if the database answered a select 1 for this scrape.' },
+  florin_readings_failed_total: {
+    type: 'counter',
+    help: 'Readings for scrapes that failed or took too long; what they say was left out.',
+  },
   florin_database_connections: { type: 'gauge', help: 'Open connections of a pool.' },
   florin_database_connections_waiting: { type: 'gauge', help: 'Statements that wait for a connection of a pool.' },
   florin_data_directory_free_bytes: { type: 'gauge', help: 'Disk space left for the data directory.' },
@@ -45,10 +57,15 @@ export const metricTable = {
     type: 'gauge',
     help: 'When the last backup succeeded, in seconds since 1970.',
   },
+  florin_backup_interval_seconds: { type: 'gauge', help: 'Time from one scheduled backup to the next, as it is set.' },
   florin_backup_failing: { type: 'gauge', help: '1 if the newest scheduled backup failed.' },
   florin_log_archive_timestamp_seconds: {
     type: 'gauge',
     help: 'What was committed before this time is in the archived log, in seconds since 1970.',
+  },
+  florin_log_archive_interval_seconds: {
+    type: 'gauge',
+    help: 'How much of the log may be lost with the disk, as it is set.',
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -11,12 +11,16 @@ const delayBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
  */
 export const createProcessMetrics = (nowMs: () => number) => {
   const delay = createHistogram(delayBounds);
-  let dueMs = nowMs() + intervalMs;
-  const timer = setInterval(() => {
-    const now = nowMs();
-    delay.observe(Math.max(0, now - dueMs) / 1000);
-    dueMs = now + intervalMs;
-  }, intervalMs).unref();
+  let timer: NodeJS.Timeout;
+  // A timer that is set again when it fires: however long the process stood still, that is one measurement.
+  const measure = (): void => {
+    const dueMs = nowMs() + intervalMs;
+    timer = setTimeout(() => {
+      delay.observe(Math.max(0, nowMs() - dueMs) / 1000);
+      measure();
+    }, intervalMs).unref();
+  };
+  measure();
   return {
     families(): Family[] {
       const { user, system } = process.cpuUsage();
@@ -27,6 +31,6 @@ export const createProcessMetrics = (nowMs: () => number) => {
         familyOf('florin_event_loop_delay_seconds', delay.samples()),
       ];
     },
-    stop: () => clearInterval(timer),
+    stop: () => clearTimeout(timer),
   };
 };

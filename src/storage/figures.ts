@@ -18,12 +18,17 @@ export type ChainFigures = {
   /** Null if the chain was never read to its end. */
   readonly lagSeconds: number | null;
   readonly status: NetworkHealth;
+  /** Since a process measured it last. */
+  readonly ageSeconds: number;
 };
 export type Figures = {
   readonly chains: readonly ChainFigures[];
   readonly differences: number;
   readonly unclaimed: number;
-  readonly parkedMessages: Readonly<Record<string, number>>;
+  /** When the newest of these arrived, in seconds since 1970; null without any. */
+  readonly unclaimedAt: number | null;
+  /** By kind: how many, and when the newest was given up. */
+  readonly parkedMessages: Readonly<Record<string, { readonly total: number; readonly at: number }>>;
   readonly reviews: number;
   readonly isGateClosed: boolean;
 };
@@ -34,13 +39,17 @@ const figuresStatement = {
   text: `select
       (select coalesce(json_agg(json_build_object('caip2', n.caip2, 'halted', c.halted_at is not null,
           'lagSeconds', greatest(0, extract(epoch from clock_timestamp() - c.caught_up_at))::float8,
+          'ageSeconds', extract(epoch from clock_timestamp() - n.checked_at)::float8,
           'status', case when n.checked_at > clock_timestamp() - ${staleAfter} then n.status else 'down' end)), '[]')
         from (select distinct on (caip2) * from network_status order by caip2, checked_at desc) n
           left join chains c on c.caip2 = n.caip2) as chains,
       ${counted('select from differences where resolved_at is null')} as differences,
       ${counted('select from unclaimed_funds where canonical')} as unclaimed,
-      (select coalesce(json_object_agg(kind, total), '{}') from (select kind, count(*)::int as total
-        from (select kind from outbox where parked_at is not null limit ${mostCounted}) as parked group by 1) as kinds)
+      (select extract(epoch from max(first_seen_at))::float8 from unclaimed_funds where canonical) as "unclaimedAt",
+      (select coalesce(json_object_agg(kind, json_build_object('total', total, 'at', at)), '{}') from (
+        select kind, count(*)::int as total, extract(epoch from max(parked_at))::float8 as at from (
+          select kind, parked_at from outbox where parked_at is not null order by parked_at desc limit ${mostCounted}
+        ) as parked group by 1) as kinds)
         as "parkedMessages",
       (select count(distinct account_id)::int from restore_reviews where reviewed_at is null) as reviews,
       not exists (select from deployment where name = '${gateName}' and value like 'open %') as "isGateClosed"`,

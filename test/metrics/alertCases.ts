@@ -38,16 +38,19 @@ export const healthySeries: Readonly<Record<string, string>> = {
   [`florin_delivery_attempts_total{${job},result="succeeded"}`]: '0+60x200',
   [`florin_delivery_attempts_total{${job},result="retry"}`]: '0+6x200',
   [`florin_delivery_attempts_total{${job},result="parked"}`]: '0x200',
+  [`process_start_time_seconds{${job}}`]: '5x100 6x100',
   [`florin_seals_refused_total{${job}}`]: '0x200',
   [`florin_differences_open{${job}}`]: '0x200',
-  // What was found long ago tells of nothing new.
-  [`florin_unclaimed_funds{${job}}`]: '3x200',
-  [`florin_outbox_parked{${job},kind="mail"}`]: '2x200',
+  // What was found long ago tells of nothing new. The clock of these tests begins in 1970.
+  [`florin_unclaimed_funds_latest_timestamp_seconds{${job}}`]: '-86400x200',
+  [`florin_outbox_parked_latest_timestamp_seconds{${job},kind="mail"}`]: '-86400x200',
   [`florin_restore_gate_closed{${job}}`]: '0x200',
   [`florin_reviews_open{${job}}`]: '0x200',
-  // The clock of these tests begins in 1970.
   [`florin_backup_last_success_timestamp_seconds{${job}}`]: '0x200',
+  [`florin_backup_interval_seconds{${job}}`]: '7200x200',
   [`florin_backup_failing{${job}}`]: '0x200',
+  [`florin_log_archive_timestamp_seconds{${job}}`]: '0+60x200',
+  [`florin_log_archive_interval_seconds{${job}}`]: '60x200',
 };
 
 export const alertCases: readonly AlertCase[] = [
@@ -57,6 +60,13 @@ export const alertCases: readonly AlertCase[] = [
     atMinutes: 4,
     labels: { severity: 'page', ...where },
     summary: 'Florin at a:1 does not answer.',
+  },
+  {
+    alert: 'FlorinRestarting',
+    series: { [`process_start_time_seconds{${job}}`]: '1 2 3 4 5 5x10' },
+    atMinutes: 6,
+    labels: { severity: 'page', ...where },
+    summary: 'Florin at a:1 was started 4 times in 15 minutes.',
   },
   {
     alert: 'FlorinDatabaseDown',
@@ -177,6 +187,14 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'a:1 refused records that somebody changed in the database.',
   },
   {
+    // Refused before the first scrape.
+    alert: 'FlorinSealRefused',
+    series: { [`florin_seals_refused_total{${job}}`]: '2x50' },
+    atMinutes: 40,
+    labels: { severity: 'page', ...where },
+    summary: 'a:1 refused records that somebody changed in the database.',
+  },
+  {
     alert: 'FlorinDifferenceOpen',
     series: { [`florin_differences_open{${job}}`]: '0 2x20' },
     atMinutes: 8,
@@ -185,8 +203,8 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'FlorinUnclaimedFunds',
-    series: { [`florin_unclaimed_funds{${job}}`]: '3 3 4x5' },
-    atMinutes: 3,
+    series: { [`florin_unclaimed_funds_latest_timestamp_seconds{${job}}`]: '-86400 -86400 -82800x5' },
+    atMinutes: 4,
     labels: { severity: 'ticket' },
     summary: 'Funds arrived for payments that a restore lost.',
   },
@@ -206,17 +224,20 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'FlorinOutboxParked',
-    series: { [`florin_outbox_parked{${job},kind="mail"}`]: '2 3x5' },
+    series: { [`florin_outbox_parked_latest_timestamp_seconds{${job},kind="mail"}`]: '-82800x5' },
     atMinutes: 2,
     labels: { severity: 'ticket', kind: 'mail' },
     summary: 'Messages of the kind mail could not be sent and were given up.',
   },
   {
     alert: 'FlorinBackupOld',
-    series: { [`florin_backup_last_success_timestamp_seconds{${job}}`]: '0x1700' },
-    atMinutes: 27 * 60,
-    labels: { severity: 'page' },
-    summary: 'The last backup is 1d 3h 0m 0s old.',
+    series: {
+      [`florin_backup_last_success_timestamp_seconds{${job}}`]: '0x200',
+      [`florin_backup_interval_seconds{${job}}`]: '3600x200',
+    },
+    atMinutes: 2 * 60 + 6,
+    labels: { severity: 'page', ...where },
+    summary: 'The last backup of a:1 is 2h 6m 0s old.',
   },
   {
     alert: 'FlorinBackupFailing',
@@ -227,9 +248,49 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'FlorinLogArchiveLate',
-    series: { [`florin_log_archive_timestamp_seconds{${job}}`]: '0x30' },
-    atMinutes: 21,
-    labels: { severity: 'page' },
-    summary: 'What was committed in the last 21m 0s would be lost with the disk.',
+    series: {
+      [`florin_log_archive_timestamp_seconds{${job}}`]: '0x30',
+      [`florin_log_archive_interval_seconds{${job}}`]: '120x30',
+    },
+    atMinutes: 16,
+    labels: { severity: 'page', ...where },
+    summary: 'What a:1 committed in the last 16m 0s would be lost with the disk.',
+  },
+];
+
+/** When alerts must be silent: it is dealt with, or there is nothing to tell. */
+export const silentCases: readonly Pick<AlertCase, 'alert' | 'series' | 'atMinutes'>[] = [
+  { alert: 'FlorinSealRefused', series: { [`florin_seals_refused_total{${job}}`]: '0 3x200' }, atMinutes: 65 },
+  { alert: 'FlorinSealRefused', series: { [`florin_seals_refused_total{${job}}`]: '3x200' }, atMinutes: 65 },
+  {
+    alert: 'FlorinUnclaimedFunds',
+    series: { [`florin_unclaimed_funds_latest_timestamp_seconds{${job}}`]: '-86340x5' },
+    atMinutes: 3,
+  },
+  {
+    alert: 'FlorinOutboxParked',
+    series: { [`florin_outbox_parked_latest_timestamp_seconds{${job},kind="mail"}`]: '-86340x5' },
+    atMinutes: 3,
+  },
+  {
+    alert: 'FlorinBackupOld',
+    series: { [`florin_backup_last_success_timestamp_seconds{${job}}`]: '-200000x10' },
+    atMinutes: 10,
+  },
+  {
+    alert: 'FlorinBackupOld',
+    series: {
+      [`florin_backup_last_success_timestamp_seconds{${job}}`]: '-200000x10',
+      [`florin_backup_interval_seconds{${job}}`]: '604800x10',
+    },
+    atMinutes: 10,
+  },
+  {
+    alert: 'FlorinLogArchiveLate',
+    series: {
+      [`florin_log_archive_timestamp_seconds{${job}}`]: '0x60',
+      [`florin_log_archive_interval_seconds{${job}}`]: '900x60',
+    },
+    atMinutes: 60,
   },
 ];

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { metricTable } from '../../src/metrics/metricTable.ts';
+import { createProcessMetrics } from '../../src/metrics/processMetrics.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
 import { answering, type Receiver, startReceiver } from '../deliveries/receiver.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
@@ -43,7 +44,7 @@ test('every metric that this Florin can know is answered, and each is in the gui
   await scene.client.call('GET', '/healthz');
   const answered = (await scrape(scene.florin)).map(({ name }) => name);
   // This Florin takes no backups.
-  const known = Object.keys(metricTable).filter(name => !/^florin_(?:backup|log_archive)_/.test(name));
+  const known = Object.keys(metricTable).filter(name => !/^florin_(?:backup|log_archive)_|_latest_/.test(name));
   expect(answered.sort()).toEqual(known.sort());
 });
 
@@ -166,6 +167,52 @@ test('a register that does not match is counted each time somebody is refused fo
   expect(lines.map(({ fields }) => fields)).toContainEqual({ forged: 'audit_heads', accountId: other.id });
 });
 
+test('a chain that nobody reads any more is not shown, and one that another process reads is', async () => {
+  const measured = (age: string) => `insert into network_status (environment, network, caip2, status, checked_at)
+    values ('production', 'ethereum', 'eip155:1', 'operational', clock_timestamp() - interval '${age}')
+    on conflict (environment, network) do update set checked_at = excluded.checked_at`;
+  const status = () => value('florin_chain_status', { chain: 'eip155:1', status: 'down' });
+  await scene.tamper(measured('50 minutes'));
+  await until(status, down => down === 1);
+  await scene.tamper(measured('61 minutes'));
+  await until(status, down => down === undefined);
+});
+
+test('what was given up tells when, by kind', async () => {
+  await scene.tamper(`insert into outbox (id, kind, content, failures, parked_at, parked_reason) values
+    ('out_m1', 'farewell', '\\x00', 9, '2026-01-02T00:00:00Z', 'x'),
+    ('out_m2', 'alert', '\\x00', 9, '2026-01-01T00:00:00Z', 'x')`);
+  const at = 'florin_outbox_parked_latest_timestamp_seconds';
+  expect(await until(() => value(at, { kind: 'alert' }), Boolean)).toBe(Date.parse('2026-01-02T00:00:00Z') / 1000);
+  expect(await value('florin_outbox_parked', { kind: 'alert' })).toBe(2);
+  expect(await value(at, { kind: 'mail' })).toBeUndefined();
+  await scene.tamper(`delete from outbox where id in ('out_m1', 'out_m2')`);
+});
+
+test('however long the process stands still, that is one measurement of the event loop', async () => {
+  let nowMs = 0;
+  const metrics = createProcessMetrics(() => nowMs);
+  const read = () => {
+    const { samples } = metrics.families().find(({ name }) => name === 'florin_event_loop_delay_seconds')!;
+    const of = (suffix: string, le?: string) =>
+      samples.find(each => each.suffix === suffix && (le === undefined || each.labels.le === le))!.value;
+    return { all: of('_count'), short: of('_bucket', '2.5'), sum: of('_sum') };
+  };
+  await until(
+    async () => read().all,
+    count => count > 0,
+  );
+  nowMs = 10_000;
+  const { all } = read();
+  const { short, sum } = await until(
+    async () => read(),
+    now => now.all > all + 2,
+  );
+  expect(read().all - short).toBe(1);
+  expect(sum).toBeCloseTo(9.9, 6);
+  metrics.stop();
+});
+
 test('nothing secret is in the answer', async () => {
   const { text } = await askMetrics(scene.florin);
   const { username, password } = new URL(scene.config.database!.url);
@@ -248,6 +295,7 @@ test('without its database, a scrape tells of that and has what the process know
     });
     const names = families.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['florin_rpc_faults_total', 'florin_data_directory_free_bytes']));
+    expect(seriesValue(families, 'florin_readings_failed_total', { reading: 'up' })).toBeGreaterThan(0);
     expect(names).not.toContain('florin_payments');
     expect(names).not.toContain('florin_chain_halted');
   } finally {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findPrometheus } from '../support/findPrometheus.ts';
 import { startTestFlorin } from '../support/florin.ts';
-import { type AlertCase, alertCases, healthySeries } from './alertCases.ts';
+import { type AlertCase, alertCases, healthySeries, silentCases } from './alertCases.ts';
 import { askMetrics } from './scrape.ts';
 
 const needed = { tags: ['promtool'] };
@@ -53,6 +53,16 @@ test('the rules are well-formed, and so is the example of a scrape configuration
 });
 
 test('each alert fires when it should', needed, () => testRules(alertCases.map(firing)));
+
+test('each alert ends when it should', needed, () =>
+  testRules(
+    silentCases.map(({ alert, series, atMinutes }) => ({
+      interval: '1m',
+      input_series: seriesOf(series),
+      alert_rule_test: [{ eval_time: `${atMinutes}m`, alertname: alert, exp_alerts: [] }],
+    })),
+  ),
+);
 
 test('no alert fires while all is well', needed, () =>
   testRules([
