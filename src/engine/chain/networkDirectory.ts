@@ -14,6 +14,8 @@ export type MeasuredNetwork = {
   status: NetworkStatusRow['status'];
   reason: string | null;
   latestBlock: string | null;
+  /** The newest block that is known, for payments: the latest one, and none below those that were read. */
+  headNumber: string | null;
   lagSeconds: number | null;
   checkedAt: Date | null;
   /** Currencies that cannot be paid in now, by symbol, with the reason. */
@@ -48,14 +50,34 @@ const disabledOf = ({ currencies }: Network, row: NetworkStatusRow): MeasuredNet
   return { ...Object.fromEntries(unread.map(({ symbol }) => [symbol, reason])), ...row.disabledCurrencies };
 };
 
-const judge = (network: Network, row: NetworkStatusRow | undefined): MeasuredNetwork => {
-  const unknown = { network, latestBlock: null, lagSeconds: null, checkedAt: null, disabled: {} };
+const judge = (network: Network, row: NetworkStatusRow | undefined, headNumber: string | null): MeasuredNetwork => {
+  const unknown = { network, latestBlock: null, headNumber: null, lagSeconds: null, checkedAt: null, disabled: {} };
   if (isUnconfigured(network)) return { ...unknown, status: 'down', reason: 'no RPC URL is configured for it' };
   if (!row || row.caip2 !== network.caip2) return { ...unknown, status: 'down', reason: 'it has not been polled yet' };
   const { latestBlock, lagSeconds, checkedAt } = row;
-  const measured = { network, latestBlock, lagSeconds, checkedAt, disabled: disabledOf(network, row) };
+  const measured = { network, latestBlock, headNumber, lagSeconds, checkedAt, disabled: disabledOf(network, row) };
   if (row.ageSeconds > staleAfterSeconds) return { ...measured, status: 'down', reason: 'nothing is polling it' };
   return { ...measured, status: row.status, reason: row.reason };
+};
+
+const higher = (a: bigint | undefined, b: string | null): bigint | undefined =>
+  b === null || (a !== undefined && a > BigInt(b)) ? a : BigInt(b);
+
+/**
+ * The newest block that is known of each chain. The latest block is not sealed, so it does not count below blocks that were
+ * read, and these not below those of before: an earlier row of the chain, with its seal, could be put back. A head that is
+ * too high leaves out no more than what is older by its time, too.
+ */
+const createHeads = () => {
+  const read = new Map<string, bigint>();
+  return {
+    note({ caip2, readTo }: NetworkStatusRow): void {
+      const head = higher(read.get(caip2), readTo);
+      if (head !== undefined) read.set(caip2, head);
+    },
+    of: ({ caip2, latestBlock }: NetworkStatusRow): string | null =>
+      higher(read.get(caip2), latestBlock)?.toString() ?? null,
+  };
 };
 
 /** Reads the status that the watcher writes to the database, at most twice a second. */
@@ -76,6 +98,7 @@ export const createNetworkDirectory = (
   let factories = new Map<string, FactoryState | null>();
   /** By environment; cleared when new rows are read. */
   const judged = new Map<Environment, readonly MeasuredNetwork[]>();
+  const heads = createHeads();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
@@ -86,6 +109,7 @@ export const createNetworkDirectory = (
       const fresh = await readNetworkStatus(db);
       rows = new Map(fresh.map(row => [`${row.environment}/${row.network}`, row]));
       factories = new Map(fresh.map(row => [row.caip2, row.factory]));
+      for (const row of fresh) heads.note(row);
       judged.clear();
       readAtMs = startedMs;
     })().finally(() => {
@@ -98,7 +122,10 @@ export const createNetworkDirectory = (
     await refresh();
     const cached = judged.get(environment);
     if (cached) return cached;
-    const measured = byEnvironment.get(environment)!.map(n => judge(n, rows.get(`${environment}/${n.slug}`)));
+    const measured = byEnvironment.get(environment)!.map(n => {
+      const row = rows.get(`${environment}/${n.slug}`);
+      return judge(n, row, row ? heads.of(row) : null);
+    });
     judged.set(environment, measured);
     return measured;
   };

@@ -113,7 +113,7 @@ const termsOf = async (
     throw waitsForOperator('live payments');
   }
   // Throws if the network is not configured, so there is a currency from here on.
-  const { network, latestBlock } = await watchedNetwork(
+  const { network, headNumber } = await watchedNetwork(
     context.networks,
     environment,
     request.network,
@@ -121,8 +121,7 @@ const termsOf = async (
   );
   const wallet = walletOf(context, caller, network);
   if (wallet.kind === 'forwarder') await requireFactory(context.networks, network);
-  const headNumber = wallet.kind === 'xpub' ? latestBlock : null;
-  return { network, currency: currency!, amount, wallet, headNumber };
+  return { network, currency: currency!, amount, wallet, headNumber: wallet.kind === 'xpub' ? headNumber : null };
 };
 
 const nextAddress = async (

@@ -3,6 +3,7 @@ import type { Environment } from '../../core/environment.ts';
 import { columns } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 import { putDeploymentValue } from '../deployment.ts';
+import { sealsOf } from '../seals.ts';
 
 export type NetworkHealth = 'operational' | 'degraded' | 'down' | 'maintenance';
 
@@ -13,6 +14,8 @@ export type NetworkStatusRow = Row & {
   status: NetworkHealth;
   reason: string | null;
   latestBlock: string | null;
+  /** The newest block of the chain that was read. The row of the chain is sealed, and the rest here is not. */
+  readTo: string | null;
   lagSeconds: number | null;
   /** Currencies that cannot be accepted on this network: symbol to reason. */
   disabledCurrencies: Readonly<Record<string, string>>;
@@ -32,13 +35,16 @@ export const writeFactoryState = (db: Queryable, caip2: string, state: FactorySt
 
 const readStatement = {
   name: 'network-status-read',
-  text: `select environment, network, caip2, status, reason, latest_block as "latestBlock", lag_seconds as "lagSeconds",
-      disabled_currencies as "disabledCurrencies", checked_at as "checkedAt", d.value as factory,
-      extract(epoch from clock_timestamp() - checked_at)::float8 as "ageSeconds", array(
-        select r.contract from read_contracts r where r.caip2 = network_status.caip2 and r.read_to is null
-      ) as "readContracts"
-    from network_status left join deployment d on d.name = '${factoryName('')}' || caip2`,
+  text: `select s.environment, s.network, s.caip2, s.status, s.reason, s.latest_block as "latestBlock",
+      c.latest_number as "readTo", s.lag_seconds as "lagSeconds", s.disabled_currencies as "disabledCurrencies",
+      s.checked_at as "checkedAt", d.value as factory,
+      extract(epoch from clock_timestamp() - s.checked_at)::float8 as "ageSeconds", array(
+        select r.contract from read_contracts r where r.caip2 = s.caip2 and r.read_to is null
+      ) as "readContracts", ${sealsOf({ c: 'chains' })}
+    from network_status s left join deployment d on d.name = '${factoryName('')}' || s.caip2
+      left join chains c on c.caip2 = s.caip2`,
 };
+/** Without networks whose chain does not match its seal: nothing reads it either. */
 export const readNetworkStatus = (db: Queryable): Promise<NetworkStatusRow[]> =>
   db.query<NetworkStatusRow>(readStatement);
 

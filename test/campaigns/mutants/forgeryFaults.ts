@@ -272,8 +272,22 @@ export const forgeryFaults: readonly Fault[] = [
   {
     harm: 'Coin of a transfer that somebody hid and put back would be credited twice.',
     file: 'src/engine/payments/fundsSeal.ts',
-    find: ', ...countedTwice(counted)]',
-    replace: ', ...countedTwice([])]',
+    find: '...countedTwice(counted)',
+    replace: '...countedTwice([])',
     tests: ['workers/hiddenTransfers'],
+  },
+  {
+    harm: 'Whoever lowers the latest block of a network would make older funds count for a new payment.',
+    file: 'src/engine/chain/networkDirectory.ts',
+    find: 'higher(read.get(caip2), latestBlock)',
+    replace: 'higher(undefined, latestBlock)',
+    tests: ['engine/knownHeads'],
+  },
+  {
+    harm: 'A transfer that is older than its payment would count.',
+    file: 'src/engine/payments/fundsSeal.ts',
+    find: ', ...older]',
+    replace: ']',
+    tests: ['engine/knownHeads'],
   },
 ];
