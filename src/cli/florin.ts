@@ -46,7 +46,6 @@ import type { Config } from './config.ts';
 import { createContext, type Urls } from './createContext.ts';
 import { type FirstRun, prepareFirstRun, prepareSetupLink } from './firstRun.ts';
 import { listen } from './listeners.ts';
-import { forgetPeople } from './personRevisionsFile.ts';
 import { refuseTakenPorts } from './refuseTakenPorts.ts';
 import { scheduleBackups } from './scheduledBackups.ts';
 import { createStack, type Stack } from './stack.ts';
@@ -119,8 +118,7 @@ export const startFlorin = async (
     const storage = await startStorage(config, log, progress);
     const { service } = storage;
     stack.push('database', () => storage.stop());
-    if (restored) await forgetPeople(config);
-    const { admin, holder } = await startKeys(config, { storage, log, stack, progress });
+    const { admin, holder } = await startKeys(config, { storage, log, stack, progress, restored });
     const auditHeads = await openAuditHeads(config, admin, log, tuning.keepAuditHeadsMs);
     stack.push('audit heads', auditHeads.stop);
     const firstRun = await prepareFirstRun(config, admin);

@@ -1,19 +1,28 @@
 import type { Log } from '../core/log.ts';
 import type { Progress } from '../core/progress.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
+import type { Declaration } from '../engine/chain/restores.ts';
 import { ensureInstanceId } from '../local/instanceId.ts';
 import { monotonicMs, type OpenStorage, openAdmin } from './compose.ts';
 import type { Config } from './config.ts';
 import { openKeys, startKeyWatch } from './masterKeys.ts';
+import { forgetPeople } from './personRevisionsFile.ts';
 import { sealOnce } from './sealsFile.ts';
 import type { Stack } from './stack.ts';
 
 /** Opens the vault, follows rotations of its key, and seals the rows of an older database. */
 export const startKeys = async (
   config: Config,
-  parts: { readonly storage: OpenStorage; readonly log: Log; readonly stack: Stack; readonly progress: Progress },
+  parts: {
+    readonly storage: OpenStorage;
+    readonly log: Log;
+    readonly stack: Stack;
+    readonly progress: Progress;
+    readonly restored: Declaration | undefined;
+  },
 ): Promise<{ readonly admin: AdminContext; readonly holder: string }> => {
-  const { storage, log, stack, progress } = parts;
+  const { storage, log, stack, progress, restored } = parts;
+  if (restored) await forgetPeople(config);
   const holder = await ensureInstanceId(config.dataDir);
   const ring = await openKeys(config, storage.db, log);
   // The last loop to stop: the others make values until they have stopped.
