@@ -98,13 +98,12 @@ const dueFamilies = (due: readonly DueDeliveries[]): Family[] => [
   ),
 ];
 
-const outboxKinds = ['alert', 'mail'] as const;
 /** Farewells to endpoints are alerts to their receivers, and links to set a password are mails. */
-const sameKind = { alert: ['alert', 'farewell'], mail: ['mail', 'recovery'] } as const;
+const outboxKinds = { alert: ['alert', 'farewell'], mail: ['mail', 'minor_mail', 'recovery'] };
 const outboxFamilies = (parked: Figures['parkedMessages']): Family[] => {
-  const kinds = outboxKinds.map(kind => ({
+  const kinds = Object.entries(outboxKinds).map(([kind, of]) => ({
     labels: { kind },
-    found: sameKind[kind].flatMap(each => parked[each] ?? []),
+    found: of.flatMap(each => parked[each] ?? []),
   }));
   return [
     familyOf(

@@ -85,6 +85,9 @@ export const isAnnounced = (act: Act): boolean => {
   return typeof rule === 'string' ? rule === 'always' : rule(act);
 };
 
+/** About wallets, owners and sign-ins: what takes money or an account. Mails of these go first, and none is left out. */
+export const isUrgent = (action: AuditAction): boolean => action.startsWith('wallet.') || action.startsWith('person.');
+
 /** What a person does to their own sign-in. A mail goes to that person; mails of all other acts go to those who manage. */
 const personalActions: readonly AuditAction[] = [
   'person.passkey_added',

@@ -1,3 +1,4 @@
+import { isUrgent } from './announcements.ts';
 import type { Environment } from './environment.ts';
 import type { Mail } from './mailNotice.ts';
 
@@ -40,17 +41,19 @@ export type Outgoing =
       readonly eventId: string;
       readonly body: string;
     }
-  | ({ readonly kind: 'mail' } & Mail)
+  /** `mail`: about wallets, owners and sign-ins. They do not wait behind the others. */
+  | ({ readonly kind: 'mail' | 'minor_mail' } & Mail)
   /** Somebody asked for a recovery link at the sign-in page, whether or not the address has a sign-in. */
   | { readonly kind: 'recovery'; readonly email: string; readonly address: string };
 
 /**
  * Whether a mail waited for so long without anybody trying to send it that it says nothing new: mail was not set up, or no
- * process sent it. Links have a time of their own.
+ * process sent it. Links have a time of their own, and what is about wallets, owners and sign-ins is always worth knowing.
  */
 export const isOutdated = (outgoing: Outgoing, overdueMs: number): boolean =>
   overdueMs > outdatedMs &&
-  (outgoing.kind === 'recovery' || (outgoing.kind === 'mail' && outgoing.notice.kind === 'security'));
+  (outgoing.kind === 'recovery' ||
+    (outgoing.kind === 'minor_mail' && outgoing.notice.kind === 'security' && !isUrgent(outgoing.notice.action)));
 
 /** What happens after a failed attempt. */
 export type OutboxVerdict =

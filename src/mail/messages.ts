@@ -1,3 +1,4 @@
+import { isUrgent } from '../core/announcements.ts';
 import type { AuditAction } from '../core/auditActions.ts';
 import { html, markupOf } from '../core/html.ts';
 import type { MailNotice } from '../core/mailNotice.ts';
@@ -39,7 +40,7 @@ const timeOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} U
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
 const manyChanges =
-  'If webhooks change often within an hour, no message is sent about the later changes. The dashboard shows all of them.';
+  'If there are many such changes within an hour, no message is sent about the later ones. The dashboard shows all of them.';
 
 type Words = { readonly subject: string; readonly lines: readonly string[]; readonly link?: string };
 
@@ -53,7 +54,7 @@ const wordsOf = (notice: MailNotice): Words => {
           `${actorName} ${actText[action] ?? `did “${action}”`} in the account ${accountName}.`,
           `When: ${timeOf(at)}.${subject === null ? '' : ` What: ${subject}.`}`,
           'If you did not expect this, open the dashboard now: stop wallet changes, end other sessions and change your password.',
-          ...(action.startsWith('webhook.') ? [manyChanges] : []),
+          ...(isUrgent(action) ? [] : [manyChanges]),
         ],
       };
     }

@@ -23,10 +23,9 @@ export type ClaimedOutgoing = Row & NewOutgoing & { claim: number; failures: num
 const claimStatement = {
   name: 'outbox-claim',
   text: `with picked as materialized (
-      select due.id, due.next_attempt_at from unnest($1::text[]) as k(kind) cross join lateral (
-        select o.id, o.next_attempt_at from outbox o where o.kind = k.kind and o.parked_at is null
-          and o.next_attempt_at <= (select clock_timestamp())
-        order by o.next_attempt_at limit $2 for update skip locked) due
+      select id, next_attempt_at from outbox where kind = $1 and parked_at is null
+        and next_attempt_at <= (select clock_timestamp())
+      order by next_attempt_at limit $2 for update skip locked
     )
     update outbox o set claim = o.claim + 1, next_attempt_at = clock_timestamp() + $3 * interval '1 second'
     from picked p where o.id = p.id
@@ -34,12 +33,12 @@ const claimStatement = {
       (extract(epoch from clock_timestamp() - o.created_at) * 1000)::float8 as "ageMs",
       (extract(epoch from clock_timestamp() - p.next_attempt_at) * 1000)::float8 as "overdueMs"`,
 };
-/** Claims what is due of these kinds, at most `limit` of each. What others claimed is skipped. */
+/** Claims what is due of a kind, at most `limit`. What others claimed is skipped. */
 export const claimOutgoing = (
   db: Queryable,
-  kinds: readonly string[],
+  kind: string,
   { limit, seconds }: { readonly limit: number; readonly seconds: number },
-): Promise<ClaimedOutgoing[]> => db.query<ClaimedOutgoing>(claimStatement, [kinds, limit, seconds]);
+): Promise<ClaimedOutgoing[]> => db.query<ClaimedOutgoing>(claimStatement, [kind, limit, seconds]);
 
 const deleteStatement = { name: 'outbox-delete', text: 'delete from outbox where id = $1 returning 1 as n' };
 /** It was sent, or is not wanted any more. False if it is not there. */
@@ -90,7 +89,7 @@ const purgeStatement = {
       select id from outbox where parked_at <= (select clock_timestamp()) - interval '30 days'
       order by parked_at limit $1 for update skip locked
     ), untried as materialized (
-      select id from outbox where kind in ('mail', 'recovery') and parked_at is null
+      select id from outbox where kind in ('mail', 'minor_mail', 'recovery') and parked_at is null
         and next_attempt_at <= (select clock_timestamp()) - interval '7 days'
       order by kind, next_attempt_at limit $1 for update skip locked
     )

@@ -23,9 +23,9 @@ type Alerts = {
   readonly sender: Sender;
 };
 
-/** Of each kind at a time. */
-const claimSize = 10;
-/** Longer than a batch can take. */
+/** Of each kind. */
+const atATime = 10;
+/** Longer than an attempt can take. */
 const claimSeconds = 120;
 const intervalMs = 1_000;
 
@@ -113,66 +113,76 @@ const attempt = async (
   }
 };
 
-/** Claims and sends what is due. Returns whether there may be more. */
-const sendDue = async (
-  context: Context,
-  kinds: readonly Outgoing['kind'][],
-  send: Send,
-  signal: AbortSignal,
-): Promise<boolean> => {
-  const claimed = await claimOutgoing(context.db, kinds, { limit: claimSize, seconds: claimSeconds });
-  await Promise.all(
-    claimed.map(async each => {
-      if (signal.aborted) return releaseOutgoing(context.db, each);
-      const result = await attempt(context, each, send, signal);
+/**
+ * Sends one kind of message, a few at a time. A place is free again as soon as its attempt ends, so one address that hangs
+ * holds up one place, and no other kind. Any number of processes share the work.
+ */
+const startLane = (context: Context, kind: Outgoing['kind'], send: Send): Loop => {
+  const { db, log } = context;
+  const underWay = new Set<Promise<void>>();
+  const sendOne = async (claimed: ClaimedOutgoing, signal: AbortSignal): Promise<void> => {
+    try {
+      if (signal.aborted) return await releaseOutgoing(db, claimed);
+      const result = await attempt(context, claimed, send, signal);
       // The shutdown ended the attempt, or it failed meanwhile: it counts as none.
-      if (signal.aborted && result !== null) return releaseOutgoing(context.db, each);
-      await settle(context, each, result);
-    }),
-  );
-  return claimed.length > 0;
+      await (signal.aborted && result !== null ? releaseOutgoing(db, claimed) : settle(context, claimed, result));
+    } catch (error) {
+      // It is claimed again after its time, and may be sent twice.
+      log.warn({ outgoingId: claimed.id, err: error }, 'what came of an attempt could not be recorded');
+    }
+  };
+  const loop = startLoop({
+    name: kind,
+    intervalMs,
+    log,
+    async work(signal) {
+      const claimed = await claimOutgoing(db, kind, { limit: atATime - underWay.size, seconds: claimSeconds });
+      for (const each of claimed) {
+        const sending: Promise<void> = sendOne(each, signal).finally(() => underWay.delete(sending));
+        underWay.add(sending);
+      }
+      if (underWay.size < atATime) return false;
+      await Promise.race(underWay);
+      return true;
+    },
+  });
+  return {
+    async stop() {
+      await loop.stop();
+      await Promise.all(underWay);
+    },
+  };
 };
 
-/** Starts nothing where mail is not set up: mails then wait for a process that has it, and are purged after a week. */
-export const startMailSender = (context: Context, send: SendMail): Loop =>
-  startLoop({
-    name: 'mail',
-    intervalMs,
-    log: context.log,
-    work: signal =>
-      sendDue(
-        context,
-        ['mail', 'recovery'],
-        async (outgoing, { id, overdueMs }, ending) => {
-          if (isOutdated(outgoing, overdueMs)) {
-            context.log.warn({ outgoingId: id, kind: outgoing.kind }, 'a mail waited for over a day and is not sent');
-            return null;
-          }
-          if (outgoing.kind === 'mail') return isOver(outgoing.notice, context) ? linkOver : send(outgoing, ending);
-          if (outgoing.kind === 'recovery') await answerRecovery(context, outgoing);
-          return null;
-        },
-        signal,
-      ),
-  });
+const together = (lanes: readonly Loop[]): Loop => ({
+  async stop() {
+    await Promise.all(lanes.map(lane => lane.stop()));
+  },
+});
 
-/** Sends what the outbox has. Any number of processes share the work. */
+/** Starts nothing where mail is not set up: mails then wait for a process that has it, and are purged after a week. */
+export const startMailSender = (context: Context, sendMail: SendMail): Loop => {
+  const send: Send = async (outgoing, { id, overdueMs }, ending) => {
+    if (isOutdated(outgoing, overdueMs)) {
+      context.log.warn({ outgoingId: id, kind: outgoing.kind }, 'a mail waited for over a day and is not sent');
+      return null;
+    }
+    if (outgoing.kind === 'mail' || outgoing.kind === 'minor_mail')
+      return isOver(outgoing.notice, context) ? linkOver : sendMail(outgoing, ending);
+    if (outgoing.kind === 'recovery') await answerRecovery(context, outgoing);
+    return null;
+  };
+  return together((['mail', 'minor_mail', 'recovery'] as const).map(kind => startLane(context, kind, send)));
+};
+
+/** Sends alerts and farewells. */
 export const startOutboxSender = (
   context: Context,
-  parts: { readonly sender: Sender; readonly alerts: Alerts },
-): Loop =>
-  startLoop({
-    name: 'outbox',
-    intervalMs,
-    log: context.log,
-    work: signal =>
-      sendDue(
-        context,
-        ['alert', 'farewell'],
-        async (outgoing, { failures }, ending) => {
-          if (outgoing.kind === 'alert') return sendAlert(context, parts.alerts, outgoing, failures, ending);
-          return outgoing.kind === 'farewell' ? sendFarewell(context, parts.sender, outgoing, ending) : null;
-        },
-        signal,
-      ),
-  });
+  { sender, alerts }: { readonly sender: Sender; readonly alerts: Alerts },
+): Loop => {
+  const send: Send = async (outgoing, { failures }, ending) => {
+    if (outgoing.kind === 'alert') return sendAlert(context, alerts, outgoing, failures, ending);
+    return outgoing.kind === 'farewell' ? sendFarewell(context, sender, outgoing, ending) : null;
+  };
+  return together((['alert', 'farewell'] as const).map(kind => startLane(context, kind, send)));
+};

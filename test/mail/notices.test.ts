@@ -80,7 +80,7 @@ test('a server that is busy is asked again; one that refuses the person is not',
   await dashboard.scene.admin.db.script('update outbox set next_attempt_at = clock_timestamp()');
   const parked = () => sql('select kind, parked_reason from outbox where parked_at is not null');
   await eventually(async () => expect(await parked()).toHaveLength(2));
-  expect(await parked()).toEqual(Array(2).fill({ kind: 'mail', parked_reason: 'the mail server answered 550' }));
+  expect(await parked()).toEqual(Array(2).fill({ kind: 'minor_mail', parked_reason: 'the mail server answered 550' }));
   expect(scene.receiver.kept).toEqual([]);
   expect(scene.lines.filter(line => line.includes('something was not sent'))).toHaveLength(2);
 });

@@ -8,7 +8,7 @@ test('a stop ends the attempt at a server that fell silent, and the next process
   const { dashboard, receiver, sql, settled, env } = await startMailScene();
   const { scene, accountId } = dashboard;
   receiver.mood = () => 'silent';
-  await performed(scene.admin, accountId, { action: 'secret.revealed', environment: 'production' });
+  await performed(scene.admin, accountId, { action: 'wallet.set', environment: 'production' });
   // Alerts are sent by another loop, at its own pace.
   const waiting = async () => (await sql<{ kind: string }>('select kind from outbox')).map(({ kind }) => kind);
   await eventually(async () => expect(await waiting()).toEqual(['mail']));

@@ -29,6 +29,8 @@ export type SmtpReceiver = {
   mood: () => SmtpMood;
   /** Connections. */
   open(): number;
+  /** Ends all connections. */
+  hangUp(): void;
   close(): Promise<void>;
 };
 
@@ -148,10 +150,13 @@ export const startSmtpReceiver = async (security: SmtpSecurity | null = null): P
     logins: [],
     mood: () => 'accept',
     open: () => sockets.size,
+    hangUp() {
+      for (const socket of sockets) socket.destroy();
+    },
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        receiver.hangUp();
       }),
   };
   return receiver;

@@ -8,7 +8,7 @@ import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken } from '../../vault/tokens.ts';
 import type { Deed } from '../audit/acting.ts';
-import { secondsToNextMail, takeMail } from '../audit/mailBudgets.ts';
+import { secondsToNext, takeMessage } from '../audit/mailBudgets.ts';
 import { enqueue } from '../audit/outbox.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
@@ -23,7 +23,7 @@ const noSuchMember = (): FlorinError => new FlorinError('not_found', 'No member 
 const noSuchInvitation = (): FlorinError => new FlorinError('not_found', 'No open invitation has this id.');
 
 const invitedTooOften = (): FlorinError => {
-  const seconds = secondsToNextMail('invitation');
+  const seconds = secondsToNext('invitation');
   const message = `Your team has mailed too many invitations. Try again in ${Math.ceil(seconds / 60)} minutes.`;
   return new FlorinError('rate_limit_exceeded', message, undefined, seconds);
 };
@@ -81,7 +81,7 @@ export const invite =
     if ((await listInvitations(tx, accountId)).length >= maxInvitations) {
       throw new FlorinError('conflict', `There are ${maxInvitations} open invitations. Withdraw some first.`);
     }
-    if (context.sendMail !== null && !(await takeMail(tx, 'invitation', accountId))) throw invitedTooOften();
+    if (context.sendMail !== null && !(await takeMessage(tx, 'invitation', accountId))) throw invitedTooOften();
     const { token, hash } = generateToken();
     const { id } = context.ids.next('invitation', context.clock.nowMs());
     const row = await insertAccessLink(tx, {
@@ -99,7 +99,7 @@ export const invite =
       const accountName = (await readAccount(tx, accountId))?.name ?? '';
       const expiresAt = row.expiresAt.toISOString();
       const notice = { kind: 'invitation', accountName, invitedBy: person.name, link, expiresAt } as const;
-      await enqueue(context, tx, [{ kind: 'mail', to: email, notice }]);
+      await enqueue(context, tx, [{ kind: 'minor_mail', to: email, notice }]);
     }
     return {
       value: { ...row, email, link },

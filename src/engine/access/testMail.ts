@@ -1,5 +1,6 @@
 import { FlorinError } from '../../core/errors.ts';
 import { readAccount } from '../../storage/access/accounts.ts';
+import { secondsToNext, takeMessage } from '../audit/mailBudgets.ts';
 import type { Context } from '../context.ts';
 import type { SignedInPerson } from './sessions.ts';
 
@@ -7,6 +8,15 @@ import type { SignedInPerson } from './sessions.ts';
 export const sendTestMail = async (context: Context, person: SignedInPerson): Promise<string | null> => {
   if (context.sendMail === null)
     throw new FlorinError('conflict', 'E-mail is not set up. Ask whoever runs this Florin.');
+  if (!(await takeMessage(context.db, 'test', person.personId))) {
+    const seconds = secondsToNext('test');
+    throw new FlorinError(
+      'rate_limit_exceeded',
+      `You sent many test messages. Try again in ${seconds} s.`,
+      undefined,
+      seconds,
+    );
+  }
   const account = await readAccount(context.db, person.accountId);
   const notice = { kind: 'test', accountName: account?.name ?? '' } as const;
   return (await context.sendMail({ to: person.email, notice }))?.reason ?? null;

@@ -1,4 +1,4 @@
-import { type Act, isAnnounced, isPersonal } from '../../core/announcements.ts';
+import { type Act, isAnnounced, isPersonal, isUrgent } from '../../core/announcements.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import type { AuditLogEnd, Outgoing, SecurityNotice } from '../../core/outbox.ts';
 import type { TraceContext } from '../../core/traceContext.ts';
@@ -7,13 +7,18 @@ import type { Queryable } from '../../storage/database.ts';
 import { insertAccountEvent } from '../../storage/webhooks/events.ts';
 import type { Context } from '../context.ts';
 import { accountEvent } from '../webhooks/eventSeal.ts';
-import { takeMail } from './mailBudgets.ts';
+import { takeMessage } from './mailBudgets.ts';
 import { enqueue } from './outbox.ts';
 
 export type Announcer = Pick<Context, 'clock' | 'ids' | 'vault'>;
 
 /** Where an endpoint that asked for security events was reached before it was deleted or changed. */
-export type Farewell = { readonly url: string; readonly secrets: readonly string[] };
+export type Farewell = {
+  readonly url: string;
+  readonly secrets: readonly string[];
+  /** The endpoint, if it has a budget of its own; null for one that is too new for that. */
+  readonly countedFor: string | null;
+};
 
 /** An act that may have to be announced. */
 export type ActOfAccount = Act &
@@ -48,17 +53,24 @@ export const renderSecurityEvent = (event: {
     data: event.notice,
   });
 
+/** In which queue mails about an act wait; null if there were too many. Events, alerts, log and pages tell of each act. */
+const queueFor = async (tx: Queryable, { accountId, action }: ActOfAccount): Promise<'mail' | 'minor_mail' | null> => {
+  if (isUrgent(action)) return (await takeMessage(tx, 'urgent', accountId)) ? 'mail' : 'minor_mail';
+  const sort = action.startsWith('webhook.') ? 'webhook' : 'other';
+  return (await takeMessage(tx, sort, accountId)) ? 'minor_mail' : null;
+};
+
 /** Nobody gets a mail about the sandbox: its money is worthless, and mails that come daily are not read. */
 const mailsOf = async (tx: Queryable, act: ActOfAccount, at: Date): Promise<Outgoing[]> => {
   const { accountId, environment, action, actor, subject } = act;
   if (environment === 'sandbox') return [];
-  // Anybody who may change webhooks can do so all day. Events, alerts, log and pages still tell of each change.
-  if (action.startsWith('webhook.') && !(await takeMail(tx, 'webhook', accountId))) return [];
+  const kind = await queueFor(tx, act);
+  if (kind === null) return [];
   const readers = isPersonal(action)
     ? await listPersonOnce(tx, accountId, actor.kind === 'person' ? actor.id : subject)
     : await listManagers(tx, accountId, action.startsWith('person.') ? subject : null);
   return readers.map(({ email, accountName }) => ({
-    kind: 'mail',
+    kind,
     to: email,
     notice: {
       kind: 'security',
@@ -91,7 +103,10 @@ export const announce = async (
     const scope = { accountId, environment };
     const event = { id, type: 'account.security', body, createdAt: new Date(atMs), trace };
     await insertAccountEvent(tx, scope, accountEvent(context.vault, scope, event));
-    if (farewell) await enqueue(context, tx, [{ kind: 'farewell', environment, ...farewell, eventId: id, body }]);
+    if (farewell && (await takeMessage(tx, 'farewell', accountId, environment, farewell.countedFor ?? ''))) {
+      const { url, secrets } = farewell;
+      await enqueue(context, tx, [{ kind: 'farewell', environment, url, secrets, eventId: id, body }]);
+    }
   }
   const { id: eventId } = context.ids.next('event', context.clock.nowMs());
   const alert: Outgoing = { kind: 'alert', eventId, accountId, environment: act.environment, notice, auditLog };

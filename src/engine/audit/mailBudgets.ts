@@ -2,24 +2,37 @@ import { createHash } from 'node:crypto';
 import { takeTry } from '../../storage/access/guessBudgets.ts';
 import type { Queryable } from '../../storage/database.ts';
 
+const hour = 60;
+const day = 24 * hour;
+
 /**
- * Mails that one session could cause without end, for each account. They are counted like guesses, in a budget that forgets
- * them at an even pace: so many at once, and at most twice as many in the time in which a full budget empties.
+ * Messages that somebody could cause without end. They are counted like guesses, in a budget that forgets them at an even
+ * pace: so many at once, and at most twice as many in the time in which a full budget empties.
  */
 const budgets = {
-  invitation: { atOnce: 50, perMinute: 50 / 1_440 },
-  webhook: { atOnce: 10, perMinute: 10 / 60 },
+  /** Wallets, owners and sign-ins. Beyond it they wait behind other mails: they are always sent. */
+  urgent: { atOnce: 30, perMinute: 30 / hour },
+  /** Keys, secrets and reviews. */
+  other: { atOnce: 20, perMinute: 20 / hour },
+  webhook: { atOnce: 10, perMinute: 10 / hour },
+  invitation: { atOnce: 50, perMinute: 50 / day },
+  /** Invitations to one address, whoever sends them. */
+  invited: { atOnce: 5, perMinute: 5 / day },
+  test: { atOnce: 5, perMinute: 10 / hour },
+  farewell: { atOnce: 5, perMinute: 5 / day },
 } as const;
 
-export type BoundedMail = keyof typeof budgets;
+export type Budget = keyof typeof budgets;
 
-/** Counts a mail, in the transaction that queues it. False if it must not be sent. */
-export const takeMail = async (tx: Queryable, sort: BoundedMail, accountId: string): Promise<boolean> => {
+/** Counts a message of an account, a person or an address, in the transaction that queues it. False if it is one too many. */
+export const takeMessage = async (tx: Queryable, sort: Budget, ...of: readonly string[]): Promise<boolean> => {
   const { atOnce, perMinute } = budgets[sort];
-  const subject = createHash('sha256').update(`mails\0${sort}\0${accountId}`).digest();
+  const subject = createHash('sha256')
+    .update(['mails', sort, ...of].join('\0'))
+    .digest();
   const budget = { subject, drainPerMinute: perMinute };
   return (await takeTry(tx, budget, { ceiling: atOnce, isNewAddress: false })) !== null;
 };
 
 /** After so long, a full budget has room for one more. */
-export const secondsToNextMail = (sort: BoundedMail): number => Math.ceil(60 / budgets[sort].perMinute);
+export const secondsToNext = (sort: Budget): number => Math.ceil(60 / budgets[sort].perMinute);

@@ -99,9 +99,12 @@ const secretsOf = (context: Pick<Context, 'vault'>, scope: Scope, row: EndpointR
   return [row.secret, ...overlapping].map(open);
 };
 
+const dayMs = 24 * 3_600_000;
+
 /**
  * Whoever was told of security events is told of the change that ends that, or leads it elsewhere, where they were told
- * before. Undefined if they hear of it anyway, or never asked.
+ * before. Undefined if they hear of it anyway, or never asked. Endpoints that are made and deleted in a row share a budget,
+ * so that they neither send without end nor use up that of an older one.
  */
 const farewellOf = (
   context: Pick<Context, 'clock' | 'vault'>,
@@ -111,7 +114,9 @@ const farewellOf = (
 ): Farewell | undefined => {
   const isTold = (row: EndpointRow): boolean => row.status === 'enabled' && row.events.includes('account.security');
   if (!isTold(before) || (after !== null && isTold(after) && after.url === before.url)) return undefined;
-  return { url: before.url, secrets: secretsOf(context, scope, before, context.clock.nowMs()) };
+  const nowMs = context.clock.nowMs();
+  const countedFor = nowMs - before.createdAt.getTime() > dayMs ? before.id : null;
+  return { url: before.url, secrets: secretsOf(context, scope, before, nowMs), countedFor };
 };
 
 export const changeEndpoint =
@@ -129,7 +134,7 @@ export const changeEndpoint =
   };
 
 export const removeEndpoint =
-  (context: Context, id: string): Work<EndpointRow> =>
+  (context: Pick<Context, 'clock' | 'vault'>, id: string): Work<EndpointRow> =>
   async (tx, { scope }) => {
     const row = await readOwn(tx, scope, id);
     if (!(await deleteEndpoint(tx, scope, id))) throw noSuchEndpoint();

@@ -19,7 +19,7 @@ export const makeNotices = async (admin: AdminContext, accountIds: readonly stri
   const make = async (accountId: string, first: number): Promise<void> => {
     const acting = { scope: { accountId, environment: 'production' }, actor: operatorActor, address: null } as const;
     for (let at = first; at < total; at += accountIds.length) {
-      const deed = { action: 'secret.revealed', subject: markOf(at), detail: {} } as const;
+      const deed = { action: 'wallet.set', subject: markOf(at), detail: {} } as const;
       await perform(admin, acting, null, async () => ({ value: null, deed }));
     }
   };
@@ -29,7 +29,7 @@ export const makeNotices = async (admin: AdminContext, accountIds: readonly stri
 const count = async ({ db }: AdminContext, where: string): Promise<number> =>
   (
     await db.query<{ total: number }>(
-      { name: '', text: `select count(*)::int as total from outbox where kind = 'mail' and ${where}` },
+      { name: '', text: `select count(*)::int as total from outbox where kind in ('mail', 'minor_mail') and ${where}` },
       [],
     )
   )[0]!.total;
@@ -41,7 +41,7 @@ export const settleMails = async (
 ): Promise<void> => {
   for (let round = 0; round < rounds; round += 1) {
     await admin.db.script(`update outbox set next_attempt_at = clock_timestamp()
-      where kind = 'mail' and parked_at is null and failures > 0
+      where kind in ('mail', 'minor_mail') and parked_at is null and failures > 0
         and next_attempt_at > clock_timestamp() + interval '3 seconds' and claim = failures`);
     const left = await count(admin, 'parked_at is null');
     if (left === 0) return;
