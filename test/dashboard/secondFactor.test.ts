@@ -37,6 +37,7 @@ test('a password alone proves for the sandbox, not for production', async () => 
     ['PATCH /settings', { body: { lateWindowDays: 8 } }],
     ['POST /settings/callback-secret/reveal', {}],
     ['POST /webhooks', { body: { url: 'https://shop.example/hooks' } }],
+    ['DELETE /webhooks/:id', { params: { id: 'whe_x' } }],
   ];
   for (const [name, sending] of calls) {
     const production = await refusal(person, name, { environment: 'production', ...sending });

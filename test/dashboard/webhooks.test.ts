@@ -92,13 +92,14 @@ describe('an endpoint', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test('is made and sent elsewhere after a proof alone', async () => {
+  test('is made, sent elsewhere and deleted after a proof alone', async () => {
     const { endpoint } = await made();
     const params = { id: endpoint.id };
     await developer.unprove();
     expectError(await create(), 403, 'permission_denied', 'proof');
     const elsewhere = { params, body: { url: `${receiver.url}/elsewhere` } };
     expectError(await developer.call('PATCH /webhooks/:id', elsewhere), 403, 'permission_denied', 'proof');
+    expectError(await developer.call('DELETE /webhooks/:id', { params }), 403, 'permission_denied', 'proof');
     expect((await developer.do('GET /webhooks')).data).toEqual([endpoint]);
     await developer.prove();
     expect((await developer.do('PATCH /webhooks/:id', elsewhere)).url).toBe(`${receiver.url}/elsewhere`);

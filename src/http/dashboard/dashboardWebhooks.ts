@@ -84,8 +84,10 @@ const managing = (context: Context): DashboardRoute[] => [
       endpointObject(await perform(context, actingOf(call), null, changeEndpoint(context, call.params.id!, call.body))),
   }),
   route({
+    // Without a proof, a thief with a session could silence the merchant.
     name: 'DELETE /webhooks/:id',
     action: 'webhooks.manage',
+    stepUp: 'environment',
     async handle(call) {
       await perform(context, actingOf(call), null, removeEndpoint(context, call.params.id!));
       return { done: true } as const;
