@@ -39,6 +39,21 @@ const timeOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} U
 /** One line, whatever people called themselves. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
+const shownName = 40;
+/** More digits than a year or a house number has could be dialled. */
+const mostDigits = 4;
+
+/**
+ * A name in a mail to a stranger, who did not ask for it. Links, addresses and telephone numbers of others come to nothing,
+ * and so do long texts.
+ */
+const harmless = (name: string): string => {
+  const words = name.replaceAll(/[^\p{L}\p{M}\p{N} '&-]+/gu, ' ');
+  const numbered = (words.match(/\p{N}/gu) ?? []).length > mostDigits ? words.replaceAll(/\p{N}+/gu, ' ') : words;
+  const line = numbered.replaceAll(/ +/g, ' ').trim() || '…';
+  return line.length > shownName ? `${line.slice(0, shownName).trim()}…` : line;
+};
+
 const manyChanges =
   'If there are many such changes within an hour, no message is sent about the later ones. The dashboard shows all of them.';
 
@@ -61,9 +76,9 @@ const wordsOf = (notice: MailNotice): Words => {
     case 'invitation': {
       const { accountName, invitedBy, link, expiresAt } = notice;
       return {
-        subject: `Invitation to ${accountName}`,
+        subject: 'Invitation to an account',
         lines: [
-          `${invitedBy} invited you to the account ${accountName}.`,
+          `“${harmless(invitedBy)}” invited you to the account “${harmless(accountName)}”.`,
           `The link works once, until ${timeOf(expiresAt)}. If you do not know the sender, ignore this message.`,
         ],
         link,

@@ -82,6 +82,41 @@ test('a name adds no header, and no markup', async () => {
   expect(message.subject).not.toMatch(/[\r\n]/);
 });
 
+const invitationOf = (accountName: string, invitedBy: string) => {
+  const expiresAt = '2026-01-16T09:30:00.000Z';
+  const link = 'https://pay.shop.example/dashboard/invitation#x';
+  const { subject, text, html } = renderMail({ kind: 'invitation', accountName, invitedBy, link, expiresAt });
+  return { subject, said: text.replace(link, ''), html: html.replaceAll(link, '') };
+};
+
+test('an invitation names who sent it and the account', () => {
+  const { subject, said } = invitationOf('Bäckerei Müller & Söhne 2026', "Ada O'Neil-Smith");
+  expect(said).toContain("“Ada O'Neil-Smith” invited you to the account “Bäckerei Müller & Söhne 2026”.");
+  expect(subject).toBe('Invitation to an account');
+});
+
+test.each([
+  'https://evil.example/prize',
+  'evil.example',
+  'evil。example',
+  'EVIL․example/x?y=z',
+  'mailto:eve@evil.example',
+  '<a href=//evil.example>Win</a>',
+  'evil\u200b.example',
+  'evil.\u00adexample',
+])('a name like %j in an invitation is no link, and leads nobody elsewhere', hostile => {
+  const { subject, said, html } = invitationOf(hostile, hostile);
+  expect(said).not.toMatch(/evil[^\p{L}\p{N} ]+example|:\/\/|@|\/\//iu);
+  expect(html).not.toMatch(/evil[^\p{L}\p{N} ]+example|<a [^>]*evil/iu);
+  expect(subject).not.toContain('evil');
+});
+
+test('names in an invitation are short, and have no telephone number', () => {
+  const { said } = invitationOf(`Win ${'money '.repeat(60)}`, 'Call +1 (800) 555 0100 now');
+  expect(said).toContain('“Call now” invited you');
+  expect(said).toMatch(/account “.{1,41}”\./);
+});
+
 test('the mail with a link says what to do if somebody else asked for it, in the order that works', () => {
   const times = { opensAt: '2026-01-15T09:30:00.000Z', expiresAt: '2026-01-16T09:30:00.000Z' };
   const { text } = renderMail({ kind: 'recovery', link: 'https://shop.example/dashboard/recovery#x', ...times });

@@ -27,8 +27,11 @@ export type AuditRow = {
 
 export type TeamApi = {
   'GET /team': { answer: { members: Member[]; invitations: Invitation[] } };
-  /** The link is shown once. Where e-mail is set up, it is also sent to the invited person. */
-  'POST /team/invitations': { body: { email: string; role: Role }; answer: Invitation & { link: string } };
+  /** The link is shown once. `isMailed`: it is also sent to the invited person. */
+  'POST /team/invitations': {
+    body: { email: string; role: Role };
+    answer: Invitation & { link: string; isMailed: boolean };
+  };
   'DELETE /team/invitations/:id': { answer: { done: true } };
   'PATCH /team/:id': { body: { role: Role }; answer: Member };
   /** The keys that a member made and that still work. */

@@ -8,7 +8,7 @@ import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateToken } from '../../vault/tokens.ts';
 import type { Deed } from '../audit/acting.ts';
-import { secondsToNext, takeMessage } from '../audit/mailBudgets.ts';
+import { takeMessage } from '../audit/mailBudgets.ts';
 import { enqueue } from '../audit/outbox.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
@@ -21,12 +21,6 @@ const maxInvitations = 100;
 
 const noSuchMember = (): FlorinError => new FlorinError('not_found', 'No member of your team has this id.');
 const noSuchInvitation = (): FlorinError => new FlorinError('not_found', 'No open invitation has this id.');
-
-const invitedTooOften = (): FlorinError => {
-  const seconds = secondsToNext('invitation');
-  const message = `Your team has mailed too many invitations. Try again in ${Math.ceil(seconds / 60)} minutes.`;
-  return new FlorinError('rate_limit_exceeded', message, undefined, seconds);
-};
 
 /** Only owners can add, change or remove owners. */
 const refuseOwners = (person: SignedInPerson, ...touched: Role[]): void => {
@@ -60,12 +54,24 @@ const isMember = async (tx: Queryable, accountId: string, email: string): Promis
   return person !== null && (await readMember(tx, accountId, person.id)) !== null;
 };
 
+/** Whether an invitation is mailed. Whoever makes many sends the others' links in another way. */
+const mayMail = async (
+  context: Pick<Context, 'sendMail'>,
+  tx: Queryable,
+  { accountId, personId }: SignedInPerson,
+  email: string,
+): Promise<boolean> =>
+  context.sendMail !== null &&
+  (await takeMessage(tx, 'invitation', accountId)) &&
+  (await takeMessage(tx, 'invitation', personId)) &&
+  (await takeMessage(tx, 'invited', email));
+
 export const invite =
   (
     context: Context,
     person: SignedInPerson,
     given: { email: string; role: Role },
-  ): AccountWork<AccessLink & { email: string; link: string }> =>
+  ): AccountWork<AccessLink & { email: string; link: string; isMailed: boolean }> =>
   async tx => {
     const email = readEmail(given.email);
     const { role } = given;
@@ -81,7 +87,6 @@ export const invite =
     if ((await listInvitations(tx, accountId)).length >= maxInvitations) {
       throw new FlorinError('conflict', `There are ${maxInvitations} open invitations. Withdraw some first.`);
     }
-    if (context.sendMail !== null && !(await takeMessage(tx, 'invitation', accountId))) throw invitedTooOften();
     const { token, hash } = generateToken();
     const { id } = context.ids.next('invitation', context.clock.nowMs());
     const row = await insertAccessLink(tx, {
@@ -95,14 +100,15 @@ export const invite =
       livesSeconds: invitationSeconds,
     });
     const link = `${context.dashboard.url}/dashboard/invitation#${token}`;
-    if (context.sendMail !== null) {
+    const isMailed = await mayMail(context, tx, person, email);
+    if (isMailed) {
       const accountName = (await readAccount(tx, accountId))?.name ?? '';
       const expiresAt = row.expiresAt.toISOString();
       const notice = { kind: 'invitation', accountName, invitedBy: person.name, link, expiresAt } as const;
       await enqueue(context, tx, [{ kind: 'minor_mail', to: email, notice }]);
     }
     return {
-      value: { ...row, email, link },
+      value: { ...row, email, link, isMailed },
       deed: { action: 'invitation.created', subject: id, detail: { email, role } },
       followed,
     };

@@ -85,7 +85,7 @@ export const teamRoutes = (context: Context): DashboardRoute[] => [
     body: body({ email, role }),
     async handle(call) {
       const made = await perform(context, managerOf(call), null, invite(context, call.person, call.body));
-      return { ...invitationObject(made), link: made.link };
+      return { ...invitationObject(made), link: made.link, isMailed: made.isMailed };
     },
   }),
   route({

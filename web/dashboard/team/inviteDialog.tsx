@@ -26,8 +26,9 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       {made ? (
         <>
           <SecretOnce secret={made.link} what="link">
-            {sendsMail ? `This link was also sent to ${made.email}.` : `Send this link to ${made.email}.`} It is shown
-            only now and works once, until <Time at={made.expiresAt} />.
+            {made.isMailed ? `This link was also sent to ${made.email}.` : `Send this link to ${made.email}.`} It is
+            shown only now and works once, until <Time at={made.expiresAt} />.
+            {sendsMail && !made.isMailed && ' Florin did not send it: too many invitations were mailed in one day.'}
           </SecretOnce>
           <Buttons>
             <Button kind="primary" onClick={close}>
