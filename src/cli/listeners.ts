@@ -4,6 +4,7 @@ import { type FlorinError, invalid } from '../core/errors.ts';
 import { createClientAddress } from '../http/edge/clientAddress.ts';
 import { createHostEnvironment, isHostOf } from '../http/edge/hostEnvironment.ts';
 import { createListener, type Listener, type ListenerOptions } from '../http/edge/listener.ts';
+import { createRareWarning } from '../http/edge/rareWarning.ts';
 import { refuseRequest } from '../http/edge/refusal.ts';
 import type { Incoming } from '../http/edge/server.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -30,11 +31,15 @@ export const listen = async (
   const listeners: Listener[] = [];
   const clientAddress = createClientAddress(config.trustedProxies);
   // A trusted proxy may use plain HTTP to us if its client used HTTPS.
+  const warnUnknown = createRareWarning(options.log, 'a request named a host that is not here and was refused');
   const servePlain = (request: Incoming) => clientAddress(request).proto === 'https';
   const bind = async (port: number, aimOf: Aim): Promise<number> => {
     const tagged: RequestListener = (request, response) => {
       const aim = aimOf(request);
-      if (aim === null) return refuseRequest(request, response, unknownHost(), options.requestId());
+      if (aim === null) {
+        warnUnknown({ address: request.socket.remoteAddress });
+        return refuseRequest(request, response, unknownHost(), options.requestId());
+      }
       const aimed: Incoming = request;
       aimed.environment = aim.environment;
       aimed.isForDashboard = aim.isForDashboard;

@@ -47,6 +47,58 @@ describe('a client that sends a byte now and then is cut off', () => {
   });
 });
 
+describe('what the listener ends by itself is in the log, once a minute', () => {
+  const logged = () => {
+    const lines: object[] = [];
+    const log = { ...silentLog, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
+    return { lines, options: { log } };
+  };
+  const slow = { address: '127.0.0.1', times: 1, message: 'a client was too slow and was disconnected' };
+  const refused = { address: '127.0.0.1', times: 1, message: 'a request was refused before it had a route' };
+
+  test('a connection that says nothing, and no second line for the next', async () => {
+    const { lines, options } = logged();
+    const port = await listen(echo, { peekTimeoutMs: 50 }, ['127.0.0.1'], options);
+    for (let n = 0; n < 3; n++) await readAll(await openPlain(port));
+    expect(lines).toEqual([{ ...slow, step: 'first byte' }]);
+  });
+
+  test('a slow handshake', async () => {
+    const { lines, options } = logged();
+    const port = await listen(echo, { handshakeTimeoutMs: 50 }, ['127.0.0.1'], options);
+    const client = await openPlain(port);
+    client.write(Buffer.of(0x16));
+    await readAll(client);
+    expect(lines).toEqual([{ ...slow, step: 'handshake' }]);
+  });
+
+  test.each(['plain', 'encrypted'])('a slow request (%s)', async kind => {
+    const { lines, options } = logged();
+    const port = await listen(echo, { headersTimeoutMs: 50, requestTimeoutMs: 60 }, ['127.0.0.1'], options);
+    const client = await (kind === 'plain' ? openPlain(port) : openTls(port));
+    client.write('GET / HTTP/1.1\r\nHost: ');
+    await readAll(client);
+    expect(lines).toEqual([{ ...slow, step: 'request' }]);
+  });
+
+  test.each([
+    ['plain', get, 'https_required'],
+    ['plain', 'nonsense\r\n\r\n', 'malformed'],
+    ['encrypted', 'nonsense\r\n\r\n', 'malformed'],
+    ['encrypted', 'GET / HTTP/1.1\r\n\r\n', 'malformed'],
+    ['encrypted', get.repeat(200), 'too many requests at a time'],
+  ])('a request that is not served (%s, %j: %s)', async (kind, bytes, reason) => {
+    const { lines, options } = logged();
+    const port = await listen(echo, {}, ['127.0.0.1'], options);
+    const client = await (kind === 'plain' ? openPlain(port) : openTls(port));
+    const ended = readAll(client);
+    client.write(bytes);
+    await eventually(() => expect(lines).toEqual([{ ...refused, reason }]));
+    client.destroy();
+    await ended;
+  });
+});
+
 test('a connection has eight requests at a time, and ends with the ninth', async () => {
   const port = await listen();
   const requests = (count: number): string =>

@@ -4,6 +4,7 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 import type { Log } from '../../core/log.ts';
 import { endsOf } from './connectionCap.ts';
 import { defaultListenerLimits, type ListenerLimits } from './listenerLimits.ts';
+import { createListenerWarnings } from './listenerWarnings.ts';
 import { listenOnAll } from './listenOnAll.ts';
 import { createPlainServer } from './plainServer.ts';
 import { createRareWarning } from './rareWarning.ts';
@@ -41,8 +42,9 @@ const stallLooks = 6;
 export const createListener = (options: ListenerOptions): Listener => {
   const { log, admit = () => true, servePlain = () => false } = options;
   const limits = { ...defaultListenerLimits, ...options.limits };
-  const secure = createSecureServer({ ...options, limits });
-  const plain = createPlainServer({ ...options, limits, servePlain });
+  const warnings = createListenerWarnings(log);
+  const secure = createSecureServer({ ...options, limits, warnings });
+  const plain = createPlainServer({ ...options, limits, servePlain, warnings });
   // These servers never listen themselves. This event starts their timeouts and connection lists.
   for (const { server } of [secure, plain]) server.emit('listening');
 
@@ -66,7 +68,11 @@ export const createListener = (options: ListenerOptions): Listener => {
       silentSockets.delete(socket);
       if (handshakes.get(ends) === socket) handshakes.delete(ends);
     });
-    peek(socket, limits.peekTimeoutMs, firstByte => {
+    const giveUp = (): void => {
+      warnings.slow(socket, 'first byte');
+      socket.destroy();
+    };
+    peek(socket, { timeoutMs: limits.peekTimeoutMs, giveUp }, firstByte => {
       silentSockets.delete(socket);
       const isTls = firstByte === tlsHandshakeByte;
       if (isTls) handshakes.set(ends, socket);
@@ -101,8 +107,12 @@ export const createListener = (options: ListenerOptions): Listener => {
   };
 };
 
-const peek = (socket: Socket, timeoutMs: number, handOver: (firstByte: number) => void): void => {
-  const timer = setTimeout(() => socket.destroy(), timeoutMs);
+const peek = (
+  socket: Socket,
+  { timeoutMs, giveUp }: { readonly timeoutMs: number; readonly giveUp: () => void },
+  handOver: (firstByte: number) => void,
+): void => {
+  const timer = setTimeout(giveUp, timeoutMs);
   // Stays after the handover. An error also closes the socket, and the close event is enough.
   socket.on('error', () => {});
   socket.once('close', () => clearTimeout(timer));

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Duplex } from 'node:stream';
 import { FlorinError, invalid } from '../../core/errors.ts';
 import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
+import type { ListenerWarnings } from './listenerWarnings.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 import { complain } from './secureServer.ts';
 
@@ -17,18 +18,22 @@ type PlainServerOptions = {
   readonly handler: RequestListener;
   /** True if a trusted proxy terminated TLS for the request. */
   readonly servePlain: (request: IncomingMessage) => boolean;
+  readonly warnings: ListenerWarnings;
 };
 
 const httpsRequired = (): FlorinError =>
   new FlorinError('https_required', 'Use HTTPS. The request was not executed. If it contained a key, replace the key.');
 
 /** Rejects requests without TLS before reading their bodies, except those that `servePlain` allows. */
-export const createPlainServer = ({ limits, requestId, handler, servePlain }: PlainServerOptions): PlainServer => {
+export const createPlainServer = (options: PlainServerOptions): PlainServer => {
+  const { limits, requestId, handler, servePlain, warnings } = options;
   const server = createServer(httpOptions(limits));
   const { track, isServing, finish } = trackServed(server);
 
-  const refuse = (request: IncomingMessage, response: ServerResponse, error = httpsRequired()): void =>
+  const refuse = (request: IncomingMessage, response: ServerResponse, error = httpsRequired()): void => {
+    warnings.refused(request.socket, error.code);
     refuseRequest(request, response, error, requestId());
+  };
   const serve: RequestListener = (request, response) => {
     const complaint = complain(request);
     if (complaint !== null) return refuse(request, response, invalid(undefined, complaint));
@@ -50,6 +55,8 @@ export const createPlainServer = ({ limits, requestId, handler, servePlain }: Pl
     if (refused.has(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable || isServing(socket)) return void socket.destroy();
     refused.add(socket);
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') warnings.slow(socket, 'request');
+    else warnings.refused(socket, 'malformed');
     refuseSocket(socket, invalid(undefined, 'This is neither TLS nor a well-formed HTTP request.'), requestId());
   });
   return { server, finish };

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { invalid } from '../../core/errors.ts';
 import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
+import type { ListenerWarnings } from './listenerWarnings.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 
 export type SecureServer = {
@@ -17,12 +18,14 @@ type SecureServerOptions = {
   readonly handler: RequestListener;
   readonly limits: ListenerLimits;
   readonly requestId: () => string;
+  readonly warnings: ListenerWarnings;
 };
 
 type Connection = { readonly running: Set<ServerResponse>; condemned: boolean };
 
 /** The HTTPS server. It rejects malformed requests itself, with the same error format as the API. */
-export const createSecureServer = ({ tls, handler, limits, requestId }: SecureServerOptions): SecureServer => {
+export const createSecureServer = (options: SecureServerOptions): SecureServer => {
+  const { tls, handler, limits, requestId, warnings } = options;
   const server = configureServer(tls, limits);
   const connections = new Map<Duplex, Connection>();
   let finishing = false;
@@ -38,6 +41,7 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     const connection = connections.get(request.socket);
     if (connection === undefined) return true;
     if (connection.running.size >= limits.pipelinedRequests) {
+      if (!connection.condemned) warnings.refused(request.socket, 'too many requests at a time');
       connection.condemned = true;
       request.socket.destroy();
     }
@@ -53,23 +57,29 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     return true;
   };
 
+  const refuse = (request: IncomingMessage, response: ServerResponse, message: string): void => {
+    warnings.refused(request.socket, 'malformed');
+    refuseRequest(request, response, invalid(undefined, message), requestId());
+  };
+
   server.on('request', (request, response) => {
     if (!track(request, response)) return;
     const complaint = complain(request);
     if (complaint === null) handler(request, response);
-    else refuseRequest(request, response, invalid(undefined, complaint), requestId());
+    else refuse(request, response, complaint);
   });
   server.on('checkExpectation', (request, response) => {
     if (!track(request, response)) return;
-    const error = invalid(undefined, 'The only supported expectation is 100-continue.');
-    refuseRequest(request, response, error, requestId());
+    refuse(request, response, 'The only supported expectation is 100-continue.');
   });
 
   /** The error must not be written into the response to an earlier request, or be mistaken for it. */
-  const giveUpOn = (socket: Duplex, message: string): void => {
+  const giveUpOn = (socket: Duplex, message: string, slowIn: 'handshake' | 'request' | null = null): void => {
     const connection = connections.get(socket);
     // After a parse error, each further chunk raises this event again. Returning discards the chunk.
     if (connection?.condemned) return;
+    if (slowIn === null) warnings.refused(socket, 'malformed');
+    else warnings.slow(socket, slowIn);
     if (connection === undefined || !socket.writable) return void socket.destroy();
     connection.condemned = true;
     const running = [...connection.running];
@@ -83,7 +93,12 @@ export const createSecureServer = ({ tls, handler, limits, requestId }: SecureSe
     // Browsers open connections in advance. They would take an error here as the response to their first request.
     const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as TLSSocket).bytesRead === 0;
     if (isUnused || error.code === 'ECONNRESET') socket.destroy();
-    else giveUpOn(socket, complaintByCode[error.code ?? ''] ?? 'The request is not well-formed HTTP.');
+    else
+      giveUpOn(
+        socket,
+        complaintByCode[error.code ?? ''] ?? 'The request is not well-formed HTTP.',
+        slowSteps[error.code ?? ''],
+      );
   });
 
   return {
@@ -125,6 +140,11 @@ const configureServer = (tls: SecureServerOptions['tls'], limits: ListenerLimits
 const complaintByCode: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+};
+
+const slowSteps: Readonly<Record<string, 'handshake' | 'request'>> = {
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'handshake',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request',
 };
 
 /** Counts in the raw headers: the parsed headers keep only one Host, and `headersDistinct` is expensive. */
