@@ -5,18 +5,19 @@ import { parseArgs } from 'node:util';
 import { openAdmin, openStorage, probeConnection } from '../../src/cli/compose.ts';
 import { loadConfig } from '../../src/cli/config.ts';
 import { startFlorin } from '../../src/cli/florin.ts';
-import { type Log, silentLog } from '../../src/core/log.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { createAccount } from '../../src/engine/access/accounts.ts';
 import { addPerson } from '../../src/engine/access/people.ts';
 import { sealRegister } from '../../src/engine/audit/register.ts';
 import { type PostgresConnection, startPostgres } from '../../src/local/postgres/startPostgres.ts';
+import { openRealLog } from '../mail/realLog.ts';
 import { startSmtpReceiver } from '../mail/smtpReceiver.ts';
 import { createRandom } from './fuzz/random.ts';
 import { faultyMoods, mailFaults, makeNotices, settleMails } from './mailFaults/mailFaultRun.ts';
 
-const help = `Sends security notices through a mail server on loopback that drops connections, delays, answers 4xx and 5xx, and
-closes in the middle of a mail. In the end every notice must have arrived at least once, or be parked because the server refused
-it for good, and the log must contain no e-mail address.
+const help = `Sends security notices through a mail server on loopback that drops connections, falls silent until the
+sender gives up, answers seconds late, answers 4xx and 5xx, and closes in the middle of a mail. In the end every notice must have arrived at least once, or be parked because the server refused
+it for good, and the log file must contain no e-mail address.
 
   --notices N  default 10000
   --faults X   share of mails that something goes wrong with, default 0.4
@@ -34,6 +35,8 @@ const { values } = parseArgs({
 const [notices, faults, seed] = [values.notices, values.faults, values.seed].map(Number) as [number, number, number];
 
 const accounts = 10;
+/** Within the 20 s after which the sender gives up. */
+const lateMs = 5_000;
 /** Half an hour. */
 const settling = { rounds: 1_800, intervalMs: 1_000 };
 
@@ -49,9 +52,8 @@ const run = async (room: string): Promise<string[]> => {
   started.defer(receiver.close);
   const random = createRandom(`mails ${seed}`);
   receiver.mood = faultyMoods(faults, () => random.next());
-  const lines: string[] = [];
-  const write: Log['warn'] = (fields, message) => void lines.push(`${JSON.stringify(fields)} ${message}`);
-  const log: Log = { debug: write, info: write, warn: write, error: write };
+  receiver.lateMs = lateMs;
+  const log = openRealLog(join(room, 'florin.log'));
   const env = {
     DATABASE_URL: urlOf(database.service),
     FLORIN_MIGRATE_DATABASE_URL: urlOf(database.owner),
@@ -61,7 +63,7 @@ const run = async (room: string): Promise<string[]> => {
     FLORIN_MAIL_FROM: 'florin@shop.example',
   };
   const config = await loadConfig({ env, cwd: room });
-  const florin = await startFlorin(config, log, () => {});
+  const florin = await startFlorin(config, log.log);
   started.defer(florin.stop);
   const storage = await openStorage(config, silentLog);
   started.defer(() => storage.stop());
@@ -88,7 +90,7 @@ const run = async (room: string): Promise<string[]> => {
       console.log(`${left} notices are left`);
     },
   });
-  const problems = await mailFaults(admin, receiver, { total: notices, log: lines.join('\n'), addresses });
+  const problems = await mailFaults(admin, receiver, { total: notices, log: await log.text(), addresses });
   console.log(`${receiver.kept.length} mails were kept, ${receiver.refused.length} refused for good`);
   return problems;
 };

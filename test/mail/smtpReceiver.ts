@@ -2,16 +2,18 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
 /** What the server does with the mail of a connection. */
-export type SmtpMood =
-  | 'accept'
-  | 'busy'
-  | 'refuse'
-  | 'refuse person'
-  | 'drop'
-  | 'drop in data'
-  | 'drop after data'
-  | 'late'
-  | 'silent';
+export const smtpMoods = [
+  'accept',
+  'busy',
+  'refuse',
+  'refuse person',
+  'drop',
+  'drop in data',
+  'drop after data',
+  'late',
+  'silent',
+] as const;
+export type SmtpMood = (typeof smtpMoods)[number];
 
 export type ReceivedMail = { readonly from: string; readonly to: readonly string[]; readonly source: string };
 
@@ -27,6 +29,8 @@ export type SmtpReceiver = {
   readonly logins: string[];
   /** Asked before each mail. */
   mood: () => SmtpMood;
+  /** How late the server is in the mood `late`. */
+  lateMs: number;
   /** Connections. */
   open(): number;
   /** Ends all connections. */
@@ -44,8 +48,6 @@ export type SmtpSecurity = {
 type Dialogue = { mood: SmtpMood; from: string; to: string[]; isData: boolean; rest: string };
 
 const addressIn = (line: string): string => /<([^>]*)>/.exec(line)?.[1] ?? '';
-
-const lateMs = 30;
 
 /** `name:password` of an AUTH PLAIN command. */
 const loginIn = (line: string): string =>
@@ -107,7 +109,7 @@ export const startSmtpReceiver = async (security: SmtpSecurity | null = null): P
     }
     keep(dialogue, source);
     if (mood === 'drop after data') return socket.destroy();
-    if (mood === 'late') return setTimeout(() => socket.write('250 kept\r\n'), lateMs);
+    if (mood === 'late') return setTimeout(() => socket.write('250 kept\r\n'), receiver.lateMs);
     return socket.write('250 kept\r\n');
   };
 
@@ -149,6 +151,7 @@ export const startSmtpReceiver = async (security: SmtpSecurity | null = null): P
     said: [],
     logins: [],
     mood: () => 'accept',
+    lateMs: 30,
     open: () => sockets.size,
     hangUp() {
       for (const socket of sockets) socket.destroy();

@@ -5,10 +5,20 @@ import { perform } from '../../../src/engine/perform.ts';
 import type { SmtpMood, SmtpReceiver } from '../../mail/smtpReceiver.ts';
 
 const faults: readonly SmtpMood[] = ['busy', 'refuse', 'drop', 'drop in data', 'drop after data', 'late'];
+/** Of the faults. The client waits for 20 s each time. */
+const silentShare = 0.02;
 
-/** A mood for each mail: `share` of them are faulty. `random` is in [0, 1). */
-export const faultyMoods = (share: number, random: () => number) => (): SmtpMood =>
-  random() < share ? faults[Math.floor(random() * faults.length)]! : 'accept';
+/**
+ * A mood for each mail: `share` of them are faulty, and the first two faults are a silent server and a late one. `random`
+ * is in [0, 1).
+ */
+export const faultyMoods = (share: number, random: () => number): (() => SmtpMood) => {
+  const first: SmtpMood[] = ['silent', 'late'];
+  return () => {
+    if (random() >= share) return 'accept';
+    return first.shift() ?? (random() < silentShare ? 'silent' : faults[Math.floor(random() * faults.length)]!);
+  };
+};
 
 const markOf = (at: number): string => `notice-${at}-end`;
 const marksIn = (sources: readonly string[]): Set<string> =>
