@@ -231,6 +231,7 @@ describe('the listener', () => {
     const answer = await askMetrics(scene.florin);
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
     expect(parseExposition(answer.text).length).toBeGreaterThan(10);
     const head = await askMetrics(scene.florin, '/metrics', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
@@ -240,6 +241,7 @@ describe('the listener', () => {
   test.each(['/', '/metrics/', '/v1/payments', '/healthz', '/dashboard', '//metrics'])('refuses %s', async path => {
     const answer = await askMetrics(scene.florin, path);
     expect([answer.status, answer.text]).toEqual([404, 'There is only /metrics here.\n']);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
   test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('refuses %s', async method => {

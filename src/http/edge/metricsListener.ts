@@ -19,7 +19,12 @@ export type MetricsListenerOptions = {
 const mostConnections = 32;
 
 const refuse = (response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void => {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close', ...headers });
+  const usual = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+    Connection: 'close',
+  };
+  response.writeHead(status, { ...usual, ...headers });
   response.end(`${text}\n`);
 };
 
