@@ -177,7 +177,7 @@ export const settings = {
   backupLogSeconds: setting({
     variable: 'FLORIN_BACKUP_LOG_SECONDS',
     fallback: '60',
-    help: 'At most so many seconds are lost with the disk: between these backups the log of the database is archived beside them. 0 archives no log.',
+    help: 'How often the log of the database is archived beside the backups, in seconds. If the disk is lost, at most the changes of this time are lost. 0 archives no log.',
     parse: parseNumber(0, 3_600, 'number of seconds'),
   }),
   roles: setting({

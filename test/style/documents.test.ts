@@ -37,9 +37,26 @@ const filesNamedIn = (file: SourceFile): string[] =>
     ...proseOf(file).matchAll(/`((?:src|web|test|contracts|bench|core|chains|engine|storage|http|workers)\/[\w./]+)`/g),
   ].map(([, name]) => name!);
 
+/** Each table of a page: its rows, without the line under the heading. */
+const tablesIn = (file: SourceFile): string[][] =>
+  [...proseOf(file).matchAll(/(?:^\|.*\n?)+/gm)].map(([table]) => table.trimEnd().split('\n'));
+
+/** The first cell. One without text is that of a heading, or of a group of rows. */
+const nameOf = (row: string): string => row.split(' | ')[0]!.replace(/^\|\s*/, '');
+
 describe.each(documents.map(file => [file.path, file] as const))('%s', (_, file) => {
   test('links to files and headings that exist', () => {
     expect(linksIn(file).filter(link => brokenLink(file, link))).toEqual([]);
+  });
+
+  test('has tables with a heading, and no row twice', () => {
+    const tables = tablesIn(file);
+    expect(tables.filter(([, line]) => !/^\|[\s:|-]+$/.test(line ?? '')).map(([first]) => first)).toEqual([]);
+    const twice = tables.flatMap(([, , ...rows]) => {
+      const names = rows.map(nameOf).filter(name => name.startsWith('`npx ') || name.startsWith('`npm '));
+      return names.filter((name, at) => names.indexOf(name) !== at);
+    });
+    expect(twice).toEqual([]);
   });
 
   test('names files that exist', () => {

@@ -44,7 +44,7 @@ const Setup = (): ReactElement => {
               name="email"
               type="email"
               autoComplete="username"
-              hint="You use it to sign in. Florin does not send email."
+              hint="You use it to sign in. If Florin can send email, security notices go to this address."
               required
             />
             <NewSignIn />
