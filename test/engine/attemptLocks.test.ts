@@ -46,3 +46,16 @@ test.each(['ann', 'bob', 'cid', 'dan'])('a right or undone try of %s locks its r
     await ended;
   }
 });
+
+test('a try that waits for a right one, which deletes its row, counts as the first', async () => {
+  const origin = { email: 'eve@example.com', addressKey: '192.0.2.2', deviceId: null };
+  const right = await beginSignIn(florin.admin, origin);
+  let next: Promise<Attempt> | undefined;
+  await florin.admin.db.transaction(async tx => {
+    await lock(tx, await subjectsOf());
+    next = beginSignIn(florin.admin, origin);
+    await eventually(async () => expect(await tx.query({ name: '', text: waiting }, [])).toHaveLength(1));
+    await right.markCorrect(tx);
+  });
+  expect((await next)?.failures).toBe(1);
+});

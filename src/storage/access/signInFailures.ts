@@ -38,15 +38,12 @@ const takeStatement = {
       failures = case when f.failed_at < clock_timestamp() - ${forgottenAfter} then 1 else f.failures + 1 end
     where subject = any($1) returning subject, failures`,
 };
-const makeStatement = {
-  name: 'failures-make',
-  text: `insert into sign_in_failures (subject, failures, failed_at)
+// One statement makes the rows and locks those that exist: the end of another attempt may delete a row between two.
+const lockStatement = {
+  name: 'failures-lock',
+  text: `insert into sign_in_failures as f (subject, failures, failed_at)
       select subject, 0, clock_timestamp() from unnest($1::bytea[]) as t(subject) order by subject
-    on conflict (subject) do nothing`,
-};
-const readStatement = {
-  name: 'failures-read',
-  text: `select subject, failures, failed_at as "failedAt" from sign_in_failures where subject = any($1) order by subject for update`,
+    on conflict (subject) do update set failures = f.failures returning subject, failures, failed_at as "failedAt"`,
 };
 
 /**
@@ -65,8 +62,7 @@ export const takeGuesses = async (
   const refusedFor = await lockedFor();
   if (refusedFor) return { locked: Math.max(1, refusedFor) };
   // The row must exist to be locked: otherwise concurrent first guesses would each find none.
-  await tx.query(makeStatement, [subjects]);
-  const before = await tx.query<{ subject: Buffer; failures: number; failedAt: Date }>(readStatement, [subjects]);
+  const before = await tx.query<{ subject: Buffer; failures: number; failedAt: Date }>(lockStatement, [subjects]);
   const seconds = await lockedFor();
   if (seconds) return { locked: Math.max(1, seconds) };
   const rows = await tx.query<{ subject: Buffer; failures: number }>(takeStatement, [subjects]);
