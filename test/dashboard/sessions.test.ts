@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/engine/access/sessions.ts';
 import { purgeSignIns } from '../../src/storage/access/signInFailures.ts';
+import { expectError } from '../api/paymentCalls.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import { addTotp } from '../support/secondFactor.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -50,6 +52,30 @@ test('all others can be ended at once', async () => {
   await person.do('POST /me/sessions/end-others');
   expect(await Promise.all(others.map(isIn))).toEqual([false, false]);
   expect(await isIn(person)).toBe(true);
+});
+
+test('a session ends a later one that had a second factor only with one of its own', async () => {
+  const person = await dashboard.newPerson('owner');
+  await person.do('POST /prove', { body: { password: testPassword } });
+  const { recoveryCodes, next } = await addTotp(person);
+  const proof = { email: person.email, password: testPassword };
+  const owner = dashboard.stranger();
+  await owner.do('POST /sign-in', { body: { ...proof, code: recoveryCodes[0]! } });
+  const [id, own] = [await idOf(owner), await idOf(person)];
+  await dashboard.scene.admin.db.script(`update sessions set strongly_proven_until = now() - interval '1 hour'
+    where id = '${id}'`);
+  expectError(await person.call('POST /me/sessions/end-others'), 403, 'permission_denied', 'secondFactor');
+  const one = { params: { id } };
+  expectError(await person.call('DELETE /me/sessions/:id', one), 403, 'permission_denied', 'secondFactor');
+  expect(await isIn(owner)).toBe(true);
+  await person.do('POST /prove', { body: { password: testPassword, code: next } });
+  await person.do('POST /me/sessions/end-others');
+  expect(await isIn(owner), 'with a fresh proof').toBe(false);
+  await person.unprove();
+  await owner.do('POST /sign-in', { body: { ...proof, code: recoveryCodes[1]! } });
+  await owner.unprove();
+  await owner.do('DELETE /me/sessions/:id', { params: { id: own } });
+  expect(await isIn(person), 'an earlier one').toBe(false);
 });
 
 test('a person has fifty sessions at most: the one unused the longest makes room', async () => {

@@ -3,11 +3,13 @@ import { type Action, mayDo, type Role } from '../../core/access/rights.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { shareRole } from '../../storage/access/memberships.ts';
+import { lockPerson } from '../../storage/access/people.ts';
 import {
   endSession,
   endSessions,
   findSession,
   insertSession,
+  isLaterProven,
   listSessions,
   proveSession,
   readSessionRole,
@@ -117,11 +119,24 @@ export const markProven = async (
 export const listOwnSessions = (context: Pick<Context, 'db'>, person: SignedInPerson): Promise<SessionRow[]> =>
   listSessions(context.db, person.personId, idleSeconds);
 
+/**
+ * A thief's session must not end the sessions that its owner opens with a passkey or a code. With a proof of its own it
+ * may. `id` is null for all sessions but this one. The lock makes a sign-in beside it come before or after.
+ */
+const refuseLaterProven = async (tx: Queryable, person: SignedInPerson, id: string | null): Promise<void> => {
+  if (person.stronglyProvenUntil) return;
+  await lockPerson(tx, person.personId);
+  if (!(await isLaterProven(tx, person, id))) return;
+  const message = 'A newer session was opened with a second factor. To end it, confirm your identity with yours.';
+  throw new FlorinError('permission_denied', message, 'secondFactor');
+};
+
 /** Ends a session of the person's own, in whichever account it is open. */
 export const endOwnSession =
   (person: SignedInPerson, id: string): AccountWork<null> =>
   async tx => {
     const isThis = id === person.sessionId;
+    if (!isThis) await refuseLaterProven(tx, person, id);
     if (!(await endSession(tx, person.personId, id, isThis ? 'signed_out' : 'ended'))) throw noSuchSession();
     const action = isThis ? 'session.signed_out' : 'session.ended';
     return { value: null, deed: { action, subject: id, detail: {} } };
@@ -136,8 +151,10 @@ export const endReplacedSession =
   };
 
 export const endOtherSessions =
-  ({ personId, sessionId }: SignedInPerson): AccountWork<null> =>
+  (person: SignedInPerson): AccountWork<null> =>
   async tx => {
+    const { personId, sessionId } = person;
+    await refuseLaterProven(tx, person, null);
     const sessions = await endSessions(tx, personId, 'ended', { keptId: sessionId });
     return { value: null, deed: { action: 'session.others_ended', subject: personId, detail: { sessions } } };
   };

@@ -207,6 +207,19 @@ export const switchSession = async (
   accountId: string,
 ): Promise<boolean> => (await tx.query(switchStatement, [session.personId, session.sessionId, accountId])).length > 0;
 
+const laterStatement = {
+  name: 'session-later-proven',
+  text: `select from sessions s join sessions mine on mine.person_id = s.person_id and mine.id = $2
+    where s.person_id = $1 and s.created_at > mine.created_at and s.strongly_proven_until is not null
+      and s.expires_at > clock_timestamp() and ($3::text is null or s.id = $3) limit 1`,
+};
+/** Whether a session, or any if `id` is null, is later than this one and had a proof by a passkey or a code. */
+export const isLaterProven = async (
+  tx: Queryable,
+  session: { personId: string; sessionId: string },
+  id: string | null,
+): Promise<boolean> => (await tx.query(laterStatement, [session.personId, session.sessionId, id])).length > 0;
+
 const endingOne = ending('session-end', 's.id = $2', '$3');
 export const endSession = async (tx: Queryable, personId: string, id: string, reason: EndReason): Promise<boolean> =>
   (await end(tx, endingOne, [personId, id], reason)) > 0;
