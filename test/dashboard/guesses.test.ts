@@ -3,6 +3,7 @@ import { silentLog } from '../../src/core/log.ts';
 import { ceilings, drainPerMinute, manyAddresses } from '../../src/engine/access/lockOut.ts';
 import { purgeSignIns } from '../../src/storage/access/signInFailures.ts';
 import { type DashboardClient, startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import { addTotp } from '../support/secondFactor.ts';
 import { eventually } from '../support/until.ts';
 
 let dashboard: TestDashboard;
@@ -22,11 +23,11 @@ const newPlace = (): string => {
   return `100.${64 + (places >> 8)}.${places & 255}.7`;
 };
 
-type From = { readonly place?: string; readonly device?: string };
+type From = { readonly place?: string; readonly device?: string; readonly code?: string };
 
-const guess = (email: string, password: string, { place = newPlace(), device }: From = {}) =>
+const guess = (email: string, password: string, { place = newPlace(), device, code }: From = {}) =>
   dashboard.stranger().call('POST /sign-in', {
-    body: { email, password },
+    body: { email, password, ...(code === undefined ? {} : { code }) },
     headers: {
       'x-forwarded-for': place,
       'x-forwarded-proto': 'https',
@@ -192,4 +193,38 @@ test('guesses from many addresses are audited and logged once, until they have e
   for (let i = 0; i < manyAddresses; i++) await guessWrong(person.email);
   await eventually(async () => expect(await noticed(person)).toHaveLength(2));
   expect(warned(person)).toHaveLength(2);
+});
+
+test('codes beside the right password count for the person, whatever the address, and not as wrong passwords', async () => {
+  const person = await dashboard.newPerson('viewer');
+  const device = await knownDevice(person);
+  await person.prove();
+  const { recoveryCodes } = await addTotp(person);
+  const [first, second] = recoveryCodes as [string, string];
+  const tryCode = async (code: string, from: From = {}) => guess(person.email, testPassword, { ...from, code });
+  const place = newPlace();
+  for (let i = 0; i < 10; i++) {
+    expect((await tryCode('nonsense', i < 6 ? { place } : {})).json.error).toMatchObject({ param: 'code' });
+  }
+  expect(await triesOf(person)).toBe(0);
+  const refused = await tryCode(first);
+  expect(refused.status, 'the right one, too').toBe(429);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
+  expect((await tryCode(first, { device })).status, 'a known device').toBe(200);
+  await eventually(async () => {
+    const rows = await dashboard.scene.admin.db.query({
+      name: '',
+      text: `select from audit_log where action = 'person.locked_out' and subject = '${person.personId}'
+        and detail ->> 'what' = 'code'`,
+    });
+    expect(rows).toHaveLength(1);
+  });
+  const passHour = () => sql(`update sign_in_failures set failed_at = failed_at - interval '1 hour'`);
+  await passHour();
+  expect((await tryCode('nonsense')).status, 'one an hour').toBe(401);
+  expect((await tryCode(second)).status).toBe(429);
+  await passHour();
+  expect((await tryCode(second)).status).toBe(200);
+  expect((await tryCode('nonsense')).status, 'a right code gives no new tries').toBe(401);
+  expect((await tryCode('nonsense')).status).toBe(429);
 });

@@ -14,11 +14,13 @@ import type { Context } from '../context.ts';
 
 const hourSeconds = 3_600;
 /** Sign-ins of one person from one address or one known device, or proofs of one person. */
-const ownLimit = { free: 5, mostSeconds: hourSeconds } as const;
+const ownLimit = { free: 5, firstSeconds: 15, mostSeconds: hourSeconds } as const;
 /** Sign-ins from one address, which several people may share. */
-const addressLimit = { free: 20, mostSeconds: hourSeconds } as const;
+const addressLimit = { free: 20, firstSeconds: 15, mostSeconds: hourSeconds } as const;
 /** Sign-ins of one person from a block of addresses. Many people may share it, so the wait stays short. */
-const blockLimit = { free: 1_000, mostSeconds: 60 } as const;
+const blockLimit = { free: 1_000, firstSeconds: 15, mostSeconds: 60 } as const;
+/** Codes for one person beside the right password, from all unknown devices together. A code has six digits only. */
+const codeLimit = { free: 10, firstSeconds: hourSeconds, mostSeconds: hourSeconds } as const;
 
 /**
  * How many tries at one person from unknown devices may stand in the budget, by how often the address failed before.
@@ -52,6 +54,14 @@ const locked = (seconds: number): FlorinError =>
   new FlorinError(
     'rate_limit_exceeded',
     `Too many wrong tries. Try again in ${seconds} s, or sign in with a passkey.`,
+    undefined,
+    seconds,
+  );
+
+const codesLocked = (seconds: number): FlorinError =>
+  new FlorinError(
+    'rate_limit_exceeded',
+    `Too many wrong codes. Try again in ${seconds} s, use a passkey, or sign in with a browser that you signed in with before.`,
     undefined,
     seconds,
   );
@@ -155,6 +165,18 @@ export const beginSignIn = (
   deviceId === null
     ? beginUnknown(context, { email, addressKey })
     : beginAlone(context, subjectOf('email and device', email, deviceId));
+
+/**
+ * A code from a device that the person never used, beside the right password. A right one takes only itself back: it must
+ * not give new tries to somebody else who has the password.
+ */
+export const beginCode = async ({ db }: Pick<Context, 'db'>, { id }: { readonly id: string }): Promise<Attempt> => {
+  const own = { subject: subjectOf('code', id), ...codeLimit };
+  const taken = await db.transaction(tx => take(tx, [own], codesLocked));
+  const { failures } = takenOf(taken, own);
+  const undo: Attempt['undo'] = tx => undoAll(tx, taken);
+  return { failures, isPastFree: failures >= own.free, rank: 'known', unnoticed: null, markCorrect: undo, undo };
+};
 
 /** Counted whether or not the address has a sign-in. */
 export const beginRecovery = async (

@@ -8,7 +8,7 @@ import { type Deed, memberActing } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import { type Done, perform } from '../perform.ts';
 import { knownDeviceOf } from './knownDevices.ts';
-import { type Attempt, beginProof, beginSignIn } from './lockOut.ts';
+import { type Attempt, beginCode, beginProof, beginSignIn } from './lockOut.ts';
 import { acceptPasskey, bearerOf, passkeyRefused, spendForPasskey } from './passkeys.ts';
 import { checkPassword } from './people.ts';
 import { recordFailure } from './recordFailure.ts';
@@ -104,6 +104,16 @@ const judgeCode = async (
   return kind;
 };
 
+/** Counts a code from an unknown device by itself. The password was right, so its try does not count. */
+const countCode = async (context: Context, password: Attempt, person: PersonRow): Promise<Attempt> => {
+  try {
+    return await beginCode(context, person);
+  } catch (error) {
+    await context.db.transaction(tx => password.undo(tx));
+    throw error;
+  }
+};
+
 const proofs = {
   password: { method: 'password', isStrong: false },
   totp: { method: 'password and code', isStrong: true },
@@ -142,6 +152,7 @@ export const proveByPassword = async <T>(
   }
   const accountId = await accountOf(found);
   const acting = memberActing({ ...found, accountId, personId: found.id }, origin.address);
+  const codes = found.totpSecret && deviceId === null ? await countCode(context, attempt, found) : null;
   try {
     return await perform(context, acting, null, async tx => {
       const person = await lockPerson(tx, found.id);
@@ -149,11 +160,13 @@ export const proveByPassword = async <T>(
       if (person?.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, person!, given.code);
       await attempt.markCorrect(tx);
+      await codes?.markCorrect(tx);
       return admit(tx, person!, accountId, proofs[kind]);
     });
   } catch (error) {
     if (error instanceof FlorinError && error.param === 'code') {
-      recordFailure(context, found, attempt, origin.address, 'code');
+      if (codes) await context.db.transaction(tx => attempt.undo(tx));
+      recordFailure(context, found, codes ?? attempt, origin.address, 'code');
     }
     throw error;
   }

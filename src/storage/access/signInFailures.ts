@@ -5,6 +5,7 @@ export type Guess = {
   readonly subject: Buffer;
   /** Failures before the first wait. */
   readonly free: number;
+  readonly firstSeconds: number;
   /** The longest wait. */
   readonly mostSeconds: number;
 };
@@ -17,12 +18,12 @@ export type TakenGuess = {
   readonly failedAtBefore: Date;
 };
 
-/** Doubles with each failure past the free ones, from 15 seconds to the longest wait. */
-const waitSeconds = `least(g.most, 15 * 2 ^ least(f.failures - g.free, 20))`;
+/** Doubles with each failure past the free ones, from the first wait to the longest. */
+const waitSeconds = `least(g.most, g.first * 2 ^ least(f.failures - g.free, 20))`;
 /** Older failures no longer count. */
 const forgottenAfter = `interval '24 hours'`;
 
-const given = `select * from unnest($1::bytea[], $2::int[], $3::int[]) as t(subject, free, most)`;
+const given = `select * from unnest($1::bytea[], $2::int[], $3::int[], $4::int[]) as t(subject, free, first, most)`;
 
 /** Compares failures first: free guesses never wait, even if `failed_at` is slightly in the future. */
 const lockedStatement = {
@@ -55,7 +56,12 @@ export const takeGuesses = async (
   guesses: readonly Guess[],
 ): Promise<{ locked: number } | { taken: TakenGuess[] }> => {
   const subjects = guesses.map(guess => guess.subject);
-  const limits = [subjects, guesses.map(guess => guess.free), guesses.map(guess => guess.mostSeconds)];
+  const limits = [
+    subjects,
+    guesses.map(guess => guess.free),
+    guesses.map(guess => guess.firstSeconds),
+    guesses.map(guess => guess.mostSeconds),
+  ];
   const lockedFor = async (): Promise<number> =>
     (await tx.query<{ seconds: number | null }>(lockedStatement, limits))[0]?.seconds ?? 0;
   // A refused guess leaves no row behind.
