@@ -49,6 +49,7 @@ const rules: Readonly<Record<AuditAction, Rule>> = {
   'person.removed': ofAnOwner,
   'person.renamed': 'never',
   'person.role_changed': ofAnOwner,
+  'person.sign_in_restored': 'always',
   'person.signed_in': 'never',
   'person.totp_added': 'always',
   'person.totp_removed': 'always',

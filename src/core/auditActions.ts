@@ -29,6 +29,7 @@ export const auditActions = [
   'person.removed',
   'person.renamed',
   'person.role_changed',
+  'person.sign_in_restored',
   'person.signed_in',
   'person.totp_added',
   'person.totp_removed',

@@ -1,4 +1,5 @@
-import { isUrgent } from '../core/announcements.ts';
+import { earlierHours } from '../core/access/ownerGuard.ts';
+import { isPersonal, isUrgent } from '../core/announcements.ts';
 import type { AuditAction } from '../core/auditActions.ts';
 import { html, markupOf } from '../core/html.ts';
 import type { MailNotice } from '../core/mailNotice.ts';
@@ -19,6 +20,7 @@ export const actText: Partial<Readonly<Record<AuditAction, string>>> = {
   'person.recovery_link_created': 'created a link that sets a new password',
   'person.removed': 'removed an owner',
   'person.role_changed': 'made somebody an owner, or an owner something else',
+  'person.sign_in_restored': 'undid a change of the sign-in by signing in as before',
   'person.totp_added': 'turned on an authenticator app',
   'person.totp_removed': 'turned off an authenticator app',
   'restore.reviewed': 'opened production after a restore from a backup',
@@ -57,6 +59,8 @@ const harmless = (name: string): string => {
 const manyChanges =
   'If there are many such changes within an hour, no message is sent about the later ones. The dashboard shows all of them.';
 
+const undoable = `If you can no longer sign in, choose “My sign-in was changed” on the sign-in page. For ${earlierHours} hours after the last change, your earlier passkey, or your earlier password with a code, undoes it.`;
+
 type Words = { readonly subject: string; readonly lines: readonly string[]; readonly link?: string };
 
 const wordsOf = (notice: MailNotice): Words => {
@@ -69,6 +73,7 @@ const wordsOf = (notice: MailNotice): Words => {
           `${actorName} ${actText[action] ?? `did “${action}”`} in the account ${accountName}.`,
           `When: ${timeOf(at)}.${subject === null ? '' : ` What: ${subject}.`}`,
           'If you did not expect this, open the dashboard now: stop wallet changes, end other sessions and change your password.',
+          ...(isPersonal(action) ? [undoable] : []),
           ...(isUrgent(action) ? [] : [manyChanges]),
         ],
       };

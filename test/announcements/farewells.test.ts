@@ -29,7 +29,7 @@ test('endpoints that are made and deleted in a row have five farewells, and an o
   }
   expect(await farewells()).toHaveLength(5);
   const { admin } = scene.florin;
-  const tomorrow = { ...admin, clock: { nowMs: () => Date.now() + 25 * 3_600_000 } };
+  const tomorrow = { ...admin, clock: { ...admin.clock, nowMs: () => Date.now() + 25 * 3_600_000 } };
   const scope = { accountId: merchant.account.id, environment: 'sandbox' } as const;
   const acting = { scope, actor: operatorActor, address: null };
   await perform(admin, acting, null, removeEndpoint(tomorrow, older.id));

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { openAdmin, openStorage } from '../../src/cli/compose.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { totpContext } from '../../src/engine/access/totpContext.ts';
 import { createClient } from '../support/client.ts';
-import { testPassword } from '../support/dashboard.ts';
+
 import { atEndOfFile } from '../support/endOfFile.ts';
 import { startSecondFlorin } from '../support/secondFlorin.ts';
 import { until } from '../support/until.ts';
 import { expectSignedEvent, findingsOf, type RotationScene, startRotationScene } from './rotationScene.ts';
+
+const newPassword = 'another quiet river at noon';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
@@ -53,6 +56,7 @@ test('the master key is replaced while Florin serves, and everything works after
   const [before, kept, keptSecret] = [await calls.read(scene.paid), await scene.repeat(), await scene.repeatSecret()];
   const keys = join(config.dataDir, 'keys');
   const former = await readFile(join(keys, 'master'), 'utf8');
+  await owner.do('POST /me/password', { body: { password: newPassword } });
 
   const stop = useMeanwhile(scene);
   const { code, stdout, stderr } = await scene.florin('rotate', 'master-key', '--json');
@@ -77,10 +81,16 @@ test('the master key is replaced while Florin serves, and everything works after
 
   const next = await newAdmin(scene);
   expect(Buffer.from(next.vault.salt(scope, 3n))).toEqual(Buffer.from(admin.vault.salt(scope, 3n)));
-  const signIn = { email: owner.email, password: testPassword };
+  const signIn = { email: owner.email, password: newPassword };
   const withCode = (given: string) => dashboard.stranger().call('POST /sign-in', { body: { ...signIn, code: given } });
   expect((await withCode(recoveryCodes[0]!)).status).toBe(401);
   expect((await withCode(scene.nextCode)).status).toBe(200);
+  const text = `select id, first_account_id as "firstAccountId", totp_secret as "now", earlier_totp_secret as earlier,
+    earlier_recovery_hashes as codes from people where id = '${owner.personId}'`;
+  type Kept = { id: string; firstAccountId: string; now: Buffer; earlier: Buffer; codes: Buffer[] | null };
+  const [person] = await admin.db.query<Kept>({ name: '', text });
+  const [now, earlier] = [person!.now, person!.earlier].map(sealed => next.vault.open(sealed, totpContext(person!)));
+  expect([earlier, person!.codes]).toEqual([now, null]);
 
   // As if the command had ended between the database and the file.
   await rename(join(keys, 'master'), join(keys, 'master.next'));

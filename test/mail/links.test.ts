@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { startDashboard, type TestDashboard, testPassword } from '../support/dashboard.ts';
+import { addTotp } from '../support/secondFactor.ts';
 import { eventually } from '../support/until.ts';
 import { type MailScene, startMailScene } from './mailScene.ts';
 import type { ReceivedMail } from './smtpReceiver.ts';
@@ -138,6 +139,19 @@ test('the only owner gets a link that opens at once, but not past a second facto
   await ask(second.email);
   await scene.settled();
   expect([await links(first.personId), await links(second.personId)]).toEqual([[false], [true]]);
+});
+
+test('a second factor that was removed a moment ago makes the link of an only owner wait, too', async () => {
+  const { id } = await dashboard.scene.account();
+  const owner = await dashboard.newPerson('owner', id);
+  await owner.prove();
+  await addTotp(owner);
+  await owner.do('DELETE /me/totp');
+  await ask(owner.email);
+  await scene.settled();
+  expect(await links(owner.personId)).toEqual([true]);
+  const mails = scene.receiver.kept.filter(({ to }) => to.includes(owner.email)).map(textOf);
+  expect(mails.filter(text => text.includes('My sign-in was changed')).length).toBeGreaterThan(0);
 });
 
 test('an address without a sign-in gets the same answer and no mail', async () => {

@@ -9,6 +9,12 @@ export const guardHours = 24;
 /** An owner counts as a second one after this long: a thief's own second owner must be seen on the team for a week. */
 export const establishedDays = 7;
 
+/**
+ * How a person signed in before it changed works this long: until a wallet change that is requested as soon as it may be is in
+ * force.
+ */
+export const earlierHours = 2 * guardHours;
+
 /** What changes how a person signs in. */
 export const signInChanges = [
   'person.passkey_added',
@@ -18,6 +24,12 @@ export const signInChanges = [
   'person.recovery_codes_renewed',
   'person.totp_added',
   'person.totp_removed',
+] as const satisfies readonly AuditAction[];
+
+/** After these, no wallet changes for a while. A restored sign-in also comes while a wallet change waits, to stop it. */
+export const holdingSignInChanges = [
+  ...signInChanges,
+  'person.sign_in_restored',
 ] as const satisfies readonly AuditAction[];
 
 /** What changes who is an owner, if the detail has that role. */

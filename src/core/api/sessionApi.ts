@@ -29,6 +29,8 @@ export type SignedIn = {
   urls: { sandbox: string; production: string };
   /** True while nobody in the account has a second factor or a passkey. The app then shows a hint. */
   needsSecondFactor: boolean;
+  /** Until this time the user can also sign in as before the sign-in was changed, which undoes the change. */
+  earlierSignInUntil: string | null;
 };
 /** Why a browser's session is over. `unknown`: Florin has no record of it, for example after its database was replaced. */
 export type SessionEnd =
@@ -82,9 +84,10 @@ export type SessionApi = {
   /** A link with which a person who cannot sign in any more sets a new password. */
   'POST /recovery/check': { body: { token: string }; answer: { email: string; opensAt: string } };
   'POST /recovery': { body: { token: string; password: string }; answer: SignedIn };
-  'POST /sign-in': { body: { email: string; password: string; code?: string }; answer: SignInAnswer };
+  /** `earlier`: signs in as before the sign-in was changed, which undoes the change. */
+  'POST /sign-in': { body: { email: string; password: string; code?: string; earlier?: true }; answer: SignInAnswer };
   'POST /sign-in/passkey/options': { answer: Json };
-  'POST /sign-in/passkey': { body: { response: Json }; answer: SignedIn };
+  'POST /sign-in/passkey': { body: { response: Json; earlier?: true }; answer: SignedIn };
   'POST /sign-out': { answer: Done };
   /** Creates an account with the user as its owner, and opens it. */
   'POST /accounts': { body: { name: string }; answer: SignedIn };

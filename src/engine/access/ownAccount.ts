@@ -6,7 +6,7 @@ import { endSessions } from '../../storage/access/sessions.ts';
 import type { AccountWork } from '../perform.ts';
 import { inEveryAccount } from './inEveryAccount.ts';
 import { acceptPassword, readName } from './people.ts';
-import { lockSelf } from './secondFactors.ts';
+import { lockSelf, lockToChange } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
 
 /** Ends all other sessions: someone who knew the old password may have opened them. */
@@ -14,7 +14,7 @@ export const changePassword = async (person: SignedInPerson, password: string): 
   const { personId, sessionId } = person;
   const hash = await acceptPassword(password, person);
   return async tx => {
-    await lockSelf(tx, person);
+    await lockToChange(tx, person);
     await updatePassword(tx, personId, hash);
     const sessionsEnded = await endSessions(tx, personId, 'password_changed', { keptId: sessionId });
     // Somebody who can change the password needs no link, and may not know who asked for one.

@@ -3,13 +3,13 @@ import { FlorinError, invalid } from '../../core/errors.ts';
 import {
   type ChallengePurpose,
   deletePasskey,
+  findBearer,
   insertPasskey,
   listPasskeys,
   lockPasskey,
   markPasskeyUsed,
   type PasskeyRow,
   putChallenge,
-  readPasskey,
   takeChallenge,
 } from '../../storage/access/passkeys.ts';
 import { isUniqueViolation, type Queryable } from '../../storage/database.ts';
@@ -29,7 +29,7 @@ import type { Deed } from '../audit/acting.ts';
 import type { Context } from '../context.ts';
 import type { AccountWork } from '../perform.ts';
 import { inEveryAccount } from './inEveryAccount.ts';
-import { lockSelf } from './secondFactors.ts';
+import { lockToChange } from './secondFactors.ts';
 import type { SignedInPerson } from './sessions.ts';
 
 const challengeSeconds = 300;
@@ -87,9 +87,9 @@ export const spendForPasskey = async (
 /** Whose passkey answered, before it is verified. */
 export const bearerOf = async (context: Pick<Context, 'db'>, response: PasskeyResponse): Promise<string> => {
   const credentialId = credentialIn(response);
-  const passkey = credentialId && (await readPasskey(context.db, credentialId));
-  if (!passkey) throw passkeyRefused();
-  return passkey.personId;
+  const personId = credentialId && (await findBearer(context.db, credentialId));
+  if (!personId) throw passkeyRefused();
+  return personId;
 };
 
 /** Verifies the response and marks the passkey as used. Returns the passkey. */
@@ -162,11 +162,13 @@ export const storePasskey = async (
 
 export const addPasskey = async (
   context: Context,
-  { personId }: SignedInPerson,
+  person: SignedInPerson,
   given: { name: string; response: PasskeyResponse },
 ): Promise<AccountWork<PasskeyRow>> => {
+  const { personId } = person;
   const made = await verifyRegistration(context, personId, given.response);
   return async tx => {
+    await lockToChange(tx, person);
     if ((await listPasskeys(tx, personId)).length >= maxPasskeys) {
       throw new FlorinError('conflict', `You already have the maximum of ${maxPasskeys} passkeys. Remove one first.`);
     }
@@ -179,7 +181,7 @@ export const removePasskey =
   (person: SignedInPerson, id: string): AccountWork<null> =>
   async tx => {
     const { personId } = person;
-    const { passwordHash } = await lockSelf(tx, person);
+    const { passwordHash } = await lockToChange(tx, person);
     const name = await deletePasskey(tx, personId, id);
     if (name === null) throw new FlorinError('not_found', 'You have no passkey with this id.');
     // Counted after the lock is held: the locking statement itself counts before it waits for a removal beside it.

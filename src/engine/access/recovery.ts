@@ -1,4 +1,5 @@
 import { FlorinError } from '../../core/errors.ts';
+import { forgetEarlier } from '../../storage/access/earlierSignIn.ts';
 import { accountsOf, lockOwners } from '../../storage/access/memberships.ts';
 import { deletePasskeys } from '../../storage/access/passkeys.ts';
 import { findPersonByEmail, lockPerson, type PersonRow, updatePassword } from '../../storage/access/people.ts';
@@ -115,6 +116,8 @@ export const recover = async (
     const [account] = person ? await accountsOf(tx, person.id) : [];
     if (!person || !account) throw notOpen(link);
     if (!(await spendRecoveryLink(tx, person.id, hashToken(given.token)!))) throw notOpen(link);
+    // Also what the person had earlier was lost, or known to others.
+    await forgetEarlier(tx, person.id);
     await updatePassword(tx, person.id, passwordHash);
     await removeTotp(tx, person.id);
     const passkeysRemoved = await deletePasskeys(tx, person.id);

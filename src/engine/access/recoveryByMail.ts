@@ -1,5 +1,6 @@
 import { FlorinError } from '../../core/errors.ts';
 import type { Outgoing } from '../../core/outbox.ts';
+import { readEarlierUntil } from '../../storage/access/earlierSignIn.ts';
 import { findPersonByEmail, lockPerson } from '../../storage/access/people.ts';
 import { findOpenRecoveryHash } from '../../storage/access/recoveryLinks.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -36,7 +37,8 @@ const hasLink = async (tx: Queryable, personId: string): Promise<boolean> => {
 
 /**
  * Mails a recovery link to a person who has a sign-in, unless they have one already: a stranger who asks again must not
- * restart its wait. Whoever reads the mailbox must not get past a second factor at once, so that link waits too.
+ * restart its wait. Whoever reads the mailbox must not get past a second factor at once, also not past one that was removed a
+ * moment ago, so that link waits too.
  */
 export const answerRecovery = async (
   context: Context,
@@ -49,7 +51,9 @@ export const answerRecovery = async (
     const nothing = { value: null, deed: null };
     const person = await lockPerson(tx, found.id);
     if (!person || (await hasLink(tx, person.id))) return nothing;
-    const made = await makeRecoveryLink(tx, person, { mustWait: person.totpSecret !== null || person.passkeys > 0 });
+    const earlier = await readEarlierUntil(tx, person.id);
+    const mustWait = person.totpSecret !== null || person.passkeys > 0 || earlier !== null;
+    const made = await makeRecoveryLink(tx, person, { mustWait });
     if (!made) return nothing;
     const { token, opensAt, expiresAt } = made.link;
     const times = { opensAt: opensAt.toISOString(), expiresAt: expiresAt.toISOString() };

@@ -1,4 +1,5 @@
 import { FlorinError, invalid } from '../../core/errors.ts';
+import { keepEarlier } from '../../storage/access/earlierSignIn.ts';
 import { lockPerson, type PersonRow } from '../../storage/access/people.ts';
 import {
   confirmTotp,
@@ -46,6 +47,12 @@ export const lockSelf = async (tx: Queryable, { personId }: Pick<SignedInPerson,
   return row;
 };
 
+/** Locks the person's own row before their sign-in changes, and keeps how they sign in now: it undoes the change for a while. */
+export const lockToChange = async (tx: Queryable, person: Pick<SignedInPerson, 'personId'>): Promise<PersonRow> => {
+  await keepEarlier(tx, person.personId);
+  return lockSelf(tx, person);
+};
+
 /** Creates a secret that is not active yet. It replaces an earlier pending one. */
 export const beginTotp = (context: Context, person: SignedInPerson): Promise<{ uri: string; secret: string }> =>
   context.db.transaction(async tx => {
@@ -82,7 +89,7 @@ const changed = (
 export const turnTotpOn =
   (context: Parts, person: SignedInPerson, code: string): AccountWork<string[]> =>
   async tx => {
-    const row = await lockSelf(tx, person);
+    const row = await lockToChange(tx, person);
     if (!row.totpPending) throw new FlorinError('conflict', 'Start the setup of an authenticator first.');
     const secret = context.vault.open(row.totpPending, totpContext(row));
     const step = matchTotp(secret, code.replaceAll(/\s/g, ''), context.clock.nowMs(), 0n);
@@ -95,7 +102,7 @@ export const turnTotpOn =
 export const turnTotpOff =
   (person: SignedInPerson): AccountWork<null> =>
   async tx => {
-    const row = await lockSelf(tx, person);
+    const row = await lockToChange(tx, person);
     if (!row.totpSecret) throw new FlorinError('conflict', 'You have no authenticator.');
     await removeTotp(tx, row.id);
     return { value: null, deed: null, followed: await changed(tx, 'person.totp_removed', row.id) };
@@ -104,7 +111,7 @@ export const turnTotpOff =
 export const renewRecoveryCodes =
   (context: Parts, person: SignedInPerson): AccountWork<string[]> =>
   async tx => {
-    const row = await lockSelf(tx, person);
+    const row = await lockToChange(tx, person);
     if (!row.totpSecret)
       throw new FlorinError('conflict', 'Recovery codes replace an authenticator code. Add an authenticator first.');
     const codes = await newRecoveryCodes(context, tx, row);

@@ -1,5 +1,6 @@
 import type { Role } from '../../core/access/rights.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
+import { forgetOldEarlier } from '../../storage/access/earlierSignIn.ts';
 import { accountsOf, shareRole } from '../../storage/access/memberships.ts';
 import { findPersonByEmail, lockPerson, type PersonRow, readPerson } from '../../storage/access/people.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -45,6 +46,7 @@ export const startSession = async (
   { method, isStrong }: Proof,
 ): Promise<{ session: NewSession; deed: Deed }> => {
   const { id, name, email } = person;
+  await forgetOldEarlier(tx, id);
   const { token, sessionId } = await openSession(context, tx, { accountId, id }, visit);
   const signedIn = { personId: id, accountId, role, name, email, sessionId };
   const proven = await markProven(tx, signedIn, isStrong);
@@ -56,7 +58,7 @@ export const startSession = async (
 };
 
 /** Opens a session in the account that the person used last. */
-const startInLastAccount = async (
+export const startInLastAccount = async (
   context: Context,
   tx: Queryable,
   person: PersonRow,
@@ -70,7 +72,7 @@ const startInLastAccount = async (
   return { value: session, deed };
 };
 
-const lastAccountOf = async (context: Pick<Context, 'db'>, { id }: { readonly id: string }): Promise<string> => {
+export const lastAccountOf = async (context: Pick<Context, 'db'>, { id }: { readonly id: string }): Promise<string> => {
   const [account] = await accountsOf(context.db, id);
   if (!account) throw memberOfNothing();
   return account.id;
@@ -127,6 +129,9 @@ type GivenPassword = { readonly email: string; readonly password: string; readon
 
 /** What a person does once they have proven who they are, and the account in whose log it is recorded. */
 export type Admission<T> = {
+  /** Whose password is judged, and the person's row as the proof must fit it. */
+  readonly find?: (db: Queryable, email: string) => Promise<PersonRow | null>;
+  readonly lock?: (tx: Queryable, id: string) => Promise<PersonRow | null>;
   readonly accountOf: (person: PersonRow) => Promise<string>;
   readonly admit: (tx: Queryable, person: PersonRow, accountId: string, proof: Proof) => Promise<Done<T>>;
 };
@@ -136,12 +141,12 @@ export const proveByPassword = async <T>(
   context: Context,
   given: GivenPassword,
   origin: SignInOrigin,
-  { accountOf, admit }: Admission<T>,
+  { find = findPersonByEmail, lock = lockPerson, accountOf, admit }: Admission<T>,
 ): Promise<T | null> => {
   const email = given.email.trim().normalize('NFC').toLowerCase().slice(0, maxEmailLength);
   const deviceId = knownDeviceOf(context, origin.deviceCookie, email);
   const attempt = await beginSignIn(context, { email, addressKey: origin.addressKey, deviceId });
-  const found = await findPersonByEmail(context.db, email);
+  const found = await find(context.db, email);
   if (!(await judgePassword(context, attempt, given.password, found)) || !found) {
     recordFailure(context, found, attempt, origin.address, 'password');
     throw wrongPassword();
@@ -155,7 +160,7 @@ export const proveByPassword = async <T>(
   const codes = found.totpSecret && deviceId === null ? await countCode(context, attempt, found) : null;
   try {
     return await perform(context, acting, null, async tx => {
-      const person = await lockPerson(tx, found.id);
+      const person = await lock(tx, found.id);
       // The password was changed, or the person removed, since the row was read.
       if (person?.passwordHash !== found.passwordHash) throw wrongPassword();
       const kind = await judgeCode(context, tx, person!, given.code);
@@ -177,7 +182,7 @@ export const proveByPasskey = async <T>(
   context: Context,
   response: PasskeyResponse,
   { address }: Visit,
-  { accountOf, admit }: Admission<T>,
+  { lock = lockPerson, accountOf, admit }: Admission<T>,
 ): Promise<T> => {
   const spent = await spendForPasskey(context, 'sign-in', response, null);
   const personId = await bearerOf(context, response);
@@ -185,9 +190,8 @@ export const proveByPasskey = async <T>(
   if (!found) throw passkeyRefused();
   const accountId = await accountOf(found);
   return perform(context, memberActing({ ...found, accountId, personId }, address), null, async tx => {
-    const passkey = await acceptPasskey(context, tx, spent);
-    const person = passkey.personId === personId ? await lockPerson(tx, personId) : null;
-    if (!person) throw passkeyRefused();
+    const person = await lock(tx, personId);
+    if (!person || (await acceptPasskey(context, tx, spent)).personId !== personId) throw passkeyRefused();
     return admit(tx, person, accountId, proofs.passkey);
   });
 };

@@ -58,11 +58,16 @@ const remakers: Readonly<Record<KeyedTable, (remaking: Remaking, row: Json) => R
   people(remaking, row) {
     const context = totpContext({ firstAccountId: String(row.first_account_id), id: String(row.id) });
     // Recovery codes cannot be made anew: only a hash of each is stored.
-    const kept = ((row.recovery_hashes ?? []) as string[]).filter(each => remaking.next.isRecoveryHash(bytesOf(each)));
+    const codes = (hashes: unknown): string[] | null => {
+      const kept = ((hashes ?? []) as string[]).filter(each => remaking.next.isRecoveryHash(bytesOf(each)));
+      return kept.length === 0 ? null : kept;
+    };
     return unlessForged({
       totp_secret: resealedJson(remaking, row.totp_secret, context),
       totp_pending: resealedJson(remaking, row.totp_pending, context),
-      recovery_hashes: kept.length === 0 ? null : kept,
+      recovery_hashes: codes(row.recovery_hashes),
+      earlier_totp_secret: resealedJson(remaking, row.earlier_totp_secret, context),
+      earlier_recovery_hashes: codes(row.earlier_recovery_hashes),
     });
   },
   webhook_endpoints(remaking, row) {

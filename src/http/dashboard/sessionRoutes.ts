@@ -13,6 +13,7 @@ import { rememberDevice } from '../../engine/access/knownDevices.ts';
 import { requestPasskey } from '../../engine/access/passkeys.ts';
 import { checkRecovery, recover } from '../../engine/access/recovery.ts';
 import { askForRecovery } from '../../engine/access/recoveryByMail.ts';
+import { restoreWithPasskey, restoreWithPassword } from '../../engine/access/restoreSignIn.ts';
 import {
   endOwnSession,
   endReplacedSession,
@@ -150,6 +151,8 @@ const recoveryRoutes = (context: Context): PublicRoute[] => [
   }),
 ];
 
+const earlier = Type.Optional(Type.Literal(true));
+
 const signInRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'GET /session',
@@ -168,9 +171,10 @@ const signInRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'POST /sign-in',
     action: 'public',
-    body: body({ email, password, code: Type.Optional(code) }),
+    body: body({ email, password, code: Type.Optional(code), earlier }),
     async handle(call) {
-      const session = await signInWithPassword(context, call.body, originOf(call));
+      const prove = call.body.earlier ? restoreWithPassword : signInWithPassword;
+      const session = await prove(context, call.body, originOf(call));
       return session === null ? { state: 'code-needed' as const } : signedIn(context, session, call);
     },
   }),
@@ -182,8 +186,11 @@ const signInRoutes = (context: Context): PublicRoute[] => [
   publicRoute({
     name: 'POST /sign-in/passkey',
     action: 'public',
-    body: body({ response: passkeyResponse }),
-    handle: async call => signedIn(context, await signInWithPasskey(context, call.body.response, call.visit), call),
+    body: body({ response: passkeyResponse, earlier }),
+    async handle(call) {
+      const prove = call.body.earlier ? restoreWithPasskey : signInWithPasskey;
+      return signedIn(context, await prove(context, call.body.response, call.visit), call);
+    },
   }),
 ];
 

@@ -46,11 +46,15 @@ const listStatement = {
 export const listPasskeys = (db: Queryable, personId: string): Promise<PasskeyRow[]> =>
   db.query<PasskeyRow>(listStatement, [personId]);
 
-const readStatement = { name: 'passkey-read', text: `select ${own} where k.credential_id = $1` };
-export const readPasskey = async (db: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
-  (await db.query<PasskeyRow>(readStatement, [credentialId]))[0] ?? null;
+const bearerStatement = {
+  name: 'passkey-bearer',
+  text: `select k.person_id as "personId", ${sealsOf({ k: 'passkeys' })} from passkeys k where k.credential_id = $1`,
+};
+/** Whose passkey it is, or was. It need not work any more. */
+export const findBearer = async (db: Queryable, credentialId: Buffer): Promise<string | null> =>
+  (await db.query<{ personId: string }>(bearerStatement, [credentialId]))[0]?.personId ?? null;
 
-const lockStatement = { name: 'passkey-lock', text: `${readStatement.text} for update of k` };
+const lockStatement = { name: 'passkey-lock', text: `select ${own} where k.credential_id = $1 for update of k` };
 /** Locks the row, so that one of two answers with the same counter is refused. */
 export const lockPasskey = async (tx: Queryable, credentialId: Buffer): Promise<PasskeyRow | null> =>
   (await tx.query<PasskeyRow>(lockStatement, [credentialId]))[0] ?? null;
@@ -77,14 +81,27 @@ const forgetStatement = {
     where: 't.id = $1 and $2 = any(t.passkey_ids)',
   }),
 };
-const deleteStatement = {
-  name: 'passkey-delete',
-  text: `delete from passkeys k where k.person_id = $1 and k.id = $2 returning k.name, ${sealsOf({ k: 'passkeys' })}`,
+const formerStatement = {
+  name: 'passkey-former',
+  text: `select k.name, ${sealsOf({ k: 'passkeys' })} from passkeys k where k.person_id = $1 and k.id = $2`,
 };
+const sweepStatement = {
+  name: 'passkey-sweep',
+  text: `delete from passkeys k using people p where p.id = $1 and k.person_id = p.id
+    and (k.id = any(p.passkey_ids)) is not true
+    and (k.id = any(p.earlier_passkey_ids) and p.earlier_until > statement_timestamp()) is not true`,
+};
+/** Deletes the passkeys that a person has no more, and that no earlier sign-in of theirs has. */
+export const sweepPasskeys = async (tx: Queryable, personId: string): Promise<void> => {
+  await tx.query(sweepStatement, [personId]);
+};
+
 /** Returns the name of the passkey; null if the person has none with this id. */
 export const deletePasskey = async (tx: Queryable, personId: string, id: string): Promise<string | null> => {
   if ((await tx.query(forgetStatement, [personId, id])).length === 0) return null;
-  return (await tx.query<{ name: string }>(deleteStatement, [personId, id]))[0]?.name ?? null;
+  const [former] = await tx.query<{ name: string }>(formerStatement, [personId, id]);
+  await sweepPasskeys(tx, personId);
+  return former?.name ?? null;
 };
 
 const forgetAllStatement = {

@@ -26,7 +26,14 @@ export const confirmTotp = async (tx: Queryable, id: string, step: bigint): Prom
 
 const stepStatement = {
   name: 'totp-step',
-  text: sealedUpdate('people', { set: { totp_last_step: '$2' }, where: 't.id = $1 and t.totp_last_step < $2' }),
+  text: sealedUpdate('people', {
+    // A code that was used does not work for an earlier sign-in either.
+    set: {
+      totp_last_step: '$2',
+      earlier_totp_step: 'case when t.earlier_totp_secret = t.totp_secret then $2 else t.earlier_totp_step end',
+    },
+    where: 't.id = $1 and t.totp_last_step < $2',
+  }),
 };
 /** False if a code of this step or a later one was used before. */
 export const takeTotpStep = async (tx: Queryable, id: string, step: bigint): Promise<boolean> =>
@@ -54,7 +61,10 @@ export const replaceRecoveryCodes = async (tx: Queryable, id: string, hashes: re
 const useCodeStatement = {
   name: 'recovery-use',
   text: sealedUpdate('people', {
-    set: { recovery_hashes: `nullif(array_remove(t.recovery_hashes, $2), '{}')` },
+    set: {
+      recovery_hashes: `nullif(array_remove(t.recovery_hashes, $2), '{}')`,
+      earlier_recovery_hashes: `nullif(array_remove(t.earlier_recovery_hashes, $2), '{}')`,
+    },
     where: 't.id = $1 and $2 = any(t.recovery_hashes)',
   }),
 };

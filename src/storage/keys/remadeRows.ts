@@ -42,7 +42,7 @@ export const writeRemadeRows = async (
 /** The columns of small sealed tables with values that are made with the master key. */
 export const keyedColumns = {
   account_settings: ['callback_secret'],
-  people: ['totp_secret', 'totp_pending', 'recovery_hashes'],
+  people: ['totp_secret', 'totp_pending', 'recovery_hashes', 'earlier_totp_secret', 'earlier_recovery_hashes'],
   webhook_endpoints: ['secret', 'previous_secrets'],
   wallets: ['mac', 'seal'],
 } as const satisfies Partial<Record<SealedTableName, readonly string[]>>;

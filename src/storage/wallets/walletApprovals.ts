@@ -1,4 +1,4 @@
-import { establishedDays, guardHours, ownerChanges, signInChanges } from '../../core/access/ownerGuard.ts';
+import { establishedDays, guardHours, holdingSignInChanges, ownerChanges } from '../../core/access/ownerGuard.ts';
 import type { Scope } from '../../core/environment.ts';
 import { listOwners } from '../access/memberships.ts';
 import type { Queryable, Row } from '../database.ts';
@@ -114,6 +114,6 @@ const heldStatement = {
  */
 export const walletsHeldUntil = async (db: Queryable, accountId: string, personId: string): Promise<Date | null> => {
   const { ids, since } = await readOwners(db, accountId);
-  const values = [accountId, personId, [...signInChanges], [...ownerChanges], ids, since];
+  const values = [accountId, personId, [...holdingSignInChanges], [...ownerChanges], ids, since];
   return (await db.query<Row & { freeAt: Date | null }>(heldStatement, values))[0]!.freeAt;
 };

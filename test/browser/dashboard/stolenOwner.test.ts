@@ -34,8 +34,8 @@ beforeAll(async () => {
   await second.unprove();
 });
 
-const signIn = async (page: Page, password: string): Promise<void> => {
-  await page.getByLabel('Email').fill(owner.email);
+const signIn = async (page: Page, password: string, who: DashboardClient = owner): Promise<void> => {
+  await page.getByLabel('Email').fill(who.email);
   await page.getByRole('textbox', { name: 'Password', exact: true }).fill(password);
   await page.getByRole('button', { name: 'Continue' }).click();
 };
@@ -139,4 +139,40 @@ test('another owner compares a change with who requested it, and approves it', a
   );
   await mine.close();
   await other.close();
+});
+
+test('a thief who locks the only owner out is put out again, and the wallet change is stopped', async () => {
+  const { scene } = pages.dashboard;
+  const { id } = await scene.account({ name: 'Alone' });
+  const thief = await pages.dashboard.newPerson('owner', id);
+  await thief.prove();
+  const { recoveryCodes } = await addTotp(thief);
+  const passDays = (days: number) =>
+    scene.admin.db.script(`set local session_replication_role = replica;
+      update audit_log set at = at - interval '${days} days' where account_id = '${id}';
+      update people set earlier_until = earlier_until - interval '${days} days' where id = '${thief.personId}'`);
+  await thief.do('POST /wallets', { environment: 'production', body: { network: 'base', treasury: own } });
+  await passDays(8);
+  await thief.do('DELETE /me/totp');
+  await thief.do('POST /me/password', { body: { password: newPassword } });
+  await passDays(1);
+  await thief.do('POST /wallets', { environment: 'production', body: { network: 'base', treasury: stolen } });
+
+  const account = await pages.open('/live/account', thief);
+  await account.page.getByText('the way you signed in before works, too').waitFor();
+  const { page, close } = await pages.open('/sign-in', null);
+  await signIn(page, testPassword, thief);
+  await page.getByText('The e-mail address or the password is wrong.').waitFor();
+  await page.getByRole('button', { name: 'My sign-in was changed' }).click();
+  await page.getByText('This undoes the change and ends all other sessions.').waitFor();
+  await signIn(page, testPassword, thief);
+  await page.getByRole('button', { name: 'Use a recovery code' }).click();
+  await page.getByLabel('Recovery code').fill(recoveryCodes[0]!);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await stopChange(page);
+  await account.page.reload();
+  await account.page.getByText('This session was ended from another device.').waitFor();
+  await close();
+  await account.close();
 });

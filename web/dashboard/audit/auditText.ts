@@ -109,6 +109,10 @@ const words: Readonly<Record<AuditAction, Words>> = {
     text: detail =>
       `changed the role of ${word(detail, 'email')} from ${role(detail, 'from')} to ${role(detail, 'to')}`,
   },
+  'person.sign_in_restored': {
+    label: 'Sign-in restored',
+    text: () => 'signed in as before a change of the sign-in, which undid it',
+  },
   'person.signed_in': { label: 'Signed in', text: () => 'signed in' },
   'person.totp_added': { label: 'Authenticator app turned on', text: () => 'turned on the authenticator app' },
   'person.totp_removed': { label: 'Authenticator app turned off', text: () => 'turned off the authenticator app' },

@@ -9,6 +9,7 @@ import { say } from '../kit/announce.tsx';
 import { Field } from '../kit/field.tsx';
 import { Form, FormError, Submit } from '../kit/form.tsx';
 import { Card, Facts, Notice, Page } from '../kit/page.tsx';
+import { Time } from '../kit/time.tsx';
 import { NewPassword, samePassword } from '../newPassword.tsx';
 import { roleNames } from '../roleNames.ts';
 import { sessionKey, useSession } from '../session.tsx';
@@ -62,7 +63,7 @@ const Password = (): ReactElement => {
 };
 
 const Account = (): ReactElement => {
-  const { person } = useSession();
+  const { person, earlierSignInUntil } = useSession();
   const isWeak = person.passkeys === 0 && !person.hasTotp;
   return (
     <Page title="My account">
@@ -71,6 +72,14 @@ const Account = (): ReactElement => {
           <p>
             <strong>Only your password protects this account.</strong> Add a passkey or an authenticator app. Live keys,
             wallets and secrets need one.
+          </p>
+        </Notice>
+      )}
+      {earlierSignInUntil !== null && (
+        <Notice>
+          <p>
+            Your sign-in was changed. Until <Time at={earlierSignInUntil} />, the way you signed in before works, too:
+            choose “My sign-in was changed” on the sign-in page. That undoes the change.
           </p>
         </Notice>
       )}

@@ -1,5 +1,6 @@
 import { browserSupportsWebAuthnAutofill, WebAuthnAbortService } from '@simplewebauthn/browser';
 import { type ReactElement, useEffect, useState } from 'react';
+import { earlierHours } from '../../../src/core/access/ownerGuard.ts';
 import type { SignedIn } from '../../../src/core/api/sessionApi.ts';
 import { call } from '../client.ts';
 import { Button } from '../kit/button.tsx';
@@ -19,10 +20,13 @@ const safeNext = (next: string | null): string => {
   return origin === location.origin && pathname.startsWith(`${base}/`) ? pathname + search : base;
 };
 
-const byPasskey = async (isFromAutofill: boolean): Promise<SignedIn> => {
+/** Sent to sign in as before the sign-in was changed, which undoes the change. */
+type Earlier = { earlier?: true };
+
+const byPasskey = async (isFromAutofill: boolean, earlier: Earlier = {}): Promise<SignedIn> => {
   const options = await call('POST /sign-in/passkey/options');
   const response = await askPasskey(options, { isFromAutofill });
-  return call('POST /sign-in/passkey', { body: { response } });
+  return call('POST /sign-in/passkey', { body: { response, ...earlier } });
 };
 
 /** Offers passkeys in the email field, if the browser supports it. */
@@ -45,7 +49,7 @@ const useAutofilledPasskey = (onSignedIn: (session: SignedIn) => void, isWanted:
   }, [isWanted]);
 };
 
-type Given = { email: string; password: string };
+type Given = { email: string; password: string } & Earlier;
 
 const CodeForm = ({
   given,
@@ -90,16 +94,18 @@ const CodeForm = ({
 };
 
 const PasswordForm = ({
+  earlier,
   onSignedIn,
   onCodeNeeded,
 }: {
+  earlier: Earlier;
   onSignedIn: (session: SignedIn) => void;
   onCodeNeeded: (given: Given) => void;
 }): ReactElement => (
   <Form
     label="Password"
     onSubmit={async values => {
-      const given = { email: values.text('email'), password: values.exact('password') };
+      const given = { email: values.text('email'), password: values.exact('password'), ...earlier };
       const answer = await call('POST /sign-in', { body: given });
       if (answer.state === 'signed-in') onSignedIn(answer);
       else onCodeNeeded(given);
@@ -130,18 +136,44 @@ const NoOwner = ({ onRetry }: { onRetry: () => unknown }): ReactElement => (
   </OutsidePage>
 );
 
+const SignInForms = ({
+  earlier,
+  onSignedIn,
+  onCodeNeeded,
+}: {
+  earlier: Earlier;
+  onSignedIn: (session: SignedIn) => void;
+  onCodeNeeded: (given: Given) => void;
+}): ReactElement => (
+  <>
+    {canUsePasskeys() && (
+      <>
+        <Form label="Passkey" onSubmit={async () => onSignedIn(await byPasskey(false, earlier))}>
+          <Submit>Sign in with a passkey</Submit>
+          <FormError />
+        </Form>
+        <p className="divider">or</p>
+      </>
+    )}
+    <PasswordForm earlier={earlier} onSignedIn={onSignedIn} onCodeNeeded={onCodeNeeded} />
+  </>
+);
+
+const earlierLead = `Sign in the way you did before the change: with your earlier passkey, or with your earlier password and a code. This undoes the change and ends all other sessions. It works for ${earlierHours} hours after the last change.`;
+
 const SignIn = (): ReactElement => {
   const { query } = usePageLocation();
   const session = useSessionState();
   const keepSession = useKeepSession();
   const [given, setGiven] = useState<Given | null>(null);
+  const [isEarlier, setEarlier] = useState(false);
   const next = safeNext(query.get('next'));
   const state = session.data?.state;
   const onSignedIn = (signedIn: SignedIn): void => {
     keepSession(signedIn);
     navigate(next, { isReplacing: true });
   };
-  useAutofilledPasskey(onSignedIn, state === 'signed-out');
+  useAutofilledPasskey(onSignedIn, state === 'signed-out' && !isEarlier);
   useEffect(() => {
     if (state === 'signed-in') navigate(next, { isReplacing: true });
   }, [state, next]);
@@ -152,24 +184,29 @@ const SignIn = (): ReactElement => {
         <CodeForm given={given} onSignedIn={onSignedIn} onBack={() => setGiven(null)} />
       </OutsidePage>
     );
+  if (isEarlier)
+    return (
+      <OutsidePage title="Undo a change of your sign-in" lead={earlierLead}>
+        <SignInForms earlier={{ earlier: true }} onSignedIn={onSignedIn} onCodeNeeded={setGiven} />
+        <div className="row outside-links">
+          <button type="button" className="link-button" onClick={() => setEarlier(false)}>
+            Back
+          </button>
+        </div>
+      </OutsidePage>
+    );
   return (
     <OutsidePage title="Sign in">
       <LostSession state={session.data} />
-      {canUsePasskeys() && (
-        <>
-          <Form label="Passkey" onSubmit={async () => onSignedIn(await byPasskey(false))}>
-            <Submit>Sign in with a passkey</Submit>
-            <FormError />
-          </Form>
-          <p className="divider">or</p>
-        </>
-      )}
-      <PasswordForm onSignedIn={onSignedIn} onCodeNeeded={setGiven} />
-      {session.data?.state === 'signed-out' && session.data.sendsMail && (
-        <div className="row outside-links">
+      <SignInForms earlier={{}} onSignedIn={onSignedIn} onCodeNeeded={setGiven} />
+      <div className="row outside-links">
+        {session.data?.state === 'signed-out' && session.data.sendsMail && (
           <AppLink href={outsideHref('/forgotten')}>Forgot your password?</AppLink>
-        </div>
-      )}
+        )}
+        <button type="button" className="link-button" onClick={() => setEarlier(true)}>
+          My sign-in was changed
+        </button>
+      </div>
     </OutsidePage>
   );
 };

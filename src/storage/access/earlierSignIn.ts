@@ -1,0 +1,99 @@
+import { earlierHours } from '../../core/access/ownerGuard.ts';
+import type { Queryable, Row } from '../database.ts';
+import { sealedUpdate, sealsOf } from '../seals.ts';
+import { sweepPasskeys } from './passkeys.ts';
+import { lockPerson, type PersonRow } from './people.ts';
+
+/** Each column of the earlier sign-in, and what it keeps. */
+const kept = {
+  earlier_password_hash: 'password_hash',
+  earlier_totp_secret: 'totp_secret',
+  earlier_totp_step: 'totp_last_step',
+  earlier_passkey_ids: 'passkey_ids',
+  earlier_recovery_hashes: 'recovery_hashes',
+} as const;
+const cleared = Object.fromEntries(['earlier_until', ...Object.keys(kept)].map(column => [column, 'null']));
+
+const isUsable = (alias: string): string => `${alias}.earlier_until > statement_timestamp()`;
+
+const keepStatement = {
+  name: 'earlier-keep',
+  text: sealedUpdate('people', {
+    set: {
+      earlier_until: `statement_timestamp() + interval '${earlierHours} hours'`,
+      ...Object.fromEntries(
+        Object.entries(kept).map(([earlier, now]) => [
+          earlier,
+          `case when ${isUsable('t')} then t.${earlier} else t.${now} end`,
+        ]),
+      ),
+    },
+    where: `t.id = $1 and (${isUsable('t')} or t.totp_secret is not null or t.passkey_ids is not null)`,
+  }),
+};
+/**
+ * Keeps how a person signs in before it changes, or an earlier one that is kept already, from now on for a while. Without
+ * a second factor, nothing is kept: an old password that leaked must not bring anything back.
+ */
+export const keepEarlier = async (tx: Queryable, id: string): Promise<void> => {
+  await tx.query(keepStatement, [id]);
+};
+
+const findStatement = {
+  name: 'earlier-by-email',
+  text: `select p.id, p.first_account_id as "firstAccountId", p.email, p.name,
+      case when p.earlier_totp_secret is not null then p.earlier_password_hash end as "passwordHash",
+      p.earlier_totp_secret as "totpSecret", null as "totpPending", p.earlier_totp_step as "totpLastStep",
+      coalesce(cardinality(p.earlier_passkey_ids), 0) as passkeys,
+      coalesce(cardinality(p.earlier_recovery_hashes), 0) as "recoveryCodesLeft", ${sealsOf({ p: 'people' })}
+    from people p where p.email = $1 and p.removed_at is null and ${isUsable('p')}`,
+};
+/** A person as they signed in earlier. Without a code beside it, the earlier password is none. */
+export const findEarlierByEmail = async (db: Queryable, email: string): Promise<PersonRow | null> =>
+  (await db.query<PersonRow>(findStatement, [email]))[0] ?? null;
+
+const restoreStatement = {
+  name: 'earlier-restore',
+  text: sealedUpdate('people', {
+    set: {
+      password_hash: 't.earlier_password_hash',
+      totp_secret: 't.earlier_totp_secret',
+      totp_pending: 'null',
+      totp_last_step: `case when t.totp_secret is distinct from t.earlier_totp_secret then t.earlier_totp_step
+        else t.totp_last_step end`,
+      passkey_ids: 't.earlier_passkey_ids',
+      recovery_hashes: 't.earlier_recovery_hashes',
+      ...cleared,
+    },
+    where: `t.id = $1 and t.removed_at is null and ${isUsable('t')}`,
+  }),
+};
+/** Locks the person and lets them sign in as earlier, and in no other way. Null if no earlier sign-in is kept. */
+export const restoreEarlier = async (tx: Queryable, id: string): Promise<PersonRow | null> => {
+  if ((await tx.query(restoreStatement, [id])).length === 0) return null;
+  await sweepPasskeys(tx, id);
+  return lockPerson(tx, id);
+};
+
+const forgetStatement = {
+  name: 'earlier-forget',
+  text: sealedUpdate('people', {
+    set: cleared,
+    where: `t.id = $1 and t.earlier_until is not null and ($2 or not ${isUsable('t')})`,
+  }),
+};
+const forget = async (tx: Queryable, id: string, even: boolean): Promise<void> => {
+  if ((await tx.query(forgetStatement, [id, even])).length > 0) await sweepPasskeys(tx, id);
+};
+/** The earlier sign-in of a person no longer works. */
+export const forgetEarlier = (tx: Queryable, id: string): Promise<void> => forget(tx, id, true);
+/** The same, if its time is over. */
+export const forgetOldEarlier = (tx: Queryable, id: string): Promise<void> => forget(tx, id, false);
+
+const untilStatement = {
+  name: 'earlier-until',
+  text: `select p.earlier_until as until, ${sealsOf({ p: 'people' })} from people p where p.id = $1 and ${isUsable('p')}`,
+};
+/** Until when the earlier sign-in of a person works; null if none is kept. */
+export const readEarlierUntil = async (db: Queryable, id: string): Promise<Date | null> =>
+  (await db.query<Row & { until: Date }>(untilStatement, [id]))[0]?.until ?? null;
