@@ -136,6 +136,22 @@ describe('first the sign-in or the owners, then the wallet', () => {
     expect((await changePassword(victim, 'a third quiet river')).status, 'in force').toBe(200);
   });
 
+  test('an owner whom a thief made does not put out the only other one, nor does the thief in their name', async () => {
+    const { people, join, passTime } = await someOwners(1);
+    const [victim] = people;
+    const crook = await join('owner');
+    const params = { id: victim!.personId };
+    const ways = [
+      () => crook.call('DELETE /team/:id', { params }),
+      () => crook.call('PATCH /team/:id', { params, body: { role: 'viewer' } }),
+      () => victim!.call('PATCH /team/:id', { params, body: { role: 'viewer' } }),
+    ];
+    for (const way of ways) expectError(await way(), 409, 'conflict');
+    expect((await victim!.call('GET /team')).status).toBe(200);
+    await passTime(24 * 7);
+    expect((await crook.call('DELETE /team/:id', { params })).status, 'a week later').toBe(200);
+  });
+
   test('another owner asks for the wallet whatever the first one does, however often', async () => {
     const { people, passTime } = await someOwners(2);
     const [one, other] = people;

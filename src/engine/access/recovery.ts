@@ -55,7 +55,7 @@ export const makeRecoveryLink = async (
   let hasToWait = byMail?.mustWait ?? false;
   for (const { id } of accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
     const owners = await lockOwners(tx, id);
-    hasToWait ||= owners.some(owner => owner !== person.id);
+    hasToWait ||= owners.some(owner => owner.id !== person.id);
   }
   const { token, hash } = generateToken();
   const times = await putRecoveryLink(tx, {

@@ -17,7 +17,7 @@ type Removal = {
 
 const refuseLastOwner = async (tx: Queryable, personId: string, { id, name }: OwnAccount): Promise<void> => {
   const owners = await lockOwners(tx, id);
-  if (owners.length !== 1 || owners[0] !== personId) return;
+  if (owners.length !== 1 || owners[0]?.id !== personId) return;
   throw new FlorinError(
     'conflict',
     `They are the only owner of ${name} (${id}). Invite another owner first, or use --last-owner and then florin setup-link.`,

@@ -1,8 +1,16 @@
+import { establishedDays } from '../../core/access/ownerGuard.ts';
 import { mayDo, type Role } from '../../core/access/rights.ts';
 import { FlorinError } from '../../core/errors.ts';
 import { type AccessLink, insertAccessLink, listInvitations, lockTeam } from '../../storage/access/accessLinks.ts';
 import { readAccount } from '../../storage/access/accounts.ts';
-import { lockMember, lockOwners, type MemberRow, readMember, updateRole } from '../../storage/access/memberships.ts';
+import {
+  type LockedOwner,
+  lockMember,
+  lockOwners,
+  type MemberRow,
+  readMember,
+  updateRole,
+} from '../../storage/access/memberships.ts';
 import { findPersonByEmail } from '../../storage/access/people.ts';
 import { endSessions } from '../../storage/access/sessions.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -123,6 +131,22 @@ export const withdrawInvitation =
     return { value: null, deed };
   };
 
+/**
+ * An owner whom a thief invited must not put out the owner whose session was stolen, nor must the thief in that owner's name.
+ * So the last owner who has been one for long stays until there is another.
+ */
+const refuseLastOwner = (owners: readonly LockedOwner[], id: string): void => {
+  const [last, ...others] = owners;
+  if (last?.id === id && others.length === 0) {
+    throw new FlorinError('conflict', 'An account must have an owner. Make another member an owner first.');
+  }
+  const established = owners.filter(({ isEstablished }) => isEstablished);
+  if (established.length === 1 && established[0]!.id === id) {
+    const message = `No other owner has been one for ${establishedDays} days. Until then, only whoever runs Florin can remove this owner.`;
+    throw new FlorinError('conflict', message);
+  }
+};
+
 /** Locks a member whom the person may manage. Throws if the account would have no owner left. */
 const lockManaged = async (
   tx: Queryable,
@@ -137,9 +161,7 @@ const lockManaged = async (
   const member = await lockMember(tx, accountId, id);
   if (!member) throw noSuchMember();
   refuseOwners(self, member.role, ...(becomes === 'nobody' ? [] : [becomes]));
-  if (becomes !== 'owner' && owners.length === 1 && owners[0] === id) {
-    throw new FlorinError('conflict', 'An account must have an owner. Make another member an owner first.');
-  }
+  if (becomes !== 'owner') refuseLastOwner(owners, id);
   return member;
 };
 

@@ -1,3 +1,4 @@
+import { establishedDays } from '../../core/access/ownerGuard.ts';
 import type { Role } from '../../core/access/rights.ts';
 import type { Queryable, Row } from '../database.ts';
 import { sealedUpdate, sealsOf, toSeal } from '../seals.ts';
@@ -61,12 +62,14 @@ export const listMembers = (db: Queryable, accountId: string): Promise<MemberRow
 
 const ownersStatement = {
   name: 'membership-lock-owners',
-  text: `select p.id, ${ofMember} from ${liveMembers} where m.account_id = $1 and m.role = 'owner'
-    order by p.id for update of m`,
+  text: `select p.id, coalesce(m.owner_since <= clock_timestamp() - interval '${establishedDays} days', false)
+      as "isEstablished", ${ofMember}
+    from ${liveMembers} where m.account_id = $1 and m.role = 'owner' order by p.id for update of m`,
 };
+export type LockedOwner = Row & { readonly id: string; readonly isEstablished: boolean };
 /** Locked, so that two owners cannot take the role from each other at the same time. */
-export const lockOwners = async (tx: Queryable, accountId: string): Promise<string[]> =>
-  (await tx.query<{ id: string }>(ownersStatement, [accountId])).map(row => row.id);
+export const lockOwners = (tx: Queryable, accountId: string): Promise<LockedOwner[]> =>
+  tx.query<LockedOwner>(ownersStatement, [accountId]);
 
 const sinceStatement = {
   name: 'membership-owners-since',
