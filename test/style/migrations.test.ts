@@ -42,7 +42,7 @@ const landed: Readonly<Record<string, string>> = {
   '0033_sealed_corrections.sql': 'e6b1ae6383cc606944ddaff6e191e03fd824e050209be06cc315f89f4d3bc1c4',
   '0034_chain_branches.sql': '9eb3bff1a04bf7d669897af104be291045d1e2fbd584fcf87df17f776856e588',
   '0035_minor_mails.sql': 'd9b98180341441d9df22d2254fee19a5e76922409fb4a611ff82d698ccabb973',
-  '0033_earlier_sign_in.sql': '76c328df4c523bb3fc28db09fdce47622fc2fd230e6210f4492fbacf6909b486',
+  '0036_earlier_sign_in.sql': '76c328df4c523bb3fc28db09fdce47622fc2fd230e6210f4492fbacf6909b486',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));
