@@ -103,7 +103,6 @@ const moveTo = (scene: TestFlorin, account: TestAccount, { id, createdMs, status
         expiredUnread: false,
         timeEndedAt: null,
         coveredNumber: null,
-        lostTransfers: null,
         wakeAt: null,
         wakeBlock: null,
       };

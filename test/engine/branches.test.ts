@@ -8,13 +8,12 @@ import { sealRows } from '../../src/engine/seals/sealRows.ts';
 import { verifySeals } from '../../src/engine/seals/verifySeals.ts';
 import { ForgedBlock } from '../../src/storage/chain/blockSeals.ts';
 import type { Lease } from '../../src/storage/chain/chains.ts';
-import { orphanFaults } from '../../src/storage/integrity.ts';
 import { readPayments } from '../../src/storage/payments/payments.ts';
 import { ForgedRow } from '../../src/storage/seals.ts';
 import type { Written } from '../api/listingScene.ts';
 import type { TestAccount } from '../support/florin.ts';
 import { type QuietScene, startQuietScene } from '../workers/quietScene.ts';
-import { beginAnew, contract, genesis, hashOf, makeBlocks, stepOf } from './madeBlocks.ts';
+import { beginAnew, caip2, contract, genesis, hashOf, makeBlocks, stepOf } from './madeBlocks.ts';
 
 let quiet: QuietScene;
 let lease: Lease;
@@ -208,6 +207,16 @@ describe('a transfer that a reorganization took', () => {
   });
 });
 
+test('a payment that was reversed does not read as completed when somebody puts back its row', async () => {
+  const where = `id = '${paid.id}'`;
+  const rows = await rowsOf('payments', where);
+  await reorganize();
+  expect((await shown(paid)).status).toBe('reversed');
+  await putRows('payments', where, rows);
+  await expect(shown(paid)).rejects.toBeInstanceOf(TamperedPayment);
+  await expectRefused();
+});
+
 describe('a payment is not reversed, and nobody is told so,', () => {
   test('when somebody calls its block orphaned', async () => {
     await hide();
@@ -253,12 +262,17 @@ test('coin in a block that somebody calls orphaned does not count twice', async 
 
 describe('branches that somebody', () => {
   beforeEach(reorganize);
+  const expectFound = async (): Promise<void> =>
+    expect((await verifySeals(quiet.scene.admin)).problems).toContainEqual(
+      expect.stringContaining(`the branches of ${caip2} are not those that its row names`),
+    );
 
   test('removed hide no reorganization', async () => {
     await forge('delete from chain_branches where previous is not null');
     await putBack();
     await expectRefused();
     await expect(apply(makeBlocks({ number: 9, hash: hashOf('b', 9) }, 'b', 1))).rejects.toBeInstanceOf(ForgedRow);
+    await expectFound();
   });
 
   test('removed between others are missed', async () => {
@@ -269,7 +283,7 @@ describe('branches that somebody', () => {
     );
     await putBack();
     await expectRefused();
-    expect(await orphanFaults(quiet.context.db)).toEqual(['1 of chain_branches have no row in chain_branches']);
+    await expectFound();
   });
 
   test('changed are not believed', async () => {
@@ -286,6 +300,7 @@ describe('branches that somebody', () => {
   test('outdated by putting back the row of the chain stop it', async () => {
     await putRows('chains', 'true', earlier);
     await expect(apply(makeBlocks(first()[0]!, 'b', 9))).rejects.toBeInstanceOf(ForgedRow);
+    await expectFound();
     await putBack();
     await expectRefused();
   });

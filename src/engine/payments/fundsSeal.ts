@@ -6,7 +6,7 @@ import type { Heights } from '../../core/payment/facts.ts';
 import { isBlockSealed } from '../../storage/chain/blockSeals.ts';
 import type { ChainMoment } from '../../storage/chain/chains.ts';
 import { isTransferGenuine, type PlacedTransfer, type StoredTransfer } from '../../storage/chain/transferSeals.ts';
-import type { SealedChain } from '../../storage/chain/transfers.ts';
+import { type SealedChain, shownTransfers } from '../../storage/chain/transfers.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
 import { genuineBranches } from '../chain/branches.ts';
 import type { Context } from '../context.ts';
@@ -68,9 +68,25 @@ const blockOf = ({ blockHash: hash, blockNumber: number, blockTimeMs, parentHash
   branch,
 });
 
-const sumOf = (transfers: readonly PlacedTransfer[]): bigint => {
+const sumOf = (transfers: readonly StoredTransfer[]): bigint => {
   const sum = transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
   return sum > mostUnits ? mostUnits : sum;
+};
+
+const refuseOthers = ({ log }: Parts, row: Payment): never => {
+  const about = { forged: 'transfers', paymentId: row.id, accountId: row.accountId };
+  log.error(about, 'the transfers of a payment are not those of its last decision');
+  throw new TamperedPayment('the transfers of the payment are not those of its last decision');
+};
+
+/** Call before a payment is shown. Throws if it says that it has more than its transfers: its row is an earlier one. */
+export const assertNoneMissing = (
+  parts: Parts,
+  row: Payment & Pick<PaymentRow, 'amountReceived'>,
+  shown: readonly StoredTransfer[],
+): void => {
+  const credits = shown.filter(({ stray }) => !stray);
+  if (credits.length < shownTransfers && sumOf(credits) < BigInt(row.amountReceived)) refuseOthers(parts, row);
 };
 
 type OnChain = Pick<ChainMoment, 'branch' | 'branches'> & { readonly after: number };
@@ -87,11 +103,7 @@ export const assertOnChain = (
 ): void => {
   const settled = credits.filter(transfer => transfer.settled);
   const isFinal = sumOf(settled) === (row.status === 'completed' ? BigInt(row.amountConfirmed) : 0n);
-  if (!isFinal || sumOf(credits) < BigInt(row.amountReceived)) {
-    const about = { forged: 'transfers', paymentId: row.id, accountId: row.accountId };
-    parts.log.error(about, 'the transfers of a payment are not those of its last decision');
-    throw new TamperedPayment('the transfers of the payment are not those of its last decision');
-  }
+  if (!isFinal || sumOf(credits) < BigInt(row.amountReceived)) refuseOthers(parts, row);
   if (credits.length === 0 || (newest === null && rows.length === 0)) return;
   const { vault } = parts;
   const branches = genuineBranches(parts, row.caip2, { rows, after, newest: newest ?? 0 });

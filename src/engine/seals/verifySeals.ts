@@ -1,3 +1,4 @@
+import { branchFaults } from '../../storage/chain/branches.ts';
 import { type LargeTable, readLargeRows } from '../../storage/largeSeals.ts';
 import { readSealedRows, type SealedTableName, sealedTableNames } from '../../storage/seals.ts';
 import { verifyRegisters } from '../audit/register.ts';
@@ -49,7 +50,7 @@ const verifyLargeTable = async ({ db, vault }: Parts, large: LargeTable, problem
   }
 };
 
-/** Verifies the seal of every row. */
+/** Verifies the seal of every row, and that no branch of a chain is missing. */
 export const verifySeals = async (context: Parts): Promise<Verified> => {
   const all: string[] = [];
   let checked = 0;
@@ -60,6 +61,10 @@ export const verifySeals = async (context: Parts): Promise<Verified> => {
   };
   for (const table of sealedTableNames) await collect(problems => verifyTable(context, table, problems));
   for (const large of largeTables) await collect(problems => verifyLargeTable(context, large, problems));
+  const branches = (await branchFaults(context.db)).map(
+    caip2 =>
+      `the branches of ${caip2} are not those that its row names: rows were removed, or an earlier one was put back`,
+  );
   const registers = await verifyRegisters(context);
-  return { checked: checked + registers.checked, problems: [...all, ...registers.problems] };
+  return { checked: checked + registers.checked, problems: [...all, ...branches, ...registers.problems] };
 };

@@ -17,6 +17,19 @@ const readBranchesStatement = {
 export const readBranches = async (db: Queryable, caip2: string, after: number): Promise<readonly SealedBranch[]> =>
   (await db.query<Row & { branches: SealedBranch[] }>(readBranchesStatement, [caip2, after]))[0]!.branches;
 
+const branchFaultsStatement = {
+  name: 'chain-branch-faults',
+  text: `select c.caip2 from chains c
+      where c.branch is distinct from (select max(g.number) from chain_branches g where g.caip2 = c.caip2)
+    union
+    select g.caip2 from chain_branches g where g.previous is not null and not exists (
+      select from chain_branches p where p.caip2 = g.caip2 and p.number = g.previous)
+    order by caip2`,
+};
+/** Chains that lack branches, or whose rows are earlier ones. */
+export const branchFaults = async (db: Queryable): Promise<string[]> =>
+  (await db.query<Row & { caip2: string }>(branchFaultsStatement)).map(({ caip2 }) => caip2);
+
 // Before there were branches, blocks said alone which of them were orphaned. Here that is believed once.
 const openBranchStatement = {
   name: 'chain-branch-open',
