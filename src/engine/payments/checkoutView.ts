@@ -8,6 +8,7 @@ import type { Network } from '../../core/registry/networks.ts';
 import type { CheckoutRow } from '../../storage/payments/checkouts.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
 import type { Context } from '../context.ts';
+import { assertNoneMissing } from './fundsSeal.ts';
 import { assertAuthentic } from './paymentAddress.ts';
 import { type Funds, factsOf, fundsOf } from './paymentFacts.ts';
 import { viewOfRow } from './paymentObject.ts';
@@ -98,6 +99,7 @@ export type Circumstances = {
 export const checkoutViewOf = (context: Context, row: CheckoutRow, { isSlow, isOver }: Circumstances): CheckoutView => {
   assertAuthentic(context, row);
   const funds = fundsOf(context, row);
+  assertNoneMissing(context, row, funds.transfers);
   const payment = viewOfRow(context, row, funds);
   const { id, environment, status, exception, description, amount, currency, decimals, contract, address } = payment;
   const received = receivedOf(row);

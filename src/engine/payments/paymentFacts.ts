@@ -2,7 +2,7 @@ import type { Actions, ChainFacts, Facts, Heights, Transfer } from '../../core/p
 import type { StoredTransfer } from '../../storage/chain/transferSeals.ts';
 import type { PaymentRow, ShownPayment } from '../../storage/payments/payments.ts';
 import type { Context } from '../context.ts';
-import { assertGenuineTransfers, assertNoneMissing, genuineHeights } from './fundsSeal.ts';
+import { assertGenuineTransfers, genuineHeights } from './fundsSeal.ts';
 import { readTiers } from './readTiers.ts';
 
 /** A payment's transfers, and how far its chain is read. */
@@ -14,9 +14,8 @@ export const noFunds: Funds = { transfers: [], heights: nothingRead };
 /** Throws if they were changed in the database. */
 export const fundsOf = (context: Pick<Context, 'vault' | 'log'>, row: ShownPayment): Funds => {
   const { transfers, chain } = row;
-  assertGenuineTransfers(context, row, transfers ?? []);
-  assertNoneMissing(context, row, transfers ?? []);
   if (transfers === null) return noFunds;
+  assertGenuineTransfers(context, row, transfers);
   return { transfers, heights: chain === null ? nothingRead : genuineHeights(context, row, chain) };
 };
 

@@ -11,6 +11,7 @@ import {
 } from '../../storage/payments/payments.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
+import { assertNoneMissing } from './fundsSeal.ts';
 import { assertAuthentic } from './paymentAddress.ts';
 import { type Funds, fundsOf } from './paymentFacts.ts';
 import { type PaymentObject, paymentObject, printPayment, viewOfRow } from './paymentObject.ts';
@@ -20,6 +21,7 @@ export const noSuchPayment = (): FlorinError => new FlorinError('not_found', 'No
 /** The payment object of a stored row. Throws if the row was tampered with. */
 export const readPaymentRow = (context: Context, row: PaymentRow, funds: Funds): PaymentObject => {
   assertAuthentic(context, row);
+  assertNoneMissing(context, row, funds.transfers);
   return paymentObject(viewOfRow(context, row, funds), context.environments[row.environment]);
 };
 

@@ -139,8 +139,15 @@ export const forgeryFaults: readonly Fault[] = [
   {
     harm: 'A payment would be reversed because somebody removed its transfers.',
     file: 'src/engine/payments/fundsSeal.ts',
-    find: '< BigInt(row.amountReceived)',
-    replace: '< 0n',
+    find: 'if (!isFinal || sumOf(credits) < BigInt(row.amountReceived))',
+    replace: 'if (!isFinal)',
+    tests: ['engine/branches'],
+  },
+  {
+    harm: 'A payment that was reversed would read as completed when somebody puts back its row.',
+    file: 'src/engine/payments/fundsSeal.ts',
+    find: 'if (credits.length < shownTransfers &&',
+    replace: 'if (credits.length < 0 &&',
     tests: ['engine/branches'],
   },
   {
