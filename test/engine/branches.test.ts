@@ -232,11 +232,9 @@ describe('a payment is not reversed, and nobody is told so,', () => {
 });
 
 test('a payment is not completed by transfers that somebody calls final', async () => {
-  const [more] = (await quiet.overdue(1, contract)).written as [Written];
-  const { account_id } = (
-    await quiet.read<{ account_id: string }>(`select account_id from payments where id = '${more.id}'`)
-  )[0]!;
-  account = { ...account, id: account_id };
+  const made = await quiet.overdue(1, contract);
+  account = made.account;
+  const [more] = made.written as [Written];
   await apply(makeBlocks({ number: 5, hash: hashOf('a', 5) }, 'a', 1, { 6: [{ to: more.address, amount: 1n }] }));
   expect(await decided(more)).toBe('confirming');
   await asService('update transfers set settled = true');
@@ -252,8 +250,15 @@ test('coin in a block that somebody calls orphaned does not count twice', async 
   });
   await apply(at);
   await asService(`update blocks set canonical = false where number = 6`);
-  const key = `${at[0]!.hash}:delta:${coin.address}:1`;
-  const movement = { key, txHash: null, from: null, to: coin.address, contract: null, amount: 1n, verified: true };
+  const movement = {
+    key: 'found',
+    txHash: null,
+    from: null,
+    to: coin.address,
+    contract: null,
+    amount: 1n,
+    verified: true,
+  };
   await applyCoins(quiet.context, lease, [{ ...at[0]!, movements: [movement] }]);
   expect(await quiet.read(`select count(*)::int as n from transfers where payment_id = '${coin.id}'`)).toEqual([
     { n: 1 },

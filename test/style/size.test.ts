@@ -9,6 +9,7 @@ const longestFunction = 70;
 /** Longer than the rule, each with a reason a reader would accept. */
 const longFiles: Readonly<Record<string, string>> = {
   'test/cli/config.test.ts': 'a case for each setting and each contradiction',
+  'test/engine/branches.test.ts': 'a case for each way to put back an orphaned block',
 };
 
 const longFunctions: Readonly<Record<string, string>> = {};

@@ -167,8 +167,8 @@ export const forgeryFaults: readonly Fault[] = [
   {
     harm: 'The row of a chain could be put back, so that a reorganization is not noticed.',
     file: 'src/engine/chain/branches.ts',
-    find: 'last.hash === latestHash && last.branch === branch',
-    replace: 'true',
+    find: 'last?.number === latestNumber && last.hash === latestHash && last.branch === branch',
+    replace: 'last !== undefined',
     tests: ['engine/branches'],
   },
   {
