@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { metricTable } from '../../src/metrics/metricTable.ts';
+import { causes } from '../campaigns/alerts/causes.ts';
 import { alertCases } from './alertCases.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -31,6 +32,11 @@ describe('deploy/prometheus/alerts.yaml', () => {
       expect(rule).toContain(`runbook: docs/metrics.md#${name.toLowerCase()}\n`);
     },
   );
+
+  test('each rule has a cause in the campaign of alerts, and the other way round', () => {
+    const caused = causes.flatMap(({ alerts }) => alerts);
+    expect(caused.sort()).toEqual(rules.map(nameOf).sort());
+  });
 
   test('each rule has a section of the guide and a case, and the other way round', () => {
     const names = rules.map(nameOf).sort();

@@ -5,6 +5,7 @@ import { createDevPayer } from '../../../src/chains/evm/devPayer.ts';
 import { callRpc } from '../../../src/chains/evm/rpc.ts';
 import { readBackupRecord, writeBackupRecord } from '../../../src/cli/backupRecord.ts';
 import { findLocalRpcUrl } from '../../../src/cli/localRpcUrl.ts';
+import { readLogArchiveRecord, writeLogArchiveRecord } from '../../../src/cli/logArchiveRecord.ts';
 import { addPerson } from '../../../src/engine/access/people.ts';
 import { operatorActor } from '../../../src/engine/audit/audit.ts';
 import { perform } from '../../../src/engine/perform.ts';
@@ -17,6 +18,8 @@ import type { AlertScene } from './scene.ts';
 /** What makes alerts fire, and what ends it. Each is done by somebody or something outside of Florin. */
 export type Cause = {
   readonly alerts: readonly string[];
+  /** What the labels of these alerts must say, beside what they say of every Florin. */
+  readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly what: string;
   /** How long the alerts may take at least, if they tell of something that has lasted for minutes. */
   readonly takesSeconds?: number;
@@ -80,21 +83,30 @@ const takeCoin = async (scene: AlertScene, signal: AbortSignal): Promise<void> =
 
 const hourMs = 3_600_000;
 
-/** Takes a scheduled backup, lets it be old, and takes the disk of the backups away. */
+/** Takes a scheduled backup and archives the log, lets both be old, and takes the disk of the backups away. */
 const loseBackups = async (scene: AlertScene, signal: AbortSignal): Promise<void> => {
   const { recipient } = await scene.command('backup', 'identity', '--output', `${scene.backupDir}.identity`);
-  const settings = { FLORIN_BACKUP_DIR: scene.backupDir, FLORIN_BACKUP_RECIPIENT: recipient as string };
+  const settings = {
+    FLORIN_BACKUP_DIR: scene.backupDir,
+    FLORIN_BACKUP_RECIPIENT: recipient as string,
+    FLORIN_BACKUP_HOURS: '12',
+    FLORIN_BACKUP_LOG_SECONDS: '10',
+  };
   await mkdir(scene.backupDir);
   await scene.stop();
   await scene.start('api,watch', settings);
   const read = () => readBackupRecord(scene);
   while (!signal.aborted && (await read()).last === null) await pause(500);
+  while (!signal.aborted && !(await readLogArchiveRecord(scene))?.archivedAt) await pause(500);
   await scene.stop();
   const { last, ...record } = await read();
   if (last === null) throw new Error('no backup was taken');
   // Nobody can wait for this.
   const backupAt = new Date(Date.parse(last.backupAt) - 27 * hourMs).toISOString();
   await writeBackupRecord(scene, { ...record, last: { ...last, backupAt } });
+  const archive = await readLogArchiveRecord(scene);
+  if (archive === null) throw new Error('the log was not archived');
+  await writeLogArchiveRecord(scene, { ...archive, archivedAt: new Date(Date.now() - hourMs).toISOString() });
   await rm(scene.backupDir, { recursive: true });
   await scene.start('api,watch', settings);
 };
@@ -102,8 +114,22 @@ const loseBackups = async (scene: AlertScene, signal: AbortSignal): Promise<void
 export const causes: readonly Cause[] = [
   {
     alerts: ['FlorinChainNotOperational', 'FlorinNodeFaults'],
+    labels: {
+      FlorinChainNotOperational: { network: 'polygon' },
+      FlorinNodeFaults: { network: 'polygon', node: '1' },
+    },
     what: 'the only node of a network does not answer',
     begin: async scene => scene.start('api,watch'),
+  },
+  {
+    alerts: ['FlorinRestarting'],
+    what: 'Florin is stopped and started again and again',
+    async begin(scene, signal) {
+      for (let count = 0; count < 6 && !signal.aborted; count++) {
+        await scene.stop();
+        await scene.start('api,watch');
+      }
+    },
   },
   {
     alerts: ['FlorinDeliveriesLate'],
@@ -152,12 +178,13 @@ export const causes: readonly Cause[] = [
     begin: takeCoin,
   },
   {
-    alerts: ['FlorinBackupOld', 'FlorinBackupFailing'],
-    what: 'scheduled backups have failed for a day',
+    alerts: ['FlorinBackupOld', 'FlorinBackupFailing', 'FlorinLogArchiveLate'],
+    what: 'scheduled backups have failed for a day, and the log is not archived',
     begin: loseBackups,
   },
   {
     alerts: ['FlorinChainNotRead'],
+    labels: { FlorinChainNotRead: { network: 'local' } },
     what: 'no process has the role watch',
     takesSeconds: 300,
     async begin(scene) {
@@ -180,6 +207,7 @@ export const causes: readonly Cause[] = [
   },
   {
     alerts: ['FlorinOutboxParked'],
+    labels: { FlorinOutboxParked: { kind: 'mail' } },
     what: 'the mail server refuses a person',
     begin: scene =>
       scene.withAdmin(async admin => {
@@ -251,6 +279,7 @@ export const causes: readonly Cause[] = [
   },
   {
     alerts: ['FlorinChainHalted'],
+    labels: { FlorinChainHalted: { network: 'local' } },
     what: 'the local chain loses its journal',
     async begin(scene, signal) {
       await mineUpTo(scene, moreThanKept, signal);
