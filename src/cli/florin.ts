@@ -4,10 +4,12 @@ import type { Log } from '../core/log.ts';
 import { silentMeter } from '../core/meter.ts';
 import { type Progress, silentProgress } from '../core/progress.ts';
 import type { Network } from '../core/registry/networks.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
 import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
 import { putDashboardUrl } from '../engine/access/dashboardUrl.ts';
 import { createRateLimiter } from '../engine/access/rateLimiter.ts';
+import type { AuditLoss } from '../engine/chain/restoreGate.ts';
 import type { Declaration } from '../engine/chain/restores.ts';
 import type { Context } from '../engine/context.ts';
 import { createPaymentCreator } from '../engine/payments/createPayment.ts';
@@ -24,7 +26,7 @@ import { createReadinessParts } from '../http/v1/readinessParts.ts';
 import { systemRoutes } from '../http/v1/systemRoutes.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
-import { createMetrics } from '../metrics/metrics.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
 import { parseApiKey } from '../vault/apiKeys.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
@@ -98,6 +100,20 @@ const takeMachine = async (config: Config, stack: Stack) => {
   return tlsOf(config);
 };
 
+/** Returns what is missing in audit logs while Florin runs. */
+const watchAuditLogs = async (
+  config: Config,
+  parts: { admin: AdminContext; log: Log; stack: Stack; everyMs: number | undefined },
+): Promise<() => AuditLoss> => {
+  const { admin, log, stack, everyMs } = parts;
+  const { loss, stop } = await openAuditHeads(config, admin, log, everyMs);
+  stack.push('audit heads', stop);
+  return loss;
+};
+
+type Logs = { readonly log: Log; readonly access: (line: AccessLine) => void };
+const watched = (metrics: Metrics | null, logs: Logs): Logs => metrics?.watch(logs) ?? logs;
+
 /**
  * Starts everything in order, and stops what is running if a step fails. Payments contain the URLs (checkoutUrl). With
  * port 0 these are known only after the listeners are bound, so the context gets them late.
@@ -110,8 +126,7 @@ export const startFlorin = async (
 ): Promise<Florin> => {
   const { live = {}, emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
   const metrics = config.metrics && createMetrics();
-  const given = { log: givenLog, access: givenAccess };
-  const { log, access } = metrics?.watch(given) ?? given;
+  const { log, access } = watched(metrics, { log: givenLog, access: givenAccess });
   const stack = createStack(log);
   try {
     const tls = await takeMachine(config, stack);
@@ -119,8 +134,7 @@ export const startFlorin = async (
     const { service } = storage;
     stack.push('database', () => storage.stop());
     const { admin, holder } = await startKeys(config, { storage, log, stack, progress, restored });
-    const auditHeads = await openAuditHeads(config, admin, log, tuning.keepAuditHeadsMs);
-    stack.push('audit heads', auditHeads.stop);
+    const auditLoss = await watchAuditLogs(config, { admin, log, stack, everyMs: tuning.keepAuditHeadsMs });
     const firstRun = await prepareFirstRun(config, admin);
     const setupToken = await prepareSetupLink(config, admin);
     const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
@@ -145,7 +159,7 @@ export const startFlorin = async (
       meter: metrics?.meter ?? silentMeter,
       holder,
       restored,
-      auditLoss: auditHeads.loss,
+      auditLoss,
       ending: ending.signal,
     });
     const metricsPort = metrics && (await startMetrics({ config, metrics, context, service, bound, stack }));

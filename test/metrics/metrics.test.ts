@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { metricTable } from '../../src/metrics/metricTable.ts';
-import { createProcessMetrics } from '../../src/metrics/processMetrics.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
 import { answering, type Receiver, startReceiver } from '../deliveries/receiver.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
@@ -187,30 +186,6 @@ test('what was given up tells when, by kind', async () => {
   expect(await value('florin_outbox_parked', { kind: 'alert' })).toBe(2);
   expect(await value(at, { kind: 'mail' })).toBeUndefined();
   await scene.tamper(`delete from outbox where id in ('out_m1', 'out_m2')`);
-});
-
-test('however long the process stands still, that is one measurement of the event loop', async () => {
-  let nowMs = 0;
-  const metrics = createProcessMetrics(() => nowMs);
-  const read = () => {
-    const { samples } = metrics.families().find(({ name }) => name === 'florin_event_loop_delay_seconds')!;
-    const of = (suffix: string, le?: string) =>
-      samples.find(each => each.suffix === suffix && (le === undefined || each.labels.le === le))!.value;
-    return { all: of('_count'), short: of('_bucket', '2.5'), sum: of('_sum') };
-  };
-  await until(
-    async () => read().all,
-    count => count > 0,
-  );
-  nowMs = 10_000;
-  const { all } = read();
-  const { short, sum } = await until(
-    async () => read(),
-    now => now.all > all + 2,
-  );
-  expect(read().all - short).toBe(1);
-  expect(sum).toBeCloseTo(9.9, 6);
-  metrics.stop();
 });
 
 test('nothing secret is in the answer', async () => {

@@ -124,6 +124,7 @@ export const causes: readonly Cause[] = [
   {
     alerts: ['FlorinRestarting'],
     what: 'Florin is stopped and started again and again',
+    takesSeconds: 240,
     async begin(scene, signal) {
       for (let count = 0; count < 6 && !signal.aborted; count++) {
         await scene.stop();

@@ -7,7 +7,7 @@ import { within } from '../chaos/florinProcess.ts';
 const rulesPath = new URL('../../../deploy/prometheus/alerts.yaml', import.meta.url);
 
 /** How far back the rules look here, so that nobody waits for hours. Thresholds stay as they are. */
-const shorter: Readonly<Record<string, string>> = { '5m': '20s', '15m': '120s', '1h': '60s' };
+const shorter: Readonly<Record<string, string>> = { '5m': '20s', '15m': '300s', '1h': '60s' };
 
 /** The rules with short times. Each range must have a shorter one. */
 export const hurried = (rules: string): string =>
