@@ -217,7 +217,7 @@ export const createReadings = ({
       gauge('florin_data_directory_size_bytes', disk && disk.blocks * disk.bsize),
       ...backupFamilies(backup),
       gauge('florin_log_archive_timestamp_seconds', archive?.until ? archive.until.getTime() / 1000 : null),
-      gauge('florin_log_archive_interval_seconds', archive && archive.seconds),
+      gauge('florin_log_archive_interval_seconds', archive?.seconds ?? null),
     ];
   };
 };
