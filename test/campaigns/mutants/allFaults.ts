@@ -1,5 +1,6 @@
 import { chainFaults } from './chainFaults.ts';
 import type { Fault } from './fault.ts';
+import { forgedFactsFaults } from './forgedFactsFaults.ts';
 import { forgeryFaults } from './forgeryFaults.ts';
 import { moneyFaults } from './moneyFaults.ts';
 import { secretFaults } from './secretFaults.ts';
@@ -13,4 +14,5 @@ export const allFaults: readonly Fault[] = [
   ...sweepFaults,
   ...tenantFaults,
   ...forgeryFaults,
+  ...forgedFactsFaults,
 ];
