@@ -15,6 +15,9 @@ import { answering } from '../../deliveries/receiver.ts';
 import { makeNotices } from '../mailFaults/mailFaultRun.ts';
 import type { AlertScene } from './scene.ts';
 
+/** Prometheus scrapes each second. */
+const scrapedMs = 3_000;
+
 /** What makes alerts fire, and what ends it. Each is done by somebody or something outside of Florin. */
 export type Cause = {
   readonly alerts: readonly string[];
@@ -129,6 +132,8 @@ export const causes: readonly Cause[] = [
       for (let count = 0; count < 6 && !signal.aborted; count++) {
         await scene.stop();
         await scene.start('api,watch');
+        // Prometheus knows only of starts that it sees.
+        await pause(scrapedMs, undefined, { signal }).catch(() => {});
       }
     },
   },
