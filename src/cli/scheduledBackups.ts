@@ -61,7 +61,7 @@ const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal:
     });
   });
 
-/** Removes what the schedule of this directory does not keep, and what a killed process left unfinished. Returns what is kept. */
+/** Removes what the schedule of this directory does not keep, and what a killed backup of it left unfinished. Returns what is kept. */
 const removeOlder = async (schedule: Schedule, backupsId: string, nowMs: number): Promise<string[]> => {
   const { directory } = schedule;
   const prefix = scheduledPrefix(backupsId);

@@ -28,7 +28,9 @@ export const InviteDialog = ({ isOpen, onClose }: { isOpen: boolean; onClose: ()
           <SecretOnce secret={made.link} what="link">
             {made.isMailed ? `This link was also sent to ${made.email}.` : `Send this link to ${made.email}.`} It is
             shown only now and works once, until <Time at={made.expiresAt} />.
-            {sendsMail && !made.isMailed && ' Florin did not send it: too many invitations were mailed in one day.'}
+            {sendsMail &&
+              !made.isMailed &&
+              ' Florin did not mail it, because the daily limit of mailed invitations is reached.'}
           </SecretOnce>
           <Buttons>
             <Button kind="primary" onClick={close}>
