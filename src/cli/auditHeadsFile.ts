@@ -9,7 +9,7 @@ import type { AuditLoss } from '../engine/chain/restoreGate.ts';
 import { writeFileAtomically } from '../local/writeFileAtomically.ts';
 import { startLoop } from '../workers/loop.ts';
 import type { Config } from './config.ts';
-import { keepPersonRevisions } from './personRevisionsFile.ts';
+import { forgetPeople, keepPersonRevisions } from './personRevisionsFile.ts';
 
 const pathOf = (config: Config): string => join(config.dataDir, 'audit-heads.json');
 
@@ -40,14 +40,19 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
 
 /**
  * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now. The
- * database alone cannot show that rows were deleted from the end of a log.
+ * database alone cannot show that rows were deleted from the end of a log. After a restore that was declared, this process
+ * forgets how far rows had come.
  */
 export const keepAuditHeads = async (
   config: Config,
-  admin: Pick<AdminContext, 'db' | 'vault'>,
+  admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
 ): Promise<{ readonly problems: string[]; readonly loss: AuditLoss }> => {
   const path = pathOf(config);
-  const { problems, heads, loss } = await compareAuditHeads(admin, await readHeads(path));
+  const { problems, heads, loss, isRestored } = await compareAuditHeads(admin, await readHeads(path));
+  if (isRestored) {
+    admin.floors.forget();
+    await forgetPeople(config);
+  }
   await writeFileAtomically(path, `${JSON.stringify(heads)}\n`, 0o600);
   return { problems, loss };
 };

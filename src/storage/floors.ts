@@ -15,6 +15,8 @@ export type Floors = {
    * the row of before.
    */
   isEarlier(name: string, version: Version, began: number): boolean;
+  /** After a restore that the operator declared, earlier rows are right. */
+  forget(): void;
 };
 
 export const createFloors = (): Floors => {
@@ -33,5 +35,6 @@ export const createFloors = (): Floors => {
       if (floor === undefined || floor.raised > began || number > floor.number) return false;
       return number < floor.number || (text !== null && floor.text !== null && text !== floor.text);
     },
+    forget: () => floors.clear(),
   };
 };

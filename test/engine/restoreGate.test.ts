@@ -1,7 +1,13 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { startFlorin } from '../../src/cli/florin.ts';
 import type { Log } from '../../src/core/log.ts';
 import { declareRestored, detectRestore } from '../../src/engine/chain/restores.ts';
 import { reviewForNobody } from '../../src/engine/chain/reviewRestore.ts';
+import { createClient, type TestClient } from '../support/client.ts';
+import { atEndOfFile } from '../support/endOfFile.ts';
 import { startTestFlorin, type TestAccount } from '../support/florin.ts';
 import { endKey } from '../support/operator.ts';
 import { until } from '../support/until.ts';
@@ -29,6 +35,20 @@ const read = ({ keys }: TestAccount) => client.call('GET', '/v1/webhooks', { key
 const untilAnswer = (status: number, message: string) =>
   until(write, answer => answer.status === status && answer.text.includes(message));
 const isOpen = () => untilAnswer(200, '');
+const call = (at: TestClient, { keys }: TestAccount) =>
+  at.call('POST', '/v1/webhooks', { key: keys.production, ...production, body: { url: 'https://shop.example/hook' } });
+const startAgain = async (): Promise<TestClient> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'florin-again-'));
+  atEndOfFile(() => rm(dataDir, { recursive: true }));
+  for (const name of ['keys', 'audit-heads.json', 'rows-sealed', 'derivation-epochs']) {
+    await cp(join(scene.config.dataDir, name), join(dataDir, name), { recursive: true });
+  }
+  const florin = await startFlorin({ ...scene.config, dataDir }, log, undefined, { keepAuditHeadsMs: 20 });
+  atEndOfFile(florin.stop);
+  const at = await createClient(florin);
+  atEndOfFile(at.close);
+  return at;
+};
 
 /** As the operator does, and who looks at an account without an owner. */
 const declareAndReview = async (): Promise<void> => {
@@ -87,9 +107,18 @@ test('rows of an audit log that are gone close production of that account until 
       from kept_head k where h.account_id = k.account_id;
     update api_keys a set revoked_at = k.revoked_at, row_seal = k.row_seal from kept_keys k where a.id = k.id;
     alter table audit_log enable trigger user; alter table audit_heads enable trigger user`);
-  await untilAnswer(503, 'Rows of the audit log of this account are missing');
-  expect((await read(account)).status).toBe(200);
-  const ofOther = await client.call('DELETE', '/v1/webhooks/we_none', { key: other.keys.production, ...production });
-  expect(ofOther.status).toBe(404);
+  // This process has seen the end of the log, and refuses the account.
+  await untilAnswer(503, 'were changed in the database');
+  // One that is started now knows it from the data directory.
+  const again = await startAgain();
+  const refused = await call(again, account);
+  expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('Rows of the audit log')]);
+  expect((await again.call('GET', '/v1/webhooks', { key: account.keys.production, ...production })).status).toBe(200);
+  expect((await call(again, other)).status).toBe(200);
+  // Both forget what they have seen.
   await declareAndReview();
+  await until(
+    () => call(again, account),
+    ({ status }) => status === 200,
+  );
 });

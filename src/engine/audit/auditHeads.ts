@@ -58,12 +58,12 @@ const isGenuine = (vault: Vault, { accountId, sequence, hash, seal, registerDige
 /**
  * Compares the logs with the remembered heads. Returns the problems, the accounts that have them, and the heads to
  * remember next. A log with a problem, or with an end that does not match its seal, keeps its old head. What a restore
- * that was declared since has taken is no problem.
+ * that was declared since has taken is no problem. `isRestored`: one was declared since what is remembered.
  */
 export const compareAuditHeads = async (
   { db, vault }: Pick<Context, 'db' | 'vault'>,
   remembered: readonly RememberedHead[],
-): Promise<{ problems: string[]; heads: RememberedHead[]; loss: AuditLoss }> => {
+): Promise<{ problems: string[]; heads: RememberedHead[]; loss: AuditLoss; isRestored: boolean }> => {
   const gate = await readGate({ db, vault });
   const seenAt = remembered.reduce((latest, { gateAt = '' }) => (gateAt > latest ? gateAt : latest), '');
   const gateAt = gate.at > seenAt ? gate.at : seenAt;
@@ -99,5 +99,6 @@ export const compareAuditHeads = async (
     problems.push(`audit log of ${old.accountId}: it had ${old.sequence} rows before, and the account is gone`);
     heads.push(old);
   }
-  return { problems, heads, loss: { gateAt, accounts } };
+  const isRestored = seenAt !== '' && gate.state === 'open' && gate.at > seenAt;
+  return { problems, heads, loss: { gateAt, accounts }, isRestored };
 };
