@@ -8,6 +8,7 @@ import {
   firstAccount,
   insertAccount,
   insertSettings,
+  isOnlyAccount,
   readAccount,
   readCallbackSecret,
 } from '../../storage/access/accounts.ts';
@@ -16,6 +17,7 @@ import { lockPerson } from '../../storage/access/people.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { generateWebhookSecret } from '../../vault/secrets.ts';
 import { type Actor, operatorActor } from '../audit/audit.ts';
+import { sealFirstGate } from '../chain/restoreGate.ts';
 import type { Context } from '../context.ts';
 import { perform } from '../perform.ts';
 import { refuseUnsealed } from '../seals/sealOlderRows.ts';
@@ -58,6 +60,8 @@ export const createAccount = (
   return perform(context, acting, null, async tx => {
     await refuseUnsealed({ ...context, db: tx });
     await insertAccount(tx, account);
+    // Nothing else shows later that a gate is missing because there was no start yet.
+    if (await isOnlyAccount(tx)) await sealFirstGate({ db: tx, vault: context.vault });
     for (const environment of environments) {
       const sealed = context.vault.seal(generateWebhookSecret(), callbackSecretContext(id, environment));
       await insertSettings(tx, id, environment, sealed);
