@@ -203,10 +203,43 @@ describe('the earlier sign-in', () => {
     expect((await standing(owner)).earlierSignInUntil).toBeNull();
     expectError(await dashboard.stranger().call('POST /sign-in', { body }), 401, 'unauthorized');
     await addPasskey(owner, createAuthenticator(dashboard.url));
+    await team.passTime(7 * 24);
     await changePassword(owner, testPassword);
     expect((await standing(owner)).earlierSignInUntil).not.toBeNull();
     const withOld = { ...body, password: thiefs.password };
     expectError(await dashboard.stranger().call('POST /sign-in', { body: withOld }), 401, 'unauthorized');
+  });
+
+  test('has no passkey that a thief added and the owner removed, also beside one of the owner', async () => {
+    const sole = await startSole();
+    const { owner, thief, byPasskey, passTime } = sole;
+    const planted = createAuthenticator(dashboard.url);
+    const { id } = (await addPasskey(thief, planted)).json;
+    await passTime(6 * 24);
+    await owner.do('DELETE /me/passkeys/:id', { params: { id } });
+    expectError((await byPasskey(earlier, planted)).answer, 401, 'unauthorized');
+    expect((await byPasskey(earlier)).answer.status).toBe(200);
+  });
+
+  test.each(['passkey', 'authenticator app'] as const)('is none if a new %s was the only one', async what => {
+    const team = await startOwners(dashboard, 1);
+    const owner = team.people[0]!;
+    const planted = createAuthenticator(dashboard.url);
+    const { email } = owner;
+    const thief = dashboard.stranger();
+    if (what === 'passkey') {
+      const { id } = (await addPasskey(owner, planted)).json;
+      await owner.do('DELETE /me/passkeys/:id', { params: { id } });
+      const response = planted.authenticate(await thief.do('POST /sign-in/passkey/options'));
+      expectError(await thief.call('POST /sign-in/passkey', { body: { response, earlier } }), 401, 'unauthorized');
+    } else {
+      const { code } = await turnTotpOn(owner);
+      await team.passTime(47);
+      await owner.do('DELETE /me/totp');
+      const body = { email, password: testPassword, code, earlier } as const;
+      expectError(await thief.call('POST /sign-in', { body }), 401, 'unauthorized');
+    }
+    expect((await standing(owner)).earlierSignInUntil).toBeNull();
   });
 
   test('comes back without an authenticator app, if there was none, whatever the thief used meanwhile', async () => {

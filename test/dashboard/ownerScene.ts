@@ -24,6 +24,8 @@ const passTime = async ({ scene }: TestDashboard, accountId: string, hours: numb
   await db.script(`set local session_replication_role = replica;
     update audit_log set at = at - interval '${hours} hours' where ${mine};
     update memberships set owner_since = owner_since - interval '${hours} hours' where ${mine};
+    update passkeys set created_at = created_at - interval '${hours} hours'
+      where person_id in (select person_id from memberships where ${mine});
     update people set earlier_until = earlier_until - interval '${hours} hours'
       where id in (select person_id from memberships where ${mine});
     update wallet_stops set stopped_at = stopped_at - interval '${hours} hours' where ${mine};

@@ -1,6 +1,6 @@
 import { FlorinError } from '../../core/errors.ts';
 import type { Outgoing } from '../../core/outbox.ts';
-import { readEarlierUntil } from '../../storage/access/earlierSignIn.ts';
+import { hadSecondFactor } from '../../storage/access/earlierSignIn.ts';
 import { findPersonByEmail, lockPerson } from '../../storage/access/people.ts';
 import { findOpenRecoveryHash } from '../../storage/access/recoveryLinks.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -51,8 +51,7 @@ export const answerRecovery = async (
     const nothing = { value: null, deed: null };
     const person = await lockPerson(tx, found.id);
     if (!person || (await hasLink(tx, person.id))) return nothing;
-    const earlier = await readEarlierUntil(tx, person.id);
-    const mustWait = person.totpSecret !== null || person.passkeys > 0 || earlier !== null;
+    const mustWait = person.totpSecret !== null || person.passkeys > 0 || (await hadSecondFactor(tx, person.id));
     const made = await makeRecoveryLink(tx, person, { mustWait });
     if (!made) return nothing;
     const { token, opensAt, expiresAt } = made.link;

@@ -1,20 +1,35 @@
-import { earlierHours } from '../../core/access/ownerGuard.ts';
+import { earlierHours, establishedDays } from '../../core/access/ownerGuard.ts';
+import type { AuditAction } from '../../core/auditActions.ts';
 import type { Queryable, Row } from '../database.ts';
 import { sealedUpdate, sealsOf } from '../seals.ts';
 import { sweepPasskeys } from './passkeys.ts';
 import { lockPerson, type PersonRow } from './people.ts';
 
-/** Each column of the earlier sign-in, and what it keeps. */
-const kept = {
-  earlier_password_hash: 'password_hash',
-  earlier_totp_secret: 'totp_secret',
-  earlier_totp_step: 'totp_last_step',
-  earlier_passkey_ids: 'passkey_ids',
-  earlier_recovery_hashes: 'recovery_hashes',
-} as const;
-const cleared = Object.fromEntries(['earlier_until', ...Object.keys(kept)].map(column => [column, 'null']));
-
 const isUsable = (alias: string): string => `${alias}.earlier_until > statement_timestamp()`;
+
+const establishedStatement = {
+  name: 'earlier-passkeys',
+  text: `select k.id, ${sealsOf({ k: 'passkeys' })} from passkeys k
+    where k.person_id = $1 and k.created_at <= statement_timestamp() - interval '${establishedDays} days'`,
+};
+const didStatement = {
+  name: 'earlier-did',
+  text: `select exists (select from memberships m
+      join audit_log l on l.account_id = m.account_id and l.actor_id = $1 and l.action = $2
+      where m.person_id = $1 and l.at > statement_timestamp() - interval '${earlierHours} hours') as "isThere"`,
+};
+const didRecently = async (db: Queryable, id: string, action: AuditAction): Promise<boolean> =>
+  (await db.query<Row & { isThere: boolean }>(didStatement, [id, action]))[0]!.isThere;
+
+/** Each column of the earlier sign-in, and what it keeps. `$2`: passkeys that are old enough. `$3`: a new authenticator. */
+const keptNow = {
+  earlier_password_hash: 't.password_hash',
+  earlier_totp_secret: 'case when not $3 then t.totp_secret end',
+  earlier_totp_step: 't.totp_last_step',
+  earlier_passkey_ids: `nullif(array(select id from unnest(t.passkey_ids) as id where id = any($2::text[])), '{}')`,
+  earlier_recovery_hashes: 'case when not $3 then t.recovery_hashes end',
+};
+const cleared = Object.fromEntries(['earlier_until', ...Object.keys(keptNow)].map(column => [column, 'null']));
 
 const keepStatement = {
   name: 'earlier-keep',
@@ -22,21 +37,26 @@ const keepStatement = {
     set: {
       earlier_until: `statement_timestamp() + interval '${earlierHours} hours'`,
       ...Object.fromEntries(
-        Object.entries(kept).map(([earlier, now]) => [
+        Object.entries(keptNow).map(([earlier, now]) => [
           earlier,
-          `case when ${isUsable('t')} then t.${earlier} else t.${now} end`,
+          `case when ${isUsable('t')} then t.${earlier} else ${now} end`,
         ]),
       ),
     },
-    where: `t.id = $1 and (${isUsable('t')} or t.totp_secret is not null or t.passkey_ids is not null)`,
+    where: `t.id = $1
+      and (${isUsable('t')} or (t.totp_secret is not null and not $3) or t.passkey_ids && $2::text[])`,
   }),
 };
 /**
  * Keeps how a person signs in before it changes, or an earlier one that is kept already, from now on for a while. Without
- * a second factor, nothing is kept: an old password that leaked must not bring anything back.
+ * a second factor, nothing is kept: an old password that leaked must not bring anything back. Nor must one that a thief
+ * added and the owner removes, so new ones are not kept.
  */
 export const keepEarlier = async (tx: Queryable, id: string): Promise<void> => {
-  await tx.query(keepStatement, [id]);
+  const established = await tx.query<Row & { id: string }>(establishedStatement, [id]);
+  // No column has the age of an authenticator, but the audit log of each account has when it was turned on.
+  const isTotpNew = await didRecently(tx, id, 'person.totp_added');
+  await tx.query(keepStatement, [id, established.map(passkey => passkey.id), isTotpNew]);
 };
 
 const findStatement = {
@@ -97,3 +117,9 @@ const untilStatement = {
 /** Until when the earlier sign-in of a person works; null if none is kept. */
 export const readEarlierUntil = async (db: Queryable, id: string): Promise<Date | null> =>
   (await db.query<Row & { until: Date }>(untilStatement, [id]))[0]?.until ?? null;
+
+/** Whether a person removed a second factor a while ago, or has an earlier sign-in with one. */
+export const hadSecondFactor = async (db: Queryable, id: string): Promise<boolean> =>
+  (await readEarlierUntil(db, id)) !== null ||
+  (await didRecently(db, id, 'person.totp_removed')) ||
+  (await didRecently(db, id, 'person.passkey_removed'));
