@@ -259,6 +259,8 @@ describe('the earlier sign-in', () => {
     const sole = await startSole();
     await takeOver(sole);
     const { token } = await createRecoveryLink(dashboard.scene.admin, sole.owner.email);
+    expect((await standing(sole.owner)).earlierSignInUntil, 'before it is used').toBeNull();
+    expectError((await sole.byPasskey(earlier)).answer, 401, 'unauthorized');
     const client = dashboard.stranger();
     await client.do('POST /recovery', { body: { token, password: 'a third quiet river' } });
     expect(await standing(client)).toEqual({ hasTotp: false, passkeys: 0, earlierSignInUntil: null });

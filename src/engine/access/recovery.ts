@@ -43,7 +43,7 @@ export type NewRecoveryLink = {
 
 /**
  * Makes the link, which waits a day if one of the person's accounts has another owner, or `byMail.mustWait`. All members of their
- * accounts are told. Null if the person is not a member of any account.
+ * accounts are told. One of the operator ends the earlier sign-in at once. Null if the person is not a member of any account.
  */
 export const makeRecoveryLink = async (
   tx: Queryable,
@@ -52,6 +52,8 @@ export const makeRecoveryLink = async (
 ): Promise<{ link: NewRecoveryLink; followed: Deed[] } | null> => {
   const accounts = await accountsOf(tx, person.id);
   if (accounts.length === 0) return null;
+  // The operator makes one also after a theft: what the thief has must not end the link.
+  if (byMail === null) await forgetEarlier(tx, person.id);
   let hasToWait = byMail?.mustWait ?? false;
   for (const { id } of accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
     const owners = await lockOwners(tx, id);
