@@ -22,6 +22,16 @@ beforeAll(async () => {
 
 const someOwners = (owners: number) => startOwners(dashboard, owners);
 
+test('in a new account, the first owner stays, and removes a second one', async () => {
+  const { id } = await dashboard.scene.account();
+  const [first, second] = [await dashboard.newPerson('owner', id), await dashboard.newPerson('owner', id)];
+  for (const person of [first, second]) await person.prove();
+  const params = { id: first.personId };
+  expectError(await second.call('DELETE /team/:id', { params }), 409, 'conflict');
+  expectError(await second.call('PATCH /team/:id', { params, body: { role: 'viewer' } }), 409, 'conflict');
+  expect((await first.call('DELETE /team/:id', { params: { id: second.personId } })).status).toBe(200);
+});
+
 describe('a second owner', () => {
   test('approves the change with a proof, is named in the log, and then nothing is held', async () => {
     const { people, accountId } = await someOwners(2);

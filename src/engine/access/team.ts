@@ -131,6 +131,9 @@ export const withdrawInvitation =
     return { value: null, deed };
   };
 
+const firstOf = (owners: readonly LockedOwner[]): LockedOwner | undefined =>
+  owners.toSorted((a, b) => (a.since?.getTime() ?? Infinity) - (b.since?.getTime() ?? Infinity))[0];
+
 /**
  * An owner whom a thief invited must not put out the owner whose session was stolen, nor must the thief in that owner's name.
  * So the last owner who has been one for long stays until there is another.
@@ -141,7 +144,9 @@ const refuseLastOwner = (owners: readonly LockedOwner[], id: string): void => {
     throw new FlorinError('conflict', 'An account must have an owner. Make another member an owner first.');
   }
   const established = owners.filter(({ isEstablished }) => isEstablished);
-  if (established.length === 1 && established[0]!.id === id) {
+  // In a new account nobody has been one for long: then the first one stays.
+  const needed = established.length === 0 ? [firstOf(owners)] : established;
+  if (needed.length === 1 && needed[0]!.id === id) {
     const message = `No other owner has been one for ${establishedDays} days. Until then, only whoever runs Florin can remove this owner.`;
     throw new FlorinError('conflict', message);
   }

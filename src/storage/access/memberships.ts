@@ -63,10 +63,10 @@ export const listMembers = (db: Queryable, accountId: string): Promise<MemberRow
 const ownersStatement = {
   name: 'membership-lock-owners',
   text: `select p.id, coalesce(m.owner_since <= clock_timestamp() - interval '${establishedDays} days', false)
-      as "isEstablished", ${ofMember}
+      as "isEstablished", m.owner_since as since, ${ofMember}
     from ${liveMembers} where m.account_id = $1 and m.role = 'owner' order by p.id for update of m`,
 };
-export type LockedOwner = Row & { readonly id: string; readonly isEstablished: boolean };
+export type LockedOwner = Row & { readonly id: string; readonly isEstablished: boolean; readonly since: Date | null };
 /** Locked, so that two owners cannot take the role from each other at the same time. */
 export const lockOwners = (tx: Queryable, accountId: string): Promise<LockedOwner[]> =>
   tx.query<LockedOwner>(ownersStatement, [accountId]);
