@@ -64,11 +64,13 @@ const queueFor = async (tx: Queryable, { accountId, action }: ActOfAccount): Pro
 const mailsOf = async (tx: Queryable, act: ActOfAccount, at: Date): Promise<Outgoing[]> => {
   const { accountId, environment, action, actor, subject } = act;
   if (environment === 'sandbox') return [];
-  const kind = await queueFor(tx, act);
-  if (kind === null) return [];
   const readers = isPersonal(action)
     ? await listPersonOnce(tx, accountId, actor.kind === 'person' ? actor.id : subject)
     : await listManagers(tx, accountId, action.startsWith('person.') ? subject : null);
+  // Before the budget: what nobody reads must not use it up.
+  if (readers.length === 0) return [];
+  const kind = await queueFor(tx, act);
+  if (kind === null) return [];
   return readers.map(({ email, accountName }) => ({
     kind,
     to: email,
