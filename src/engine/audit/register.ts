@@ -29,7 +29,7 @@ const alteredRecords = (): FlorinError =>
     'The keys, wallets, members, webhook endpoints or settings of this account were changed in the database. Ask the operator of this installation to run florin doctor.',
   );
 
-const isAltered = ({ log }: { readonly log?: Log | undefined }, accountId: string): FlorinError => {
+const noticeAltered = ({ log }: { readonly log?: Log | undefined }, accountId: string): FlorinError => {
   log?.error(
     { forged: 'audit_heads', accountId },
     'records of an account are not those that its audit log vouches for',
@@ -42,7 +42,7 @@ export const assertVouched = (
   context: { readonly log: Log },
   { accountId, vouched }: { readonly accountId: string; readonly vouched: Vouched | null },
 ): void => {
-  if (!vouched?.isTrue) throw isAltered(context, accountId);
+  if (!vouched?.isTrue) throw noticeAltered(context, accountId);
 };
 
 const isHeadTrue = (
@@ -65,9 +65,9 @@ export const nextRegister = async (
   head: AuditHead,
 ): Promise<string> => {
   const isFirst = head.sequence === '0' && head.register === null;
-  if (!isFirst && !isHeadTrue(context, accountId, head)) throw isAltered(context, accountId);
+  if (!isFirst && !isHeadTrue(context, accountId, head)) throw noticeAltered(context, accountId);
   const register = await readRegister(tx, accountId);
-  if (register !== expectedRegister(tx, head.register ?? '', accountId)) throw isAltered(context, accountId);
+  if (register !== expectedRegister(tx, head.register ?? '', accountId)) throw noticeAltered(context, accountId);
   settleRegister(tx, accountId);
   return register;
 };
