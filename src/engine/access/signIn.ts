@@ -28,9 +28,10 @@ export type NewSession = { readonly token: string; readonly person: SignedInPers
  */
 export type SignInOrigin = Visit & { readonly addressKey: string; readonly deviceCookie: string | null };
 
-const wrongPassword = (): FlorinError =>
-  new FlorinError('unauthorized', 'The e-mail address or the password is wrong.');
-const wrongCode = (): FlorinError => new FlorinError('unauthorized', 'The code is wrong or was already used.', 'code');
+/** Only this counts as a failure. */
+class WrongProof extends FlorinError {}
+const wrongPassword = (): WrongProof => new WrongProof('unauthorized', 'The e-mail address or the password is wrong.');
+const wrongCode = (): WrongProof => new WrongProof('unauthorized', 'The code is wrong or was already used.', 'code');
 const memberOfNothing = (): FlorinError =>
   new FlorinError('unauthorized', 'You are not a member of any account. Ask an owner for an invitation.');
 
@@ -106,13 +107,26 @@ const judgeCode = async (
   return kind;
 };
 
-/** Counts a code from an unknown device by itself. The password was right, so its try does not count. */
-const countCode = async (context: Context, password: Attempt, person: PersonRow): Promise<Attempt> => {
-  try {
-    return await beginCode(context, person);
-  } catch (error) {
-    await context.db.transaction(tx => password.undo(tx));
-    throw error;
+type Tries = { readonly attempt: Attempt; readonly codes: Attempt | null };
+
+/**
+ * Takes back what does not count: the try at a password beside a wrong code that is counted by itself, and both if the
+ * proof was right, or not judged, and something else failed.
+ */
+const settleTries = async (
+  context: Context,
+  error: unknown,
+  { attempt, codes }: Tries,
+  failed: { readonly person: PersonRow; readonly address: string },
+): Promise<void> => {
+  if (!(error instanceof WrongProof)) {
+    await context.db.transaction(async tx => {
+      await attempt.undo(tx);
+      await codes?.undo(tx);
+    });
+  } else if (error.param === 'code') {
+    if (codes) await context.db.transaction(tx => attempt.undo(tx));
+    recordFailure(context, failed.person, codes ?? attempt, failed.address, 'code');
   }
 };
 
@@ -155,10 +169,12 @@ export const proveByPassword = async <T>(
     await context.db.transaction(tx => attempt.undo(tx));
     return null;
   }
-  const accountId = await accountOf(found);
-  const acting = memberActing({ ...found, accountId, personId: found.id }, origin.address);
-  const codes = found.totpSecret && deviceId === null ? await countCode(context, attempt, found) : null;
+  let codes: Attempt | null = null;
   try {
+    const accountId = await accountOf(found);
+    const acting = memberActing({ ...found, accountId, personId: found.id }, origin.address);
+    // A code from an unknown device is counted by itself.
+    if (found.totpSecret && deviceId === null) codes = await beginCode(context, found);
     return await perform(context, acting, null, async tx => {
       const person = await lock(tx, found.id);
       // The password was changed, or the person removed, since the row was read.
@@ -169,10 +185,7 @@ export const proveByPassword = async <T>(
       return admit(tx, person!, accountId, proofs[kind]);
     });
   } catch (error) {
-    if (error instanceof FlorinError && error.param === 'code') {
-      if (codes) await context.db.transaction(tx => attempt.undo(tx));
-      recordFailure(context, found, codes ?? attempt, origin.address, 'code');
-    }
+    await settleTries(context, error, { attempt, codes }, { person: found, address: origin.address });
     throw error;
   }
 };
@@ -243,9 +256,7 @@ export const proveWithPassword = async (
       return proved(tx, person, proofs[kind]);
     });
   } catch (error) {
-    if (error instanceof FlorinError && error.param === 'code') {
-      recordFailure(context, found, attempt, address, 'code');
-    }
+    await settleTries(context, error, { attempt, codes: null }, { person: found, address });
     throw error;
   }
 };
