@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -87,6 +87,27 @@ test('who puts back the gate from before a restore opens nothing', async () => {
   );
   expect((await write()).text).toContain('florin restored');
   await declareAndReview();
+});
+
+test('rows that a file of an older version remembers close production until the restore is declared', async () => {
+  await isOpen();
+  const path = join(scene.config.dataDir, 'audit-heads.json');
+  const older = [{ accountId: account.id, sequence: '999', hash: '0'.repeat(64) }];
+  const kept = async () =>
+    (JSON.parse(await readFile(path, 'utf8')) as { accountId: string; sequence: string; gateAt?: string }[]).find(
+      ({ accountId }) => accountId === account.id,
+    );
+  await until(
+    async () => {
+      await writeFile(path, JSON.stringify(older));
+      return write();
+    },
+    ({ text }) => text.includes('Rows of the audit log of this account are missing'),
+  );
+  await until(kept, head => head?.gateAt !== undefined);
+  await declareAndReview();
+  await until(kept, head => head?.sequence !== '999');
+  expect((await write()).status).toBe(200);
 });
 
 test('rows of an audit log that are gone close production of that account until the restore is declared', async () => {

@@ -69,6 +69,8 @@ export const compareAuditHeads = async (
   const gateAt = gate.at > seenAt ? gate.at : seenAt;
   const isDeclared = (old: RememberedHead): boolean =>
     old.gateAt !== undefined && gate.state === 'open' && gate.at > old.gateAt;
+  // Without a time, no restore that is declared later would be known to be later.
+  const keep = (old: RememberedHead): RememberedHead => ({ ...old, gateAt: old.gateAt ?? gateAt });
   const unseen = new Map(remembered.map(head => [head.accountId, head]));
   const accounts = new Set<string>();
   const problems: string[] = [];
@@ -89,7 +91,7 @@ export const compareAuditHeads = async (
         accounts.add(head.accountId);
       }
       if (fault === null && isGenuine(vault, head)) heads.push(...headOf(head, rowOf(head), gateAt));
-      else if (old) heads.push(old);
+      else if (old) heads.push(keep(old));
     }
     if (page.length < pageRows) break;
     after = page.at(-1)!.accountId;
@@ -97,7 +99,7 @@ export const compareAuditHeads = async (
   for (const old of unseen.values()) {
     if (isDeclared(old)) continue;
     problems.push(`audit log of ${old.accountId}: it had ${old.sequence} rows before, and the account is gone`);
-    heads.push(old);
+    heads.push(keep(old));
   }
   const isRestored = seenAt !== '' && gate.state === 'open' && gate.at > seenAt;
   return { problems, heads, loss: { gateAt, accounts }, isRestored };
