@@ -56,6 +56,10 @@ test('the master key is replaced while Florin serves, and everything works after
   const [before, kept, keptSecret] = [await calls.read(scene.paid), await scene.repeat(), await scene.repeatSecret()];
   const keys = join(config.dataDir, 'keys');
   const former = await readFile(join(keys, 'master'), 'utf8');
+  // An authenticator that is not new, as the change of the password keeps it.
+  await admin.db.script(`update people set earlier_until = clock_timestamp() + interval '2 days',
+    earlier_password_hash = password_hash, earlier_totp_secret = totp_secret, earlier_totp_step = totp_last_step,
+    earlier_recovery_hashes = recovery_hashes where id = '${owner.personId}'`);
   await owner.do('POST /me/password', { body: { password: newPassword } });
 
   const stop = useMeanwhile(scene);
@@ -91,6 +95,7 @@ test('the master key is replaced while Florin serves, and everything works after
   const [person] = await admin.db.query<Kept>({ name: '', text });
   const [now, earlier] = [person!.now, person!.earlier].map(sealed => next.vault.open(sealed, totpContext(person!)));
   expect([earlier, person!.codes]).toEqual([now, null]);
+  expect(person!.earlier, 'so that a code that was used works for neither').toEqual(person!.now);
 
   // As if the command had ended between the database and the file.
   await rename(join(keys, 'master'), join(keys, 'master.next'));

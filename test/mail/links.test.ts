@@ -151,7 +151,9 @@ test('a second factor that was removed a moment ago makes the link of an only ow
   await scene.settled();
   expect(await links(owner.personId)).toEqual([true]);
   const mails = scene.receiver.kept.filter(({ to }) => to.includes(owner.email)).map(textOf);
-  expect(mails.filter(text => text.includes('If you signed in with a passkey or a code before, ')).length).toBeGreaterThan(0);
+  expect(
+    mails.filter(text => text.includes('If you signed in with a passkey or a code before, ')).length,
+  ).toBeGreaterThan(0);
 });
 
 test('an address without a sign-in gets the same answer and no mail', async () => {

@@ -62,11 +62,14 @@ const remakers: Readonly<Record<KeyedTable, (remaking: Remaking, row: Json) => R
       const kept = ((hashes ?? []) as string[]).filter(each => remaking.next.isRecoveryHash(bytesOf(each)));
       return kept.length === 0 ? null : kept;
     };
+    const totp = resealedJson(remaking, row.totp_secret, context);
+    // That they are the same must stay visible: a code that was used works for neither.
+    const isSame = row.earlier_totp_secret === row.totp_secret;
     return unlessForged({
-      totp_secret: resealedJson(remaking, row.totp_secret, context),
+      totp_secret: totp,
       totp_pending: resealedJson(remaking, row.totp_pending, context),
       recovery_hashes: codes(row.recovery_hashes),
-      earlier_totp_secret: resealedJson(remaking, row.earlier_totp_secret, context),
+      earlier_totp_secret: isSame ? totp : resealedJson(remaking, row.earlier_totp_secret, context),
       earlier_recovery_hashes: codes(row.earlier_recovery_hashes),
     });
   },
