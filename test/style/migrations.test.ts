@@ -40,7 +40,7 @@ const landed: Readonly<Record<string, string>> = {
   '0031_lost_transfers.sql': 'b1dd88ecb5170464d79b3b2f9b9ef49aad8e595c5c9482816fa4501eb9aacf6b',
   '0032_named_recovery_links.sql': '9244fcdc3b0703d52cee2a41549397ca063e33cc81a9428a43317d2a1971ba3b',
   '0033_sealed_corrections.sql': 'e6b1ae6383cc606944ddaff6e191e03fd824e050209be06cc315f89f4d3bc1c4',
-  '0034_chain_branches.sql': '9eb3bff1a04bf7d669897af104be291045d1e2fbd584fcf87df17f776856e588',
+  '0034_chain_branches.sql': '6cce735e4cad618f5ce0bafdce71049c06ffce4ff431d556c71bea92f4e44a0f',
   '0035_minor_mails.sql': 'd9b98180341441d9df22d2254fee19a5e76922409fb4a611ff82d698ccabb973',
   '0036_earlier_sign_in.sql': '76c328df4c523bb3fc28db09fdce47622fc2fd230e6210f4492fbacf6909b486',
 };

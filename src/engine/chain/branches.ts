@@ -1,4 +1,4 @@
-import { type Branch, isLost, isWhole } from '../../core/payment/branches.ts';
+import { type Branch, continueLine, isLost, lineAfter } from '../../core/payment/branches.ts';
 import { ForgedBlock, type StoredBlock } from '../../storage/chain/blockSeals.ts';
 import { openBranch, readBranches, type SealedBranch } from '../../storage/chain/branches.ts';
 import type { ChainRow, Lease } from '../../storage/chain/chains.ts';
@@ -23,14 +23,14 @@ const branchOf = (
   return of === caip2 && isSealedAs(vault, table, [text], seal) ? { ...branch, previous, orphans } : null;
 };
 
-/** The branches of a chain after one up to the newest; null if somebody changed, added or removed one. */
+/** Branches as Florin wrote them; null if somebody changed one. */
 export const genuineBranches = (
   context: Pick<Context, 'vault'>,
   caip2: string,
-  { rows, after, newest }: { readonly rows: readonly SealedBranch[]; readonly after: number; readonly newest: number },
+  rows: readonly SealedBranch[],
 ): readonly Branch[] | null => {
   const branches = rows.flatMap(row => branchOf(context, caip2, row) ?? []);
-  return branches.length === rows.length && isWhole(branches, after, newest) ? branches : null;
+  return branches.length === rows.length ? branches : null;
 };
 
 /** Throws if the block, which the database calls canonical, was orphaned: somebody put it back. */
@@ -41,9 +41,9 @@ export const assertNotLost = async (
   block: StoredBlock,
 ): Promise<void> => {
   const after = block.branch ?? 0;
-  const rows = await readBranches(tx, caip2, after);
-  const branches = genuineBranches(context, caip2, { rows, after, newest: newest ?? 0 });
-  if (branches === null || isLost({ ...block, branch: after }, branches)) throw new ForgedBlock(caip2, block.number);
+  const branches = genuineBranches(context, caip2, await readBranches(tx, caip2, after));
+  const line = branches && continueLine(lineAfter(after), branches);
+  if (line?.newest !== (newest ?? 0) || isLost(block, line)) throw new ForgedBlock(caip2, block.number);
 };
 
 type Reached = { readonly number: number; readonly hash: string; readonly branch: number };

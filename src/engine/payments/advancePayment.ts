@@ -4,13 +4,14 @@ import { unreadHoldMs } from '../../core/payment/deriveState.ts';
 import type { Actions, Facts } from '../../core/payment/facts.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { TraceContext } from '../../core/traceContext.ts';
-import { type ChainMoment, type Moment, readMoment } from '../../storage/chain/chains.ts';
+import type { ChainMoment } from '../../storage/chain/chains.ts';
 import type { PlacedTransfer } from '../../storage/chain/transferSeals.ts';
 import { readTransfers } from '../../storage/chain/transfers.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { lockPayments, type PaymentRow } from '../../storage/payments/payments.ts';
+import { type BranchedMoment, readBranchedMoment } from '../chain/branchedMoment.ts';
 import type { Context } from '../context.ts';
-import { assertGenuineTransfers, assertOnChain, earliestBranches } from './fundsSeal.ts';
+import { assertGenuineTransfers, assertOnChain } from './fundsSeal.ts';
 import { assertAuthentic, TamperedPayment } from './paymentAddress.ts';
 import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
 import { type Plan, planOutcome, writeOutcomes } from './writeOutcomes.ts';
@@ -41,8 +42,8 @@ const planFor = (
   context: Context,
   row: PaymentRow,
   transfers: readonly PlacedTransfer[],
-  moment: Moment,
-  options: TracedAct & { strays: number; after: ReadonlyMap<string, number> },
+  moment: BranchedMoment,
+  options: TracedAct & { strays: number },
 ): Plan => {
   // Events are rendered from this row and never change.
   assertAuthentic(context, row);
@@ -53,8 +54,7 @@ const planFor = (
     throw new TamperedPayment('the chain of the payment does not match its seal');
   }
   const credits = transfers.filter(({ stray }) => !stray);
-  const { branch = null, branches = [] } = chain ?? {};
-  assertOnChain(context, row, credits, { branch, branches, after: options.after.get(row.caip2)! });
+  assertOnChain(context, row, credits, chain);
   const funds: Funds = { transfers, heights: chain ?? noFunds.heights };
   const caughtUpAt = (row.contract === null ? coinsReadUpTo(chain) : chain?.caughtUpAt) ?? null;
   const found = factsOf(row, funds, caughtUpAt, options.strays);
@@ -68,6 +68,19 @@ const planFor = (
     nowMs,
     trace,
   });
+};
+
+/** The chains of payments, and whether any of these has transfers that may count. */
+const creditedChains = (
+  rows: readonly PaymentRow[],
+  transfers: ReadonlyMap<string, readonly PlacedTransfer[]>,
+): ReadonlyMap<string, boolean> => {
+  const credited = new Map<string, boolean>();
+  for (const { id, caip2 } of rows) {
+    const isCredited = transfers.get(id)?.some(({ stray }) => !stray) ?? false;
+    credited.set(caip2, isCredited || credited.get(caip2) === true);
+  }
+  return credited;
 };
 
 export type AdvancedPayment = { readonly row: PaymentRow; readonly funds: Funds };
@@ -96,13 +109,12 @@ export const advancePayments = async (
   // Read after the rows are locked: a transaction that writes transfers holds the row until it commits.
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
   const transfers = await readTransfers(tx, rows, strays + 1);
-  const after = earliestBranches(rows, transfers);
-  const moment = await readMoment(tx, after);
+  const moment = await readBranchedMoment(context, tx, creditedChains(rows, transfers));
   const plans: Plan[] = [];
   const failed: { key: PaymentKey; error: unknown }[] = [];
   for (const row of rows) {
     try {
-      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays, after }));
+      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays }));
     } catch (error) {
       failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
     }

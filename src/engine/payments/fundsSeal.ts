@@ -4,11 +4,10 @@ import { mostUnits } from '../../core/money.ts';
 import { isLost } from '../../core/payment/branches.ts';
 import type { Heights } from '../../core/payment/facts.ts';
 import { isBlockSealed } from '../../storage/chain/blockSeals.ts';
-import type { ChainMoment } from '../../storage/chain/chains.ts';
 import { isTransferGenuine, type PlacedTransfer, type StoredTransfer } from '../../storage/chain/transferSeals.ts';
 import { type SealedChain, shownTransfers } from '../../storage/chain/transfers.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
-import { genuineBranches } from '../chain/branches.ts';
+import type { BranchedChain } from '../chain/branchedMoment.ts';
 import type { Context } from '../context.ts';
 import { TamperedPayment } from './paymentAddress.ts';
 
@@ -43,23 +42,6 @@ export const assertGenuineTransfers = (parts: Parts, row: Payment, transfers: re
   refuseForged(parts, row, forged, 'transfers of a payment do not match their seals');
 };
 
-/** By chain, the earliest branch in which a block of these transfers was shown: later ones say whether they are lost. */
-export const earliestBranches = (
-  rows: readonly PaymentRow[],
-  transfers: ReadonlyMap<string, readonly PlacedTransfer[]>,
-): ReadonlyMap<string, number> => {
-  const earliest = new Map<string, number>();
-  for (const { id, caip2 } of rows) {
-    const credits = (transfers.get(id) ?? []).filter(({ stray }) => !stray);
-    const known = earliest.get(caip2) ?? Number.MAX_SAFE_INTEGER;
-    earliest.set(
-      caip2,
-      credits.reduce((least, { branch }) => Math.min(least, branch ?? 0), known),
-    );
-  }
-  return earliest;
-};
-
 const blockOf = ({ blockHash: hash, blockNumber: number, blockTimeMs, parentHash, branch }: PlacedTransfer) => ({
   hash,
   number,
@@ -89,8 +71,6 @@ export const assertNoneMissing = (
   if (credits.length < shownTransfers && sumOf(credits) < BigInt(row.amountReceived)) refuseOthers(parts, row);
 };
 
-type OnChain = Pick<ChainMoment, 'branch' | 'branches'> & { readonly after: number };
-
 /**
  * Call before transfers decide anything. Throws if one of them counts although its block was orphaned, or does not although
  * it was not, and if funds are missing that were there, or are called final although the payment did not say so.
@@ -99,19 +79,20 @@ export const assertOnChain = (
   parts: Parts,
   row: Payment & Pick<PaymentRow, 'status' | 'amountReceived' | 'amountConfirmed'>,
   credits: readonly PlacedTransfer[],
-  { branch: newest, branches: rows, after }: OnChain,
+  chain: BranchedChain | undefined,
 ): void => {
   const settled = credits.filter(transfer => transfer.settled);
   const isFinal = sumOf(settled) === (row.status === 'completed' ? BigInt(row.amountConfirmed) : 0n);
   if (!isFinal || sumOf(credits) < BigInt(row.amountReceived)) refuseOthers(parts, row);
-  if (credits.length === 0 || (newest === null && rows.length === 0)) return;
-  const { vault } = parts;
-  const branches = genuineBranches(parts, row.caip2, { rows, after, newest: newest ?? 0 });
+  if (credits.length === 0 || chain === undefined || (chain.branch === null && chain.branches.length === 0)) return;
+  const { line } = chain;
   const isForged = (transfer: PlacedTransfer): boolean => {
     const { caip2, canonical, superseded, blockSeal } = transfer;
     const block = blockOf(transfer);
-    if (branches === null || (block.branch !== null && !isBlockSealed(vault, caip2, block, blockSeal))) return true;
-    const isGone = isLost({ ...block, branch: block.branch ?? 0 }, branches);
+    if (line === null || (block.branch !== null && !isBlockSealed(parts.vault, caip2, block, blockSeal))) return true;
+    // A branch that the chain does not have: its row is an earlier one.
+    if ((block.branch ?? 0) > line.newest) return true;
+    const isGone = isLost(block, line);
     return canonical ? isGone : !isGone && !superseded;
   };
   const message = 'whether transfers of a payment are on the chain was changed in the database';

@@ -24,7 +24,7 @@ create trigger chain_branches_kept before truncate on chain_branches for each st
   execute function refuse_change('a change');
 
 -- The newest branch of a chain, and the one in which a node showed the block last. Null in older rows.
-alter table chains add column branch bigint;
-alter table blocks add column branch bigint;
+alter table chains add column branch bigint check (branch > 0);
+alter table blocks add column branch bigint check (branch > 0);
 
 create index blocks_orphaned on blocks (caip2) where not canonical;

@@ -55,14 +55,14 @@ export const forgedFactsFaults: readonly Fault[] = [
   {
     harm: 'An orphaned block could be called the fork, so that those above it count.',
     file: 'src/engine/chain/branches.ts',
-    find: 'if (branches === null || isLost(',
-    replace: 'if (branches === null && isLost(',
+    find: '|| isLost(block, line)',
+    replace: '',
     tests: ['engine/branches'],
   },
   {
     harm: 'Branches that were changed or removed in the database would hide reorganizations.',
     file: 'src/engine/chain/branches.ts',
-    find: 'branches.length === rows.length && isWhole(branches, after, newest) ? branches : null',
+    find: 'branches.length === rows.length ? branches : null',
     replace: 'branches',
     tests: ['engine/branches'],
   },
