@@ -1,5 +1,6 @@
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
+import { readGenuineCoins } from '../engine/chain/genuineCoins.ts';
 import { closedPayments, unwatchPayments } from '../storage/chain/coins.ts';
 import type { ChainSources } from './chainSources.ts';
 import { readCoinPage } from './coinPage.ts';
@@ -23,7 +24,9 @@ export const createClosedScanner = (sources: ChainSources, clock: { now(): numbe
 
   /** Reads the next page. Returns whether it cost no call and there is more. */
   const readPage = async (head: Block, signal: AbortSignal): Promise<boolean> => {
-    const page = await closedPayments(db, context.vault, caip2, { after, limit: closedPageSize });
+    const page = await readGenuineCoins(context, caip2, () =>
+      closedPayments(db, context.vault, caip2, { after, limit: closedPageSize }),
+    );
     await unwatchPayments(
       db,
       page.filter(({ isOver }) => isOver).map(({ id }) => id),

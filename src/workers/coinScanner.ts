@@ -1,6 +1,7 @@
 import type { Driver } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
+import { readGenuineCoins } from '../engine/chain/genuineCoins.ts';
 import type { Context } from '../engine/context.ts';
 import { type Lease, writeCoinsCaughtUp } from '../storage/chain/chains.ts';
 import { openCoinPayments } from '../storage/chain/coins.ts';
@@ -27,7 +28,9 @@ export const createCoinScanner = (context: Context, driver: Driver, lease: Lease
   const turn = async (head: Block, startedAt: Date, signal: AbortSignal): Promise<void> => {
     if (after === '') [roundStartedAt, roundHash] = [startedAt, head.hash];
     else if (head.hash !== roundHash) roundHash = '';
-    const page = await openCoinPayments(context.db, context.vault, caip2, { after, limit: pageSize });
+    const page = await readGenuineCoins(context, caip2, () =>
+      openCoinPayments(context.db, context.vault, caip2, { after, limit: pageSize }),
+    );
     const doubted = await readCoinPage({ context, driver, lease }, page, head, 'one', signal);
     if (doubted === null) return warn('Too few nodes have the state of the newest block.');
     const isLastPage = page.length < pageSize;

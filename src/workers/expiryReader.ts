@@ -2,6 +2,7 @@ import type { DriverHost } from '../chains/driver.ts';
 import { RpcFault } from '../chains/evm/rpc.ts';
 import type { Block } from '../core/chain.ts';
 import { bookedAt } from '../engine/chain/findCoins.ts';
+import { readGenuineCoins } from '../engine/chain/genuineCoins.ts';
 import {
   expiredUnread,
   expiringPayments,
@@ -124,12 +125,16 @@ export const createExpiryReader = (sources: ChainSources, clock: { now(): number
   ): Promise<{ readonly payments: readonly UnreadPayment[]; readonly isMore: boolean }> => {
     const nowMs = clock.now();
     for (const [id, atMs] of retryAt) if (atMs <= nowMs) retryAt.delete(id);
-    const expiring = await expiringPayments(db, vault, caip2, { upTo, except: [...retryAt.keys()], share });
+    const expiring = await readGenuineCoins(context, caip2, () =>
+      expiringPayments(db, vault, caip2, { upTo, except: [...retryAt.keys()], share }),
+    );
     const coins = expiring.filter(({ contract }) => contract === null).length;
     const isMore = Math.max(coins, expiring.length - coins) >= share;
     if (nowMs - lookedAgainMs < lookAgainMs && after === '') return { payments: expiring, isMore };
     lookedAgainMs = nowMs;
-    const expired = await expiredUnread(db, vault, caip2, { after, limit: share });
+    const expired = await readGenuineCoins(context, caip2, () =>
+      expiredUnread(db, vault, caip2, { after, limit: share }),
+    );
     after = expired.length < share ? '' : expired.at(-1)!.id;
     return { payments: [...expiring, ...expired], isMore };
   };

@@ -59,6 +59,7 @@ const paid: CoinPayment = {
   laterBaseline: null,
   headNumber: null,
   changes: [],
+  forwards: [],
   isForged: false,
 };
 

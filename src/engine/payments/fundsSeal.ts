@@ -3,7 +3,7 @@ import { countedTwice } from '../../core/coinKey.ts';
 import { mostUnits } from '../../core/money.ts';
 import { isLost } from '../../core/payment/branches.ts';
 import type { Heights } from '../../core/payment/facts.ts';
-import { isBlockSealed } from '../../storage/chain/blockSeals.ts';
+import { genuineBlockOf } from '../../storage/chain/blockSeals.ts';
 import { isTransferGenuine, type PlacedTransfer, type StoredTransfer } from '../../storage/chain/transferSeals.ts';
 import { type SealedChain, shownTransfers } from '../../storage/chain/transfers.ts';
 import type { PaymentRow } from '../../storage/payments/payments.ts';
@@ -42,14 +42,6 @@ export const assertGenuineTransfers = (parts: Parts, row: Payment, transfers: re
   refuseForged(parts, row, forged, 'transfers of a payment do not match their seals');
 };
 
-const blockOf = ({ blockHash: hash, blockNumber: number, blockTimeMs, parentHash, branch }: PlacedTransfer) => ({
-  hash,
-  number,
-  parentHash,
-  timestamp: blockTimeMs / 1000,
-  branch,
-});
-
 const sumOf = (transfers: readonly StoredTransfer[]): bigint => {
   const sum = transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
   return sum > mostUnits ? mostUnits : sum;
@@ -87,9 +79,9 @@ export const assertOnChain = (
   if (credits.length === 0 || chain === undefined || (chain.branch === null && chain.branches.length === 0)) return;
   const { line } = chain;
   const isForged = (transfer: PlacedTransfer): boolean => {
-    const { caip2, canonical, superseded, blockSeal } = transfer;
-    const block = blockOf(transfer);
-    if (line === null || (block.branch !== null && !isBlockSealed(parts.vault, caip2, block, blockSeal))) return true;
+    const { canonical, superseded } = transfer;
+    const block = genuineBlockOf(parts.vault, transfer);
+    if (line === null || block === null) return true;
     // A branch that the chain does not have: its row is an earlier one.
     if ((block.branch ?? 0) > line.newest) return true;
     const isGone = isLost(block, line);

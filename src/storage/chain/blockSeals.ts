@@ -38,9 +38,27 @@ export class ForgedBlock extends Error {
   }
 }
 
-export const isBlockSealed = (sealer: RowSealer, caip2: string, block: StoredBlock, seal: string | null): boolean =>
+const isBlockSealed = (sealer: RowSealer, caip2: string, block: StoredBlock, seal: string | null): boolean =>
   isSealedAs(sealer, table, valuesOf(caip2, block), seal);
 
 export const assertBlockSealed = (sealer: RowSealer, caip2: string, block: StoredBlock, seal: string | null): void => {
   if (!isBlockSealed(sealer, caip2, block, seal)) throw new ForgedBlock(caip2, block.number);
+};
+
+/** What is in a block, with what the seal of the block covers. */
+export type PlacedInBlock = {
+  readonly caip2: string;
+  readonly blockHash: string;
+  readonly blockNumber: number;
+  readonly blockTimeMs: number;
+  readonly parentHash: string;
+  readonly branch: number | null;
+  readonly blockSeal: string | null;
+};
+
+/** The block of what is in it; null if somebody changed in which branch a node showed it. */
+export const genuineBlockOf = (sealer: RowSealer, placed: PlacedInBlock): StoredBlock | null => {
+  const { caip2, blockHash: hash, blockNumber: number, blockTimeMs, parentHash, branch, blockSeal } = placed;
+  const block = { hash, number, parentHash, timestamp: blockTimeMs / 1000, branch };
+  return branch === null || isBlockSealed(sealer, caip2, block, blockSeal) ? block : null;
 };

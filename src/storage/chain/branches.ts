@@ -35,8 +35,10 @@ const openBranchStatement = {
   name: 'chain-branch-open',
   text: `insert into chain_branches as t (caip2, number, previous, above, orphans)
     values ($1, greatest(coalesce($2::bigint, 0) + 1, $3::bigint), $2, $4, case when $2 is null then (
-      select array_agg(b.hash) from blocks b where b.caip2 = $1 and not b.canonical and exists (
-        select from transfers r where r.caip2 = b.caip2 and r.block_number = b.number and r.block_hash = b.hash)
+      select array_agg(b.hash) from blocks b where b.caip2 = $1 and not b.canonical and (exists (
+        select from transfers r where r.caip2 = b.caip2 and r.block_number = b.number and r.block_hash = b.hash
+      ) or exists (
+        select from forwards f where f.caip2 = b.caip2 and f.block_number = b.number and f.block_hash = b.hash))
     ) end)
     returning t.number::float8 as number, ${toSeal('chain_branches', 't')}`,
 };

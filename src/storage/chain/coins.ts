@@ -31,6 +31,7 @@ export type CoinPayment = Row &
     /** The newest block that was known at the creation; null for forwarders, and for payments of earlier versions. */
     headNumber: number | null;
     changes: readonly CoinChange[];
+    forwards: readonly StoredForward[];
     /** A record of the address was changed in the database: what is missing according to it must not be credited. */
     isForged: boolean;
   };
@@ -82,7 +83,8 @@ export const checkCoins = <P extends CoinPayment>(sealer: RowSealer, rows: reado
     const unchecked = row as unknown as UncheckedPayment;
     const { records, baselineRow: _, ...rest } = unchecked;
     const changes = [...baselineChange(unchecked), ...records.flatMap(changesOf)];
-    return { ...rest, changes, isForged: isForged(sealer, unchecked) } as unknown as P;
+    const forwards = records.flatMap(({ forward = [] }) => forward);
+    return { ...rest, changes, forwards, isForged: isForged(sealer, unchecked) } as unknown as P;
   });
 
 /** How many blocks back a reorg may reach. */

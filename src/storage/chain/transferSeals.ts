@@ -1,5 +1,6 @@
 import type { Queryable, Row } from '../database.ts';
 import { isSealedAs, type LargeTable, msText, type RowSealer } from '../largeSeals.ts';
+import type { PlacedInBlock } from './blockSeals.ts';
 
 const table = 'transfers';
 
@@ -103,11 +104,7 @@ export const shownJson = `json_build_object(${transferFields}, 'isLost', exists 
   ))`;
 
 /** A transfer with what the seal of its block covers. */
-export type PlacedTransfer = StoredTransfer & {
-  readonly parentHash: string;
-  readonly branch: number | null;
-  readonly blockSeal: string | null;
-};
+export type PlacedTransfer = StoredTransfer & PlacedInBlock;
 /** For the aliases t and b, its block. */
 export const placedJson = `json_build_object(${transferFields}, 'parentHash', b.parent_hash, 'branch', b.branch,
   'blockSeal', encode(b.row_seal, 'hex'))`;

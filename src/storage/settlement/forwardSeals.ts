@@ -1,3 +1,4 @@
+import type { PlacedInBlock } from '../chain/blockSeals.ts';
 import { isSealedAs, type LargeTable, type RowSealer } from '../largeSeals.ts';
 
 const table = 'forwards';
@@ -59,12 +60,14 @@ export type StoredForward = Omit<ForwardFacts, 'address'> & {
   /** Whether it is canonical exactly if its block is. */
   readonly isAsBlock: boolean;
   readonly seal: string | null;
-};
+} & PlacedInBlock;
 
 /** For the aliases f and b, its block. */
 export const forwardJson = `json_build_object('caip2', f.caip2, 'key', f.key, 'contract', f.contract,
   'amount', f.amount::text, 'blockHash', f.block_hash, 'blockNumber', f.block_number, 'verified', f.verified,
-  'txHash', f.tx_hash, 'isAsBlock', f.canonical = b.canonical, 'seal', encode(f.row_seal, 'hex'))`;
+  'txHash', f.tx_hash, 'isAsBlock', f.canonical = b.canonical, 'seal', encode(f.row_seal, 'hex'),
+  'blockTimeMs', (extract(epoch from b.timestamp) * 1000)::bigint, 'parentHash', b.parent_hash, 'branch', b.branch,
+  'blockSeal', encode(b.row_seal, 'hex'))`;
 
 /** Whether Florin wrote the forward as it is, from a payment's address. */
 export const isForwardGenuine = (sealer: RowSealer, forward: StoredForward, address: string): boolean =>
