@@ -10,6 +10,7 @@ import {
   type ClaimedDelivery,
   claimDeliveries,
   parkDeliveries,
+  postponeDeliveries,
   releaseDeliveries,
   type Target,
 } from '../storage/webhooks/deliveries.ts';
@@ -35,6 +36,8 @@ const tickMs = 50;
 /** With this many unrecorded results no more deliveries are claimed: their claims would expire. */
 const maxUnwritten = 1_000;
 const errorPauseMs = 1_000;
+/** When an endpoint for which the audit log does not vouch is looked at again. */
+const unvouchedSeconds = 60;
 /** How long running attempts, and then recording their results, may take at shutdown. */
 const shutdownMs = 5_000;
 
@@ -141,13 +144,12 @@ export const startDeliverer = (
     returned = [];
   };
 
-  const park = async (refused: readonly ClaimedDelivery[]): Promise<void> => {
-    if (refused.length === 0) return;
+  /** Parks what must not be sent, and leaves for later what may be sent then. */
+  const putAside = async (refused: readonly ClaimedDelivery[], later: ReadonlySet<ClaimedDelivery>): Promise<void> => {
+    const forGood = refused.filter(each => !later.has(each)).map(each => ({ ...each, reason: each.refusal! }));
     try {
-      await parkDeliveries(
-        db,
-        refused.map(each => ({ ...each, reason: each.refusal! })),
-      );
+      if (forGood.length > 0) await parkDeliveries(db, forGood);
+      if (later.size > 0) await postponeDeliveries(db, [...later], unvouchedSeconds);
       for (const delivery of refused) held.delete(delivery);
     } catch (error) {
       returned.push(...refused);
@@ -168,12 +170,17 @@ export const startDeliverer = (
       targets.claimFailed(request);
       throw error;
     }
+    const later = new Set<ClaimedDelivery>();
     for (const delivery of claimed) {
-      delivery.refusal ??= forgeryOf(context, delivery) ?? judgeTarget(delivery);
+      delivery.refusal ??= forgeryOf(context, delivery);
+      const judged = delivery.refusal === null ? judgeTarget(delivery) : null;
+      delivery.refusal ??= judged?.reason ?? null;
+      if (judged?.mayPass) later.add(delivery);
       held.add(delivery);
     }
     start(targets.claimSucceeded(request, claimed, performance.now()));
-    await park(claimed.filter(({ refusal }) => refusal !== null));
+    const refused = claimed.filter(({ refusal }) => refusal !== null);
+    await putAside(refused, later);
     return true;
   };
 

@@ -3,8 +3,11 @@ import type { Context } from '../context.ts';
 
 type Parts = Pick<Context, 'vault' | 'log'>;
 
-/** Why nothing may be sent to the endpoint of a delivery; null if it may. Callbacks have seals of their own. */
-export type JudgeTarget = (delivery: ClaimedDelivery) => string | null;
+/**
+ * Why nothing may be sent to the endpoint of a delivery; null if it may. Callbacks have seals of their own. `mayPass`: the endpoint
+ * is genuine, and the audit log may vouch for it again, for example once the operator has declared a restore.
+ */
+type JudgeTarget = (delivery: ClaimedDelivery) => { readonly reason: string; readonly mayPass: boolean } | null;
 
 /** Texts of endpoints that are remembered. */
 const maximumEntries = 10_000;
@@ -36,10 +39,10 @@ export const createTargetJudge = (parts: Parts): JudgeTarget => {
     const target = { forged: 'webhook_endpoints', endpointId, accountId, environment };
     if (!isSealed(delivery)) {
       log.error(target, 'an endpoint does not match its seal');
-      return 'the endpoint was changed in the database';
+      return { reason: 'the endpoint was changed in the database', mayPass: false };
     }
     if (isVouchedFor(delivery)) return null;
     log.error(target, 'an endpoint is not the one that the audit log vouches for');
-    return 'the audit log does not vouch for the endpoint';
+    return { reason: 'the audit log does not vouch for the endpoint', mayPass: true };
   };
 };

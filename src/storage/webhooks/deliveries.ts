@@ -214,6 +214,7 @@ const claimFields: Fields<Claim> = {
   id: ['text', c => c.id],
   claim: ['bigint', c => c.claim],
 };
+const claims = columns<Claim>(claimFields);
 const parked = columns<Claim & { readonly reason: string }>({ ...claimFields, reason: ['text', p => p.reason] });
 const isClaimed = `d.account_id = i.account_id and d.environment = i.environment and d.id = i.id
       and d.claim = i.claim and d.claimed_until is not null`;
@@ -229,6 +230,17 @@ export const parkDeliveries = async (
   refused: readonly (Claim & { readonly reason: string })[],
 ): Promise<void> => {
   await db.query(parkStatement, parked.values(refused));
+};
+
+const postponeStatement = {
+  name: 'delivery-postpone',
+  text: `update deliveries d set claimed_by = null, claimed_until = null,
+      next_attempt_at = clock_timestamp() + $5 * interval '1 second'
+    from ${claims.rows('i')} where ${isClaimed}`,
+};
+/** Gives claims back: what was not sent is tried later, and no attempt has failed. */
+export const postponeDeliveries = async (db: Queryable, held: readonly Claim[], seconds: number): Promise<void> => {
+  await db.query(postponeStatement, [...claims.values(held), seconds]);
 };
 
 const closedTargets = columns<Target>(targetFields);
@@ -253,7 +265,6 @@ export const parkClosed = async (db: Queryable, targets: readonly Target[], limi
   return (await db.query(parkClosedStatement, [...closedTargets.values(targets), limit])).length;
 };
 
-const claims = columns<Claim>(claimFields);
 const releaseStatement = {
   name: 'delivery-release',
   text: `update deliveries d set claimed_by = null, claimed_until = null
