@@ -11,7 +11,7 @@ import { startLoop } from '../workers/loop.ts';
 import type { Config } from './config.ts';
 import { forgetPeople, keepPersonRevisions } from './personRevisionsFile.ts';
 
-const pathOf = (config: Config): string => join(config.dataDir, 'audit-heads.json');
+const pathOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'audit-heads.json');
 
 const isHead = (value: unknown): value is RememberedHead => {
   const { accountId, sequence, hash, content = '', gateAt = '' } = (value ?? {}) as Record<string, unknown>;
@@ -36,6 +36,12 @@ const readHeads = async (path: string): Promise<RememberedHead[]> => {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw unreadable;
+};
+
+/** When the gate of restores was moved last, as far as the data directory knows; empty if it does not. */
+export const rememberedGateAt = async (config: Pick<Config, 'dataDir'>): Promise<string> => {
+  const heads = await readHeads(pathOf(config));
+  return heads.reduce((latest, { gateAt = '' }) => (gateAt > latest ? gateAt : latest), '');
 };
 
 /**

@@ -13,6 +13,7 @@ import {
   openDerivationIndexes,
 } from '../engine/payments/derivationIndexes.ts';
 import { readRestoreState } from '../storage/chain/restoreReviews.ts';
+import { rememberedGateAt } from './auditHeadsFile.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readRestoredMark, removeRestoredMark } from './restoredMark.ts';
 
@@ -70,7 +71,11 @@ export const openIndexes = async (
   const marked = await readRestoredMark(config);
   if (by.restored || marked) {
     by.log.info({}, 'skipping and watching addresses that may have been given out since the backup');
-    const { watched, since } = await declareRestored(admin, { ...marked, ...by.restored });
+    const { watched, since } = await declareRestored(admin, {
+      ...marked,
+      ...by.restored,
+      knownGateAt: await rememberedGateAt(config),
+    });
     by.log.info({ watched, since }, 'the restore is declared');
     // Last: if the declaration is interrupted, the next start makes it again.
     if (marked) await removeRestoredMark(config);

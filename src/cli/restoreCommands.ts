@@ -4,7 +4,9 @@ import type { AdminContext } from '../engine/access/accounts.ts';
 import { declareRestored, watchLostEpoch } from '../engine/chain/restores.ts';
 import { reviewForNobody } from '../engine/chain/reviewRestore.ts';
 import { listUnclaimed, type UnclaimedRow } from '../storage/settlement/unclaimed.ts';
+import { rememberedGateAt } from './auditHeadsFile.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
+import type { Config } from './config.ts';
 
 const shownFunds = 1_000;
 
@@ -31,9 +33,10 @@ const showProgress = (done: number, of: number): void => {
   if (done % 10_000 === 0 || done === of) console.error(`${done} of ${of} addresses`);
 };
 
-const declare = async (admin: AdminContext, options: RestoredOptions): Promise<void> => {
+const declare = async (admin: AdminContext, config: Config, options: RestoredOptions): Promise<void> => {
   const { wasDetected, watched, since, inReview } = await declareRestored(admin, {
     backupAt: options.since ?? null,
+    knownGateAt: await rememberedGateAt(config),
     onProgress: showProgress,
   });
   const text = wasDetected
@@ -71,8 +74,8 @@ export const addRestoreCommands = (program: Command): void => {
       ).conflicts('since'),
     )
     .action((options: RestoredOptions) =>
-      withAdmin(options, admin =>
-        options.review === undefined ? declare(admin, options) : review(admin, options, options.review),
+      withAdmin(options, (admin, config) =>
+        options.review === undefined ? declare(admin, config, options) : review(admin, options, options.review),
       ),
     );
   const unclaimed = program

@@ -2,8 +2,10 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { rememberedGateAt } from '../../src/cli/auditHeadsFile.ts';
 import { startFlorin } from '../../src/cli/florin.ts';
 import type { Log } from '../../src/core/log.ts';
+import { putGate } from '../../src/engine/chain/restoreGate.ts';
 import { declareRestored, detectRestore } from '../../src/engine/chain/restores.ts';
 import { reviewForNobody } from '../../src/engine/chain/reviewRestore.ts';
 import { createClient, type TestClient } from '../support/client.ts';
@@ -142,4 +144,20 @@ test('rows of an audit log that are gone close production of that account until 
     () => call(again, account),
     ({ status }) => status === 200,
   );
+});
+
+test('a declared restore opens production also where the clock is behind what the data directory knows', async () => {
+  await isOpen();
+  await tamper(`create table gate_of_backup as select * from deployment where name = 'restore_gate'`);
+  await putGate(admin, 'open', '2999-01-01T00:00:00.000Z');
+  await until(
+    () => rememberedGateAt(scene.config),
+    at => at > '2999',
+  );
+  await tamper(`update deployment d set value = k.value from gate_of_backup k where d.name = k.name`);
+  await untilAnswer(503, 'florin restored');
+  await declareRestored(admin, { most: 0, knownGateAt: await rememberedGateAt(scene.config) });
+  await untilAnswer(503, `florin restored --review ${account.id}`);
+  await reviewForNobody(admin, account.id);
+  await isOpen();
 });

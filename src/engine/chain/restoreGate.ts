@@ -29,11 +29,13 @@ const forgedGate: Gate = { state: 'production', at: '' };
 export const readGate = async ({ db, vault }: Parts): Promise<Gate> =>
   parseGate(vault, await readDeploymentValue(db, gateName)) ?? forgedGate;
 
-export const putGate = async ({ db, vault }: Parts, state: RestoreGate): Promise<void> => {
-  const before = await readGate({ db, vault });
+/** `knownAt`: when the gate was moved last, as the data directory says. A restored database has an earlier one. */
+export const putGate = async ({ db, vault }: Parts, state: RestoreGate, knownAt = ''): Promise<void> => {
+  const { at: storedAt } = await readGate({ db, vault });
+  const before = knownAt > storedAt ? knownAt : storedAt;
   const now = (await readNow(db)).toISOString();
-  // A restored database may run on a clock that is behind.
-  const at = now > before.at ? now : new Date(Date.parse(before.at) + 1).toISOString();
+  // The clock of a restored database may be behind.
+  const at = now > before ? now : new Date(Date.parse(before) + 1).toISOString();
   await putDeploymentValue(db, gateName, textOf(vault, { state, at }));
 };
 

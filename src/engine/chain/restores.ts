@@ -96,6 +96,8 @@ export type Declared = {
 export type Declaration = {
   readonly backupAt?: Date | null;
   readonly most?: number;
+  /** When the gate was moved last, as the data directory says. It opens only later than that. */
+  readonly knownGateAt?: string;
   readonly onProgress?: Progress;
 };
 
@@ -118,7 +120,7 @@ const closeAccounts = async (admin: AdminContext, tx: Queryable, backupAt: Date 
  */
 export const declareRestored = async (
   admin: AdminContext,
-  { backupAt = null, most, onProgress = () => {} }: Declaration = {},
+  { backupAt = null, most, knownGateAt = '', onProgress = () => {} }: Declaration = {},
 ): Promise<Declared> => {
   const { db, vault } = admin;
   await deriveAhead(db);
@@ -140,20 +142,24 @@ export const declareRestored = async (
     const found = await readDeploymentValue(db, foundName);
     const parts = [...(await skippedParts(db, most)), ...(await forwarderParts(db, most))];
     watched += await watchParts(admin, parts, onProgress);
-    const since = await openGate(admin, found, backupAt);
+    const since = await openGate(admin, found, { backupAt, knownGateAt });
     if (since !== null) return { wasDetected, watched, since, inReview };
   }
 };
 
 /** Opens the gate and reads the chains again. Null if a process has found more meanwhile, which is not watched yet. */
-const openGate = ({ db, vault }: Admin, found: string | null, backupAt: Date | null): Promise<Date | null> =>
+const openGate = (
+  { db, vault }: Admin,
+  found: string | null,
+  { backupAt, knownGateAt }: { readonly backupAt: Date | null; readonly knownGateAt: string },
+): Promise<Date | null> =>
   db.transaction(async tx => {
     // Waits for processes that are noticing a restore, too.
     await claimDatabaseIdentity(tx, await readDatabaseIdentity(tx));
     if ((await readDeploymentValue(tx, foundName)) !== found) return null;
     const since = backupAt ?? (await sinceOfDetected(tx)) ?? (await readNow(tx));
     await rescanAfterRestore(tx, since);
-    await putGate({ db: tx, vault }, 'open');
+    await putGate({ db: tx, vault }, 'open', knownGateAt);
     return since;
   });
 
