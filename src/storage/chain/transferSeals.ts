@@ -95,12 +95,15 @@ export const transferJson = `json_build_object(${transferFields})`;
 
 /** So many reorganizations and starts after a block, none takes it any more. */
 const branchesAfter = 32;
-/** For the aliases t and b, its block. What is decided rests on the seals of all branches. */
-export const shownJson = `json_build_object(${transferFields}, 'isLost', exists (
+/**
+ * For the aliases t and b, its block. What is decided rests on the seals of all branches. Strays are only shown. The first
+ * branch alone has orphans, and it is after blocks without a branch only.
+ */
+export const shownJson = `json_build_object(${transferFields}, 'isLost', not t.stray and exists (
     select from (
       select above, orphans from chain_branches where caip2 = t.caip2 and number > coalesce(b.branch, 0)
       order by number limit ${branchesAfter}
-    ) g where t.block_number > g.above or t.block_hash = any(g.orphans)
+    ) g where t.block_number > g.above or (b.branch is null and t.block_hash = any(g.orphans))
   ))`;
 
 /** A transfer with what the seal of its block covers. */
