@@ -40,10 +40,17 @@ export const forgedFactsFaults: readonly Fault[] = [
   },
   {
     harm: 'A block could be said to have been shown again.',
-    file: 'src/engine/payments/fundsSeal.ts',
-    find: 'block.branch !== null && !isBlockSealed(',
-    replace: 'block.branch === -1 && !isBlockSealed(',
+    file: 'src/storage/chain/blockSeals.ts',
+    find: 'branch === null || isBlockSealed(sealer, caip2, block, blockSeal) ? block : null',
+    replace: 'block',
     tests: ['engine/branches'],
+  },
+  {
+    harm: 'A forward in an orphaned block that somebody puts back would have coin credited twice.',
+    file: 'src/engine/chain/genuineCoins.ts',
+    find: 'line === null || block === null || isLost(block, line)',
+    replace: 'false',
+    tests: ['engine/orphanedForwards'],
   },
   {
     harm: 'The row of a chain could be put back, so that a reorganization is not noticed.',
