@@ -200,7 +200,7 @@ describe('deliveries', () => {
     const [row] = await scene.admin.db.query<{ id: string; due: boolean }>(
       {
         name: 'test-due',
-        text: `select d.id, d.attempts > 0 or d.next_attempt_at = e.created_at as due
+        text: `select d.id, d.attempts > 0 or d.next_attempt_at <= e.created_at as due
           from deliveries d join events e on e.id = d.event_id where e.payment_id = $1`,
       },
       [id],

@@ -38,7 +38,7 @@ const live = async (): Promise<void> => {
   await post(`/payments/${id}/cancel`, undefined, keyed('refused'));
   await simulate(await simulated('paid', 'completed'), 'reorg', 'reversed');
   await simulated('overpaid', 'completed');
-  await simulated('late', 'expired');
+  await simulated('late', 'completed');
   const underpaid = await scene.calls.made({ currency: 'ETH', amount: '1.000000000000000001' });
   await post(`/sandbox/payments/${underpaid.id}/simulate`, { outcome: 'underpaid' });
   await until(
