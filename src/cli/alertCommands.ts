@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { FlorinError } from '../core/errors.ts';
-import { createSender } from '../webhooks/send.ts';
 import { sendSigned } from '../webhooks/sendSigned.ts';
 import { alertBody } from '../workers/outboxSender.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
@@ -11,6 +10,7 @@ const test = (options: Common): Promise<void> =>
   withAdmin(options, async ({ clock, ids, vault }, config) => {
     const { alertUrl: url } = config;
     if (url === null) throw new ConfigError(['FLORIN_ALERT_URL is not set']);
+    const { createSender } = await import('../webhooks/send.ts');
     const sender = createSender({ ownListeners: () => [], reachesAnything: true });
     try {
       const atMs = clock.nowMs();

@@ -24,7 +24,8 @@ describe('plans', () => {
     expect(allowed).toBeGreaterThanOrEqual(70);
     // The other environment has a bucket of its own.
     expect(await limitsOf(keys.production, 'production')).toEqual([120, 119]);
-    expect((await ask(keys.sandbox)).status).toBe(429);
+    // One may have come back meanwhile, but not all.
+    expect((await limitsOf(keys.sandbox, 'sandbox'))[1]).toBeLessThan(10);
   });
 
   test('Starter live keys: 120 and a burst of 20', async () => {

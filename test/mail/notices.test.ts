@@ -92,6 +92,9 @@ test.each(['never tried', 'tried once'])(
     scene.receiver.mood = () => 'busy';
     await act('secret.revealed', 'production');
     await eventually(async () => expect(await sql('select id from outbox where failures = 1')).toHaveLength(2));
+    // Neither is tried again before both are as old as they shall be.
+    const later = `claim = claim + 1, next_attempt_at = clock_timestamp() + interval '1 hour'`;
+    await dashboard.scene.admin.db.script(`update outbox set ${later} where parked_at is null`);
     scene.receiver.mood = () => 'accept';
     const [old, young] = (await sql<{ id: string }>('select id from outbox where parked_at is null order by id')).map(
       ({ id }) => id,
