@@ -64,6 +64,8 @@ export type Config = {
   readonly mail: MailSettings | null;
   /** Absolute paths; null means the local CA. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Whether systemd waits to hear that Florin is ready. */
+  readonly isAwaited: boolean;
   readonly logLevel: LogLevel;
   /** Null means standard error. */
   readonly logFile: LogFile | null;
@@ -148,6 +150,7 @@ export const loadConfig = async ({
     alertUrl: values.alertUrl,
     mail: values.smtpUrl && values.mailFrom && { server: values.smtpUrl, from: values.mailFrom },
     tls: tlsCert && tlsKey ? { certFile: path(tlsCert), keyFile: path(tlsKey) } : null,
+    isAwaited: Boolean(given.NOTIFY_SOCKET),
     logLevel: values.logLevel!,
     logFile: values.logFile
       ? {

@@ -6,6 +6,7 @@ import { addConfigOptions } from './configOptions.ts';
 import { finishFirstRun, writeFirstRun } from './firstRun.ts';
 import type { Florin } from './florin.ts';
 import { createStartProgress } from './startProgress.ts';
+import { tellSystemd } from './tellSystemd.ts';
 
 /** The URLs, or the roles of a process that does not serve the API. */
 export const readyLines = (
@@ -84,6 +85,7 @@ export const addStartCommand = (program: Command): void => {
         const florin = await starting.finally(end);
         try {
           await announce(config, florin);
+          if (config.isAwaited) await tellSystemd(log);
         } catch (error) {
           await florin.stop();
           throw error;

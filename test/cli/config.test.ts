@@ -60,6 +60,7 @@ describe('defaults and sources', () => {
       mail: null,
       tls: null,
       logFile: null,
+      isAwaited: false,
       logLevel: 'info',
       allowLoopbackWebhooks: true,
       networks: { production: {}, sandbox: {} },
@@ -94,6 +95,7 @@ describe('defaults and sources', () => {
       FLORIN_MAIL_FROM: 'Shop <florin@shop.example>',
       FLORIN_ALERT_URL: 'http://10.0.0.7:8080/florin?token=1',
       FLORIN_LOG_LEVEL: 'warn',
+      NOTIFY_SOCKET: '/run/systemd/notify',
     };
     const config = await load({ env });
     expect(config).toMatchObject({
@@ -113,6 +115,7 @@ describe('defaults and sources', () => {
         from: { name: 'Shop', address: 'florin@shop.example' },
       },
       tls: { certFile: expect.stringMatching(/^\/.*\/cert\.pem$/), keyFile: '/etc/key.pem' },
+      isAwaited: true,
       logLevel: 'warn',
       allowLoopbackWebhooks: false,
     });

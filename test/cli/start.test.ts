@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
@@ -118,10 +118,16 @@ describe.sequential('florin start', () => {
     expect(stdout).toMatch(/\nFlorin has stopped\n$/);
   });
 
-  test('started again it has kept payments and keys, and has nothing to say of a first run', async () => {
+  test('started again it has kept payments and keys, and tells systemd that it is ready, and nothing of a first run', async () => {
     const key = await firstKey();
     const link = await setupLink();
-    server = await startServer(room, { args: portsOf(server) });
+    const programs = join(room, 'programs');
+    await mkdir(programs);
+    await writeFile(join(programs, 'systemd-notify'), '#!/bin/sh\necho "$@" > "$NOTIFY_SOCKET"\n', { mode: 0o755 });
+    const told = join(room, 'told');
+    const env = { PATH: `${programs}:${process.env.PATH}`, NOTIFY_SOCKET: told };
+    server = await startServer(room, { args: portsOf(server), env });
+    await eventually(async () => expect(await readFile(told, 'utf8')).toBe('--ready\n'));
     expect(server.stdout()).not.toContain('the first sandbox key');
     expect(await firstKey()).toBe(key);
     expect(await setupLink(), 'there is no owner yet').not.toBe(link);

@@ -102,8 +102,9 @@ export const sealRegisters = async (
   context: Pick<Context, 'db' | 'vault'>,
   { all }: { readonly all: boolean },
 ): Promise<void> => {
-  for await (const { accountId, vouched } of eachRegister(context)) {
-    if (!all && vouched?.seal != null) continue;
+  for await (const { accountId, vouched, keptDigest } of eachRegister(context)) {
+    const isRight = vouched?.isTrue === true && keptDigest === vouched.digest;
+    if (all ? isRight : vouched?.seal != null) continue;
     await context.db.transaction(tx => sealRegister(context, tx, accountId));
   }
 };

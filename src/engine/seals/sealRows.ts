@@ -3,6 +3,7 @@ import { type Progress, silentProgress } from '../../core/progress.ts';
 import { isOutOfTime } from '../../storage/database.ts';
 import { countUnsealed, type LargeTable, readLargeRows, writeLargeSeals } from '../../storage/largeSeals.ts';
 import { readSealedRows, type SealedTableName, sealedTableNames, writeSeal } from '../../storage/seals.ts';
+import type { Vault } from '../../vault/vault.ts';
 import type { Context } from '../context.ts';
 import { largeTables } from './largeTables.ts';
 import { createSealKeeper } from './sealKeeper.ts';
@@ -12,8 +13,11 @@ const pageRows = 1_000;
 type Parts = Pick<Context, 'db' | 'vault'> & { readonly log: Log; readonly progress?: Progress };
 /** Is told how many rows were read, and how many of them were sealed. */
 type OnRows = (read: number, sealed: number) => void;
-/** Which rows get a seal: those without one, or every row; of some tables, or of all. */
+/** Which rows are looked at: those without a seal, or every row; of some tables, or of all. */
 type Which = { readonly all: boolean; readonly tables?: (name: string) => boolean };
+
+const hasSeal = (vault: Vault, table: string, values: readonly (string | null)[], seal: string | null): boolean =>
+  seal !== null && vault.isRowSeal(table, values, Buffer.from(seal, 'hex'));
 
 const sealTable = async (
   { db, vault, log }: Parts,
@@ -28,10 +32,13 @@ const sealTable = async (
       limit: pageRows,
       all,
     });
-    await db.transaction(async tx => {
-      for (const { text } of rows) await writeSeal(tx, keeper, table, text);
-    });
-    onRows(rows.length, rows.length);
+    const lacking = rows.filter(({ text, seal }) => !hasSeal(vault, table, [text], seal));
+    if (lacking.length > 0) {
+      await db.transaction(async tx => {
+        for (const { text } of lacking) await writeSeal(tx, keeper, table, text);
+      });
+    }
+    onRows(rows.length, lacking.length);
     if (rows.length < pageRows) return;
     after = rows.at(-1)!.text;
   }
@@ -50,8 +57,8 @@ const sealLargeTable = async (
       limit: pageRows,
       all,
     });
-    const seals = rows.flatMap(({ key, values }) =>
-      values === null ? [] : [{ key, seal: vault.rowSeal(table, values) }],
+    const seals = rows.flatMap(({ key, values, seal }) =>
+      values === null || hasSeal(vault, table, values, seal) ? [] : [{ key, seal: vault.rowSeal(table, values) }],
     );
     if (seals.length > 0) await writeLargeSeals(db, large, seals, all);
     onRows(rows.length, seals.length);
@@ -73,7 +80,7 @@ const countLacking = async ({ db }: Parts, { tables = () => true, all }: Which):
   }
 };
 
-/** Seals rows as they are: their content is believed. Returns how many. */
+/** Seals rows as they are, if their seal is missing or wrong: their content is believed. Returns how many. */
 export const sealRows = async (context: Parts, which: Which): Promise<number> => {
   const { tables = () => true } = which;
   const { progress = silentProgress } = context;

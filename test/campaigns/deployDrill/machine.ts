@@ -33,6 +33,12 @@ export const makeMachine = (room: string): void => {
     for address in ${Object.values(addresses).join(' ')}; do ip address add $address/32 dev lo; done
     rm -f /etc/resolv.conf && echo nameserver 127.0.0.1 > /etc/resolv.conf`);
   mkdirSync('/usr/local/bin', { recursive: true });
-  writeFileSync('/usr/local/bin/systemctl', `#!/bin/sh\nexec ${process.execPath} ${stoppableUnits} "$@"\n`);
-  chmodSync('/usr/local/bin/systemctl', 0o755);
+  const programs = {
+    systemctl: `exec ${process.execPath} ${stoppableUnits} "$@"`,
+    'systemd-notify': '[ "$1" = --ready ] && touch "$NOTIFY_SOCKET"',
+  };
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(`/usr/local/bin/${name}`, `#!/bin/sh\n${script}\n`);
+    chmodSync(`/usr/local/bin/${name}`, 0o755);
+  }
 };

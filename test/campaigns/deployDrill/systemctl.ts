@@ -4,11 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * Stands in for systemctl in the drill, where no systemd runs: starts and stops the process of a unit as its user, in its
- * directory and with its settings. What the unit forbids it is not forbidden here.
+ * directory and with its settings, and waits until it says that it is ready. What the unit forbids it is not forbidden here.
  */
 const [command, ...rest] = process.argv.slice(2);
 const unit = rest.at(-1) ?? '';
 const pidFile = `/var/lib/systemd-drill-${unit}.pid`;
+/** The stand-in for systemd-notify makes this file. Everybody may write to its folder. */
+const readyFile = `/var/tmp/systemd-drill-${unit}.ready`;
 
 const unitFile = (): string => readFileSync(`/etc/systemd/system/${unit}.service`, 'utf8').replaceAll('\\\n', ' ');
 const valuesOf = (text: string, key: string): string[] =>
@@ -43,22 +45,27 @@ const stop = async (): Promise<void> => {
   rmSync(pidFile);
 };
 
-const start = (): void => {
+const start = async (): Promise<void> => {
   const text = unitFile();
   const [user = 'root'] = valuesOf(text, 'User');
   const [directory = '/'] = valuesOf(text, 'WorkingDirectory');
   const [line = ''] = valuesOf(text, 'ExecStart');
+  rmSync(readyFile, { force: true });
   const log = openSync(`/var/log/${unit}.log`, 'a');
   const child = spawn('setpriv', [`--reuid=${user}`, `--regid=${user}`, '--init-groups', ...line.split(/\s+/)], {
     cwd: directory,
     detached: true,
     stdio: ['ignore', log, log],
-    env: { PATH: process.env.PATH, ...environmentOf(text) },
+    env: { PATH: process.env.PATH, NOTIFY_SOCKET: readyFile, ...environmentOf(text) },
   });
   closeSync(log);
   writeFileSync(pidFile, String(child.pid));
   child.unref();
+  while (!existsSync(readyFile)) {
+    if (!isRunning(child.pid!)) throw new Error(`${unit} ended before it was ready`);
+    await pause(50);
+  }
 };
 
 if (command === 'stop' || command === 'restart') await stop();
-if (command === 'start' || command === 'restart' || rest.includes('--now')) start();
+if (command === 'start' || command === 'restart' || rest.includes('--now')) await start();
