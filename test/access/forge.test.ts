@@ -5,7 +5,10 @@ import { type ForgeOptions, runForge } from '../campaigns/forge/forgeRun.ts';
 const tables = ['api_keys', 'sessions', 'payments', 'deployment', 'outbox', 'derivation_counters'];
 
 /** `npm run forge` in small. */
-test('what somebody writes to the database is refused, found or listed', { timeout: 400_000 }, async () => {
+test('what somebody writes to the database is refused, found or listed', {
+  tags: ['thorough'],
+  timeout: 400_000,
+}, async () => {
   const lines: string[] = [];
   const options: ForgeOptions = {
     tables,

@@ -153,7 +153,7 @@ test('half folded, too', { tags: ['thorough'] }, async () => {
   await compareAll();
 });
 
-test('and all folded', async () => {
+test('and all folded', { tags: ['thorough'] }, async () => {
   await foldTotals(scene.admin.db, 1_000_000);
   expect(await unfolded()).toBe(0);
   await compareAll();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 const florin = (args: readonly string[], env: Record<string, string> = {}) => run(args, room, env);
 
-test('a backup says how it is encrypted, or that it is not', async () => {
+test('a backup says how it is encrypted, or that it is not', { tags: ['thorough'] }, async () => {
   const { code, stderr } = await florin(['backup', '--to', room]);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--plain')]);
   const secret = await florin(['backup', '--to', room, '--recipient', 'AGE-SECRET-KEY-1X']);
@@ -21,7 +21,9 @@ test('a backup says how it is encrypted, or that it is not', async () => {
   expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('cannot be used with')]);
 });
 
-test('without a running Florin there is nothing to back up, and a server of your own has its own means', async () => {
+test('without a running Florin there is nothing to back up, and a server of your own has its own means', {
+  tags: ['thorough'],
+}, async () => {
   const plain = ['backup', '--to', room, '--plain'];
   expect((await florin(plain)).stderr).toContain('Florin is not running');
   const own = await florin(plain, { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/florin' });
@@ -30,7 +32,7 @@ test('without a running Florin there is nothing to back up, and a server of your
   expect(own.stderr).not.toContain('secret');
 });
 
-test('an identity is private, new and never overwritten', async () => {
+test('an identity is private, new and never overwritten', { tags: ['thorough'] }, async () => {
   const file = join(room, 'identity');
   const { stdout } = await florin(['backup', 'identity', '--output', file]);
   expect(stdout).toMatch(/^age1[a-z0-9]+\n$/);
@@ -55,7 +57,7 @@ test('a restore needs an empty directory and a backup', async () => {
   expect((await florin(['backup', 'verify', noBackup])).code).toBe(1);
 });
 
-test('a start in the directory of a killed restore is refused', async () => {
+test('a start in the directory of a killed restore is refused', { tags: ['thorough'] }, async () => {
   const half = join(room, 'half');
   await mkdir(join(half, 'restoring'), { recursive: true });
   const { code, stderr } = await florin(['start', '--data-dir', half, '--port', '0', '--sandbox-port', '0']);

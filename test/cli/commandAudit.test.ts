@@ -19,7 +19,9 @@ const command = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 
-test('every command that changes or shows something is in the audit log, and no secret is', async () => {
+test('every command that changes or shows something is in the audit log, and no secret is', {
+  tags: ['thorough'],
+}, async () => {
   const { id } = await command('accounts', 'create', '--name', 'Shop');
   await command('accounts', 'update', id, '--support-contact', 'help@shop.example');
   const first = await command('keys', 'create', '--account', id, '--name', 'Till');

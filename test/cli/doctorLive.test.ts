@@ -117,7 +117,7 @@ describe('the certificate', () => {
     vi.useRealTimers();
   });
 
-  test('that is served must be that of the files', async () => {
+  test('that is served must be that of the files', { tags: ['thorough'] }, async () => {
     const before = issue(room, join(room, 'before'), Object.values(names));
     const after = issue(room, join(room, 'after'), Object.values(names));
     const server = createServer({ cert: readFileSync(before.cert), key: readFileSync(before.key) });
@@ -184,7 +184,9 @@ describe('networks', () => {
   });
 });
 
-test('a copy of the master key counts only if it is another file, of the key in force', async () => {
+test('a copy of the master key counts only if it is another file, of the key in force', {
+  tags: ['thorough'],
+}, async () => {
   const { dataDir } = scene.config;
   const line = async () => (await linesOf())['master-key']!;
   expect((await line()).detail).toContain('No copy was compared');
@@ -198,7 +200,7 @@ test('a copy of the master key counts only if it is another file, of the key in 
   expect((await line()).ok).toBe(true);
 });
 
-test('an alert must have been accepted by the very address that is set', async () => {
+test('an alert must have been accepted by the very address that is set', { tags: ['thorough'] }, async () => {
   const receiver = await startReceiver(answering(500));
   alertUrl = `${receiver.url}/alert`;
   expect(await cli('alerts', 'test')).toMatchObject({ code: 1, stderr: expect.stringContaining('did not accept') });

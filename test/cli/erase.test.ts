@@ -110,7 +110,7 @@ describe('florin erase', () => {
     await expectSound();
   });
 
-  test('finds nothing the second time, and writes nothing', async () => {
+  test('finds nothing the second time, and writes nothing', { tags: ['thorough'] }, async () => {
     const payment = await made('twice');
     await cancel(payment, 'c');
     await erase('--payment', payment.id);
@@ -121,7 +121,7 @@ describe('florin erase', () => {
     ).toHaveLength(1);
   });
 
-  test('erases the order number and the address of callbacks if asked to', async () => {
+  test('erases the order number and the address of callbacks if asked to', { tags: ['thorough'] }, async () => {
     const receiver = await scene.receiver(answering(500));
     const payment = await made('more', {
       externalId: 'Zwqx Number',
@@ -182,7 +182,7 @@ describe('florin erase', () => {
   });
 });
 
-describe('what somebody who can write to the database does', () => {
+describe('what somebody who can write to the database does', { tags: ['thorough'] }, () => {
   const ended = async () => {
     const payment = await made('forged');
     await cancel(payment, 'c');

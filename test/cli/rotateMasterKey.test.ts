@@ -122,7 +122,7 @@ const killedAfter = [
   'outbox',
 ];
 
-test('a rotation that is killed goes on, and a start in the middle has both keys', async () => {
+test('a rotation that is killed goes on, and a start in the middle has both keys', { tags: ['thorough'] }, async () => {
   const scene = await startRotationScene();
   const { config } = scene.dashboard.scene;
   const { address } = (await scene.calls.read(scene.paid)).json;
@@ -151,7 +151,7 @@ test('a rotation that is killed goes on, and a start in the middle has both keys
   await expectSignedEvent(scene);
 });
 
-test('what somebody wrote into the database is not made genuine', async () => {
+test('what somebody wrote into the database is not made genuine', { tags: ['thorough'] }, async () => {
   const scene = await startRotationScene();
   const { scene: florin, accountId } = scene.dashboard;
   const other = await florin.account();
@@ -182,7 +182,9 @@ test('what somebody wrote into the database is not made genuine', async () => {
   await scene.calls.made();
 });
 
-test('the rotation waits for a process without the next key, and nobody else can begin one', async () => {
+test('the rotation waits for a process without the next key, and nobody else can begin one', {
+  tags: ['thorough'],
+}, async () => {
   const scene = await startRotationScene();
   const { config, tamper } = scene.dashboard.scene;
   const url = config.database!.url;
@@ -216,7 +218,9 @@ test('the rotation waits for a process without the next key, and nobody else can
   await expectSignedEvent(scene);
 });
 
-test('with FLORIN_MASTER_KEY, the command says what to set, and nothing stops before it is set', async () => {
+test('with FLORIN_MASTER_KEY, the command says what to set, and nothing stops before it is set', {
+  tags: ['thorough'],
+}, async () => {
   const scene = await startRotationScene({ FLORIN_MASTER_KEY: 'ab'.repeat(32) });
   const { code, stdout, stderr } = await scene.florin('rotate', 'master-key', '--json');
   expect(code, stderr).toBe(0);

@@ -204,7 +204,7 @@ describe('the doctor names the first row that is not as it was written', () => {
   test('and no other', () => expect(found).toHaveLength(accountOf.size));
 });
 
-test('a chain that was written anew without the key is found', async () => {
+test('a chain that was written anew without the key is found', { tags: ['thorough'] }, async () => {
   const id = await newAccount(3);
   await tamper(`update audit_log set action = 'other.thing', hash = sha256('anything') where account_id = '${id}' and sequence = 3;
     update audit_heads set hash = sha256('anything') where account_id = '${id}'`);
@@ -216,7 +216,9 @@ test('a chain that was written anew without the key is found', async () => {
   await sealRegisters(dashboard.scene.admin, { all: false });
 });
 
-test('the doctor finds a wallet that was changed, and a master key that is another', async () => {
+test('the doctor finds a wallet that was changed, and a master key that is another', {
+  tags: ['thorough'],
+}, async () => {
   const { id } = await dashboard.scene.account();
   await tamper(`update wallets set destination = '0x52908400098527886E0F7030069857D2E4169EE7'
     where account_id = '${id}' and network = 'base'`);
@@ -230,7 +232,7 @@ test('the doctor finds a wallet that was changed, and a master key that is anoth
   expect(findings.at(-1)).toMatchObject({ check: 'master key', ok: false });
 });
 
-test('the doctor says that a database does not answer, or is behind', async () => {
+test('the doctor says that a database does not answer, or is behind', { tags: ['thorough'] }, async () => {
   const { code, findings } = await doctor({ DATABASE_URL: 'postgres://nobody:x@127.0.0.1:1/none' });
   expect(code).toBe(1);
   expect(findings).toMatchObject([{ check: 'database', ok: false }]);

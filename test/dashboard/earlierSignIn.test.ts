@@ -19,7 +19,7 @@ import {
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
-  dashboard = await startDashboard();
+  dashboard = await startDashboard({ isFarApart: true });
 });
 
 const turnTotpOn = async (person: DashboardClient) => {
@@ -157,7 +157,7 @@ describe('a thief who locked the only owner out', () => {
   });
 });
 
-describe('the earlier sign-in', () => {
+describe('the earlier sign-in', { tags: ['thorough'] }, () => {
   test('works for 48 hours after the newest change, and is that before the first one', async () => {
     const sole = await startSole();
     const { owner, byPassword, byPasskey, passTime, recoveryCodes } = sole;

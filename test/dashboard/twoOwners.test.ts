@@ -105,7 +105,7 @@ const signInWithPasskey = async (device: ReturnType<typeof createAuthenticator>)
   return client;
 };
 
-describe('first the sign-in or the owners, then the wallet', () => {
+describe('first the sign-in or the owners, then the wallet', { tags: ['thorough'] }, () => {
   test.each([
     'change the password',
     'add a passkey',
@@ -173,7 +173,9 @@ describe('first the sign-in or the owners, then the wallet', () => {
 });
 
 describe('first the wallet, then the sign-in', () => {
-  test('the only owner stops the change, and has a day to change the password before the next', async () => {
+  test('the only owner stops the change, and has a day to change the password before the next', {
+    tags: ['thorough'],
+  }, async () => {
     const { people, again, passTime } = await someOwners(1);
     const owner = people[0]!;
     const thief = await again(owner);

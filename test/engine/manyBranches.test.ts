@@ -79,7 +79,7 @@ test('each branch is read and checked once, however many payments there are', as
   expect([read, checked]).toEqual([0, 0]);
 });
 
-test('of branches that another process began since, only these are read', async () => {
+test('of branches that another process began since, only these are read', { tags: ['thorough'] }, async () => {
   await decided();
   lease = { ...lease };
   await applyBlocks(quiet.context, lease, stepOf(makeBlocks({ number: 8, hash: hashOf('a', 8) }, 'a', 1)));
@@ -89,7 +89,9 @@ test('of branches that another process began since, only these are read', async 
   expect([read, checked]).toEqual([1, 1]);
 });
 
-test('a process that knows branches which a failover lost goes on with those that there are', async () => {
+test('a process that knows branches which a failover lost goes on with those that there are', {
+  tags: ['thorough'],
+}, async () => {
   await decided();
   await write(`delete from chain_branches where number > (select min(number) + ${many} - 2 from chain_branches);
     update chains c set branch = g.number from (select max(number) as number from chain_branches) g`);

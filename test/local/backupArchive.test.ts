@@ -56,7 +56,7 @@ const makeRoom = async (): Promise<string> => {
 const extract = (bytes: Uint8Array, dataDir: string) =>
   extractBackup(Readable.from([bytes]), { dataDir, masterKey: 'ab\n', begin: async () => {}, onBytes: () => {} });
 
-test('every flipped bit of a plain backup is found, and every cut', async () => {
+test('every flipped bit of a plain backup is found, and every cut', { tags: ['thorough'] }, async () => {
   const file = await compressed(await archiveOf(small()));
   expect(await isRead(file)).toBe(true);
   const unnoticed: string[] = [];

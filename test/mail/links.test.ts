@@ -41,7 +41,9 @@ test('an invitation is sent to the invited person, and shown to who made it', as
   expect(audited!.detail).not.toContain(token);
 });
 
-test('a team mails fifty invitations at once; the link of the next is made and not mailed', async () => {
+test('a team mails fifty invitations at once; the link of the next is made and not mailed', {
+  tags: ['thorough'],
+}, async () => {
   const { id } = await dashboard.scene.account();
   const owner = await dashboard.newPerson('owner', id);
   await owner.prove();
@@ -57,7 +59,9 @@ test('a team mails fifty invitations at once; the link of the next is made and n
   });
 });
 
-test('nobody mails one address without end, and a person mails no more with another account', async () => {
+test('nobody mails one address without end, and a person mails no more with another account', {
+  tags: ['thorough'],
+}, async () => {
   const [first, second] = [await dashboard.scene.account(), await dashboard.scene.account()];
   const owner = await dashboard.newPerson('owner', first.id);
   await owner.prove();
@@ -183,7 +187,7 @@ test('an owner sends a test message to themselves, and is told what the server s
   expect((await rows()).length).toBe(before);
 });
 
-test('without a mail server nothing is offered', async () => {
+test('without a mail server nothing is offered', { tags: ['thorough'] }, async () => {
   const other = await startDashboard();
   const owner = await other.as('owner');
   expect(await owner.do('GET /session')).toMatchObject({ sendsMail: false });

@@ -6,7 +6,7 @@ import { type SmtpMood, smtpMoods } from './smtpReceiver.ts';
 
 const total = 60;
 
-test('a mail server that fails in every way loses no notice', async () => {
+test('a mail server that fails in every way loses no notice', { tags: ['thorough'] }, async () => {
   const { dashboard, receiver, logText } = await startMailScene();
   const { scene, accountId } = dashboard;
   const moods: SmtpMood[] = [];

@@ -79,12 +79,19 @@ const pathOf = (name: string, { environment, query, params }: DashboardSending):
 
 /**
  * A whole Florin with an account, and people of every role to sign in as. `takesFirstAccount`: the account that the first
- * start made is the only one. It has no live key.
+ * start made is the only one. It has no live key. `isFarApart`: each stranger has an IP address of their own, so that many
+ * who sign in are not refused for one address.
  */
 export const startDashboard = async (
-  options: Parameters<typeof startTestFlorin>[0] & { host?: string; takesFirstAccount?: boolean } = {},
+  options: Parameters<typeof startTestFlorin>[0] & {
+    host?: string;
+    takesFirstAccount?: boolean;
+    isFarApart?: boolean;
+  } = {},
 ): Promise<TestDashboard> => {
-  const scene = await startTestFlorin(options);
+  const { isFarApart = false, env, ...rest } = options;
+  const proxies = isFarApart ? { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } : {};
+  const scene = await startTestFlorin({ ...rest, env: { ...env, ...proxies } });
   const url = scene.florin.dashboardUrl;
   const ca = await readFile(scene.florin.caPath!, 'utf8');
   const agent = new Agent({ ca, keepAlive: true, maxSockets: 16 });
@@ -96,7 +103,8 @@ export const startDashboard = async (
   const { admin } = scene;
   let made = 0;
 
-  const clientOf = (who: { personId: string; email: string; role: Role; cookie: string; sessionId: string }) => {
+  type Who = { personId: string; email: string; role: Role; cookie: string; sessionId: string };
+  const clientOf = (who: Who, origin: Record<string, string> = {}) => {
     const { personId, email, role } = who;
     const client: DashboardClient = {
       personId,
@@ -106,6 +114,7 @@ export const startDashboard = async (
       async call(name, sending = {}) {
         const method = name.split(' ')[0]!;
         const headers = {
+          ...origin,
           ...(client.cookie === '' ? {} : { cookie: client.cookie }),
           ...(method === 'GET' ? {} : { origin: url, 'sec-fetch-site': 'same-origin' }),
           ...sending.headers,
@@ -146,6 +155,15 @@ export const startDashboard = async (
     return clientOf({ personId, email, role, cookie: `${cookieName(url)}=${token}`, sessionId });
   };
 
+  let strangers = 0;
+  const stranger = (): DashboardClient => {
+    strangers += 1;
+    const address = `100.${64 + (strangers >> 8)}.${strangers & 255}.7`;
+    const origin = { 'x-forwarded-for': address, 'x-forwarded-proto': 'https' };
+    const nobody = { personId: '', email: '', role: 'viewer', cookie: '', sessionId: '' } as const;
+    return clientOf(nobody, isFarApart ? origin : {});
+  };
+
   const known = new Map<Role, DashboardClient>();
   // There is always an owner, as there is once the dashboard was set up.
   known.set('owner', await newPerson('owner'));
@@ -162,7 +180,7 @@ export const startDashboard = async (
       return client;
     },
     newPerson,
-    stranger: () => clientOf({ personId: '', email: '', role: 'viewer', cookie: '', sessionId: '' }),
+    stranger,
     send: (method, path, outgoing = {}) => send(url, method, path, { ...outgoing, agent }),
   };
 };

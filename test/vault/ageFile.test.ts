@@ -49,7 +49,7 @@ test.each([0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])(
   },
 );
 
-test('a passphrase works in both directions, and only the right one', async () => {
+test('a passphrase works in both directions, and only the right one', { tags: ['thorough'] }, async () => {
   const ours = await all(encryptAge({ kind: 'passphrase', passphrase }, pieces(Buffer.from('ours'))));
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase);
@@ -71,7 +71,7 @@ test('another identity, and a passphrase instead of one, are told apart', async 
   await expect(all(decryptAge({ kind: 'passphrase', passphrase }, pieces(file)))).rejects.toThrow('with a public key');
 });
 
-test('every flipped bit is found, and every cut', async () => {
+test('every flipped bit is found, and every cut', { tags: ['thorough'] }, async () => {
   const { lock, key } = await keysOf();
   const file = await all(encryptAge(lock, pieces(Buffer.from('something short'))));
   const unnoticed: string[] = [];
