@@ -7,6 +7,7 @@ import { createProgress, sizeText } from './backupProgress.ts';
 import { type Common, common, print } from './commands.ts';
 import { type Config, loadConfig } from './config.ts';
 import { interruptible } from './interruptible.ts';
+import { lowerPriority } from './lowerPriority.ts';
 import { type KeyOptions, openBackup, readingOptions } from './readableBackup.ts';
 import { readBackupPassphrase } from './readPassphrase.ts';
 import { addRestore } from './restoreBackup.ts';
@@ -35,6 +36,7 @@ const lockOf = async (options: TakeOptions, { backupRecipients }: Config): Promi
 };
 
 const take = async (options: TakeOptions, version: string): Promise<void> => {
+  lowerPriority();
   const config = await loadConfig({ flags: { dataDir: options.dataDir } });
   const directory = options.to === '-' ? null : options.to;
   const onBytes = createProgress('read');

@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
-import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasCode } from '../core/errorCode.ts';
 import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
 import type { Context } from '../engine/context.ts';
 import { ensureBackupsId } from '../local/instanceId.ts';
@@ -20,16 +18,6 @@ type Schedule = NonNullable<Config['backups']>;
 const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
 const [hourMs, lookEveryMs] = [3_600_000, 60_000];
 const keptOutput = 20_000;
-/** Below the server and its database. */
-const niceness = 10;
-
-const lower = ({ pid }: ChildProcess): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness);
-  } catch (error) {
-    if (!hasCode(error, 'ESRCH', 'EACCES', 'EPERM', 'ERR_SYSTEM_ERROR')) throw error;
-  }
-};
 
 /**
  * Runs `florin backup` in a process of its own: reading, hashing and encrypting gigabytes would delay every request of this
@@ -40,7 +28,6 @@ const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal:
     const to = recipients.flatMap(recipient => ['--recipient', recipient]);
     const args = [florin, 'backup', '--scheduled', '--to', directory, ...to, '--data-dir', dataDir, '--json'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
-    lower(child);
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout = (stdout + text).slice(-keptOutput);
