@@ -114,7 +114,8 @@ test('rows are counted while they are sealed, up to their number', async () => {
   await writePayments(scene, await scene.account(), Array(1_500).fill(wanted));
   const told: ProgressStep[] = [];
   const progress = (each: ProgressStep): void => void told.push(each);
-  const which = { all: true, tables: (name: string) => name === 'payments' };
+  await scene.tamper('update payments set row_seal = null');
+  const which = { all: false, tables: (name: string) => name === 'payments' };
   expect(await sealRows({ ...scene.admin, log: silentLog, progress }, which)).toBe(1_500);
   expect(told).toEqual([step(1_000, { of: 1_500 }), step(1_500, { of: 1_500 })]);
 });
