@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { hasCode } from '../core/errorCode.ts';
 
-/** Below the server and its database. */
-const niceness = 10;
+/** Below the server and its database, and not so low that a busy machine never ends its backup. */
+const niceness = 5;
 
 /** Linux has a priority for each thread, and the threads that compress may have started already. */
 const threads = (): number[] => {

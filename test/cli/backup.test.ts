@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { runDrill } from '../campaigns/backupDrill/drill.ts';
 import { createRandom } from '../campaigns/fuzz/random.ts';
 
-vi.setConfig({ testTimeout: 400_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 /** `npm run backup-drill` in small. */
 test('a backup under load is restored elsewhere, and everything that goes wrong is noticed', async () => {
