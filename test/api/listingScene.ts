@@ -64,7 +64,6 @@ const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId
     ...terms,
     id,
     derivationIndex,
-    mac: scene.admin.vault.paymentMac({ ...scope, ...terms, id, index: derivationIndex }),
     tiers: [{ atLeast: '0', kind: 'depth' as const, depth: 2 }],
     toleranceBps: 0,
     dustFloor: 0n,

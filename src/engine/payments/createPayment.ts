@@ -8,7 +8,7 @@ import type { TraceContext } from '../../core/traceContext.ts';
 import { refuseUrlText } from '../../core/url.ts';
 import type { PaymentTerms } from '../../storage/access/accounts.ts';
 import { isUniqueViolation } from '../../storage/database.ts';
-import type { InsertedPayment, NewPayment } from '../../storage/payments/insertPayments.ts';
+import type { InsertedPayment, UnsealedPayment } from '../../storage/payments/insertPayments.ts';
 import { findByExternalId, type StoredTier } from '../../storage/payments/payments.ts';
 import type { WalletRow } from '../../storage/wallets/wallets.ts';
 import { watchedNetwork } from '../chain/networkDirectory.ts';
@@ -20,7 +20,6 @@ import { waitsForOperator } from './derivationIndexes.ts';
 import { createInsert } from './insertBatch.ts';
 import { deriveAddress } from './paymentAddress.ts';
 import { noConfirmations, paymentObject, printPayment, renderEvent } from './paymentObject.ts';
-import { sealNewPayment } from './sealNewPayment.ts';
 
 /** The request of the API, with the source text of its metadata and its trace. */
 export type PaymentRequest = Omit<Requested, 'metadata'> & { metadata: string; trace: TraceContext | null };
@@ -51,6 +50,9 @@ const amountOf = (text: string, currency: Currency): bigint => {
   return parsed.units;
 };
 
+/** Rows that matched their seals. A row is read for half a second's requests, and each would check it again. */
+const checkedWallets = new WeakSet<WalletRow>();
+
 const walletOf = (context: Context, caller: PaymentTerms, network: Network): WalletRow => {
   const wallet = caller.wallets.find(w => w.network === network.slug);
   if (!wallet) {
@@ -59,6 +61,7 @@ const walletOf = (context: Context, caller: PaymentTerms, network: Network): Wal
       `No wallet is set for ${network.slug} in ${caller.environment}. Set one with: florin wallets set --account ${caller.accountId} --environment ${caller.environment} --network ${network.slug} --treasury 0x…`,
     );
   }
+  if (checkedWallets.has(wallet)) return wallet;
   const { accountId, environment } = caller;
   if (!isSealed(context.vault, { accountId, environment }, wallet)) {
     const { version } = wallet;
@@ -68,6 +71,7 @@ const walletOf = (context: Context, caller: PaymentTerms, network: Network): Wal
     );
     throw new Error('the wallet does not match its seal');
   }
+  checkedWallets.add(wallet);
   return wallet;
 };
 
@@ -79,7 +83,7 @@ const tiersOf = (network: Network, currency: Currency): StoredTier[] => [
 ];
 
 /** By currency unless the merchant chose: a late payer of a coin whose price moves could pay only if it has fallen. */
-const latePolicyOf = ({ latePolicy }: PaymentTerms, { contractAddress }: Currency): NewPayment['latePolicy'] =>
+const latePolicyOf = ({ latePolicy }: PaymentTerms, { contractAddress }: Currency): UnsealedPayment['latePolicy'] =>
   latePolicy ?? (contractAddress === null ? 'manual' : 'accept');
 
 const checkUrls = (context: Context, request: PaymentRequest, environment: Environment): void => {
@@ -152,7 +156,7 @@ const build = async (
   caller: PaymentTerms,
   request: PaymentRequest,
   idempotency: IdempotentRequest | null,
-): Promise<{ row: NewPayment; body: string }> => {
+): Promise<{ row: UnsealedPayment; body: string }> => {
   const { accountId, environment } = caller;
   const scope: Scope = { accountId, environment };
   const { network, currency, amount, wallet, headNumber } = await termsOf(context, caller, request);
@@ -184,19 +188,12 @@ const build = async (
   const body = printPayment(paymentObject(view, context.environments[environment]));
   return {
     body,
-    row: sealNewPayment(context.vault, {
+    row: {
       ...common,
       accountId,
       walletKind: wallet.kind,
       treasury: wallet.destination,
       derivationIndex,
-      mac: context.vault.paymentMac({
-        ...common,
-        accountId,
-        walletKind: wallet.kind,
-        treasury: wallet.destination,
-        index: derivationIndex,
-      }),
       tiers,
       toleranceBps: caller.toleranceBps,
       dustFloor: currency.dustFloor,
@@ -206,7 +203,7 @@ const build = async (
       ...createdEvent(context, environment, createdAtMs, body),
       trace: request.trace,
       idempotency: idempotency && { key: idempotency.key, bodyHash: idempotency.bodyHash, response: body },
-    }),
+    },
   };
 };
 
@@ -234,10 +231,8 @@ const answerBeforeIndex = async (
 /** Retries if the derived address belongs to another payment, which happens if two accounts use the same key. */
 const addressTries = 5;
 
-export const createPaymentCreator = (
-  context: Context,
-  insert: (row: NewPayment) => Promise<InsertedPayment> = createInsert(context),
-): CreatePayment => {
+export const createPaymentCreator = (context: Context): CreatePayment => {
+  const insert = createInsert(context);
   const write = async (
     caller: PaymentTerms,
     request: PaymentRequest,

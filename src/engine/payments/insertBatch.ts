@@ -1,8 +1,14 @@
 import { FlorinError } from '../../core/errors.ts';
 import { isContention, isRowFault } from '../../storage/database.ts';
-import { type InsertedPayment, insertPayments, type NewPayment } from '../../storage/payments/insertPayments.ts';
+import {
+  type InsertedPayment,
+  insertPayments,
+  type NewPayment,
+  type UnsealedPayment,
+} from '../../storage/payments/insertPayments.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
+import { sealNewPayment } from './sealNewPayment.ts';
 
 /** Rows per batch. More would only delay the first of them. */
 const maxRows = 128;
@@ -60,17 +66,30 @@ const splitRepeats = (rows: readonly NewPayment[]): [NewPayment[], NewPayment[]]
   return [first, repeats];
 };
 
-const insertBatch = async (context: Context, rows: NewPayment[]): Promise<(InsertedPayment | Error)[]> => {
+/** One after another, which takes less than half of the time that each takes between other work. */
+const sealAll = ({ vault }: Context, rows: readonly UnsealedPayment[], outcomes: Outcomes): NewPayment[] => {
+  const sealed: NewPayment[] = [];
+  for (const row of rows) {
+    try {
+      sealed.push(sealNewPayment(vault, row));
+    } catch (error) {
+      outcomes.set(row.id, error as Error);
+    }
+  }
+  return sealed;
+};
+
+const insertBatch = async (context: Context, rows: UnsealedPayment[]): Promise<(InsertedPayment | Error)[]> => {
   const outcomes: Outcomes = new Map();
-  const [first, repeats] = splitRepeats(inLockOrder(rows));
+  const [first, repeats] = splitRepeats(inLockOrder(sealAll(context, rows, outcomes)));
   await insertHalving(context, first, outcomes);
   for (const row of repeats) await insertHalving(context, [row], outcomes);
   return rows.map(row => outcomes.get(row.id)!);
 };
 
 /** Inserts payments of concurrent requests together. Rejects with the database's error for a refused row. */
-export const createInsert = (context: Context): ((row: NewPayment) => Promise<InsertedPayment>) =>
-  createBatcher<NewPayment, InsertedPayment>({
+export const createInsert = (context: Context): ((row: UnsealedPayment) => Promise<InsertedPayment>) =>
+  createBatcher<UnsealedPayment, InsertedPayment>({
     maxItems: maxRows,
     maxWaiting: 5_000,
     overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),

@@ -48,9 +48,11 @@ const eventSeal = (vault: Vault, payment: UnsealedPayment, createdAt: Date): Buf
 export const sealNewPayment = (vault: Vault, payment: UnsealedPayment): NewPayment => {
   const { accountId, environment, eventId, callbackUrl: url } = payment;
   const createdAt = new Date(payment.createdAtMs);
+  const mac = vault.paymentMac({ ...payment, index: payment.derivationIndex });
   const row = {
     ...payment,
     ...begun,
+    mac,
     amount: payment.amount.toString(),
     derivationIndex: payment.derivationIndex.toString(),
     dustFloor: payment.dustFloor.toString(),
@@ -63,5 +65,5 @@ export const sealNewPayment = (vault: Vault, payment: UnsealedPayment): NewPayme
     callback: url === null ? null : sealCallback(vault, { accountId, environment, eventId, url }),
     answer: answerSeal(vault, payment),
   };
-  return { ...payment, seals };
+  return { ...payment, mac, seals };
 };

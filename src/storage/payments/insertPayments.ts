@@ -5,7 +5,7 @@ import { promisedHours } from '../idempotency.ts';
 import { dueAtOnce, takesEvent } from '../webhooks/events.ts';
 import type { PaymentTerms, StoredTier } from './payments.ts';
 
-export type UnsealedPayment = PaymentTerms & {
+export type UnsealedPayment = Omit<PaymentTerms, 'mac'> & {
   amount: bigint;
   derivationIndex: bigint;
   tiers: readonly StoredTier[];
@@ -22,6 +22,7 @@ export type UnsealedPayment = PaymentTerms & {
 
 /** With the seal of each row that is written. */
 export type NewPayment = UnsealedPayment & {
+  readonly mac: Buffer;
   readonly seals: {
     readonly payment: Buffer;
     readonly event: Buffer;
