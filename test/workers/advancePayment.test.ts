@@ -67,7 +67,7 @@ test('every step of every payment is written and told, in its order', async () =
       }),
     );
     expect(plans.map(plan => plan.after.status)).toEqual(targets);
-    await writeOutcomes(tx, plans);
+    await writeOutcomes(quiet.context, tx, plans);
   });
   const events = await quiet.read<{ payment_id: string; text: string; data: string }>(`select payment_id,
       sequence || ' ' || type || ' ' || previous_status || ' ' || status as text, body::json -> 'data' ->> 'status' as data

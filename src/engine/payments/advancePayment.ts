@@ -11,6 +11,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { lockPayments, type PaymentRow } from '../../storage/payments/payments.ts';
 import { type BranchedMoment, readBranchedMoment } from '../chain/branchedMoment.ts';
 import type { Context } from '../context.ts';
+import { meanwhile } from '../meanwhile.ts';
 import { assertGenuineTransfers, assertOnChain } from './fundsSeal.ts';
 import { assertAuthentic, TamperedPayment } from './paymentAddress.ts';
 import { type Funds, factsOf, noFunds } from './paymentFacts.ts';
@@ -45,9 +46,6 @@ const planFor = (
   moment: BranchedMoment,
   options: TracedAct & { strays: number },
 ): Plan => {
-  // Events are rendered from this row and never change.
-  assertAuthentic(context, row);
-  assertGenuineTransfers(context, row, transfers);
   const nowMs = moment.now.getTime();
   const chain = moment.chains.get(row.caip2);
   if (chain === undefined && transfers.length > 0) {
@@ -108,20 +106,33 @@ export const advancePayments = async (
   if (rows.length === 0) return { payments: [], written: 0, failed: [] };
   // Read after the rows are locked: a transaction that writes transfers holds the row until it commits.
   const strays = Math.max(1, Math.floor(straysAtOnce / rows.length));
-  const transfers = await readTransfers(tx, rows, strays + 1);
-  const moment = await readBranchedMoment(context, tx, creditedChains(rows, transfers));
-  const plans: Plan[] = [];
-  const failed: { key: PaymentKey; error: unknown }[] = [];
-  for (const row of rows) {
-    try {
-      plans.push(planFor(context, row, transfers.get(row.id) ?? [], moment, { ...options, strays }));
-    } catch (error) {
-      failed.push({ key: { accountId: row.accountId, environment: row.environment, id: row.id }, error });
+  const failures = new Map<PaymentRow, unknown>();
+  const eachRow = (work: (row: PaymentRow) => void): void => {
+    for (const row of rows.filter(each => !failures.has(each))) {
+      try {
+        work(row);
+      } catch (error) {
+        failures.set(row, error);
+      }
     }
-  }
-  await writeOutcomes(tx, plans);
+  };
+  // Events are rendered from these rows and never change.
+  const [transfers] = await meanwhile(readTransfers(tx, rows, strays + 1), () =>
+    eachRow(row => assertAuthentic(context, row)),
+  );
+  const fundsOf = ({ id }: PaymentRow): readonly PlacedTransfer[] => transfers.get(id) ?? [];
+  const [moment] = await meanwhile(readBranchedMoment(context, tx, creditedChains(rows, transfers)), () =>
+    eachRow(row => assertGenuineTransfers(context, row, fundsOf(row))),
+  );
+  const plans: Plan[] = [];
+  eachRow(row => void plans.push(planFor(context, row, fundsOf(row), moment, { ...options, strays })));
+  const after = await writeOutcomes(context, tx, plans);
+  const failed = [...failures].map(([{ accountId, environment, id }, error]) => ({
+    key: { accountId, environment, id },
+    error,
+  }));
   return {
-    payments: plans.map(({ after, funds }) => ({ row: after, funds })),
+    payments: plans.map(({ funds }, at) => ({ row: after[at]!, funds })),
     written: plans.filter(plan => plan.writes.length > 0).length,
     failed,
   };

@@ -7,15 +7,17 @@ import { moveTotals } from '../../storage/payments/moveTotals.ts';
 import { type PaymentChange, type PaymentRow, updatePayments } from '../../storage/payments/payments.ts';
 import { insertEvents, type NewEvent } from '../../storage/webhooks/events.ts';
 import type { Context } from '../context.ts';
+import { meanwhile } from '../meanwhile.ts';
 import { sealCallback, sealEvent } from '../webhooks/eventSeal.ts';
 import { movedHolding, movedVolume } from './movedFunds.ts';
 import { type Funds, isUnreportedStray, strayKey } from './paymentFacts.ts';
 import { type PaymentView, paymentObject, printPayment, renderEvent, viewOfRow } from './paymentObject.ts';
 import { sealPayment } from './paymentSeal.ts';
 
-type Planned = { change: PaymentChange; event: NewEvent | null };
+type UnsealedEvent = Omit<NewEvent, 'seal' | 'callback'> & { readonly payment: PaymentRow };
+type Planned = { change: PaymentChange; event: UnsealedEvent | null };
 
-/** A locked payment, the row it becomes, and the writes that lead there, in order. */
+/** A locked payment, the row it becomes without its new seal, and the writes that lead there, in order. */
 export type Plan = {
   before: PaymentRow;
   after: PaymentRow;
@@ -45,13 +47,13 @@ const isSame = (a: PaymentRow, b: PaymentRow): boolean =>
 /** When an event happens, and the trace of the request that caused it. */
 type Cause = { readonly nowMs: number; readonly trace: TraceContext | null };
 
-const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, cause: Cause): NewEvent => {
+const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: Step, cause: Cause): UnsealedEvent => {
   const { nowMs, trace } = cause;
   const { id } = context.ids.next('event', nowMs);
   const { previous, sequence, event: type, status, exception } = step;
   const { environment } = row;
   const data = printPayment(paymentObject({ ...view, status, exception }, context.environments[environment]));
-  const event = {
+  return {
     id,
     sequence,
     type,
@@ -61,15 +63,20 @@ const planEvent = (context: Context, row: PaymentRow, view: PaymentView, step: S
     previousException: previous.exception,
     createdAt: new Date(nowMs),
     body: renderEvent({ id, type, atMs: nowMs, environment, sequence, data, previous }),
-  };
-  const { accountId, id: paymentId, callbackUrl: url } = row;
-  return {
-    ...event,
     payment: row,
     trace,
-    seal: sealEvent(context.vault, { ...event, accountId, environment, paymentId }),
+  };
+};
+
+type Sealer = Pick<Context, 'vault'>;
+
+const sealedEvent = ({ vault }: Sealer, event: UnsealedEvent): NewEvent => {
+  const { id: paymentId, accountId, environment, callbackUrl: url } = event.payment;
+  return {
+    ...event,
+    seal: sealEvent(vault, { ...event, accountId, environment, paymentId }),
     callback:
-      url === null ? null : { url, seal: sealCallback(context.vault, { accountId, environment, eventId: id, url }) },
+      url === null ? null : { url, seal: sealCallback(vault, { accountId, environment, eventId: event.id, url }) },
   };
 };
 
@@ -139,11 +146,6 @@ const rowAfter = (before: PaymentRow, change: PaymentChange): PaymentRow => ({
   wakeNumber: change.wakeBlock?.number ?? null,
 });
 
-const sealed = ({ vault }: Pick<Context, 'vault'>, row: PaymentRow): PaymentRow => ({
-  ...row,
-  seal: sealPayment(vault, row),
-});
-
 /** The writes of an outcome: one per step with its event, or one without an event if only figures changed. */
 export const planOutcome = (context: Context, decided: Decided): Plan => {
   const { before, funds, outcome } = decided;
@@ -152,7 +154,7 @@ export const planOutcome = (context: Context, decided: Decided): Plan => {
   let after = rowAfter(before, change);
   if (outcome.steps.length === 0) {
     if (isSame(before, after) && marks.length === 0) return { before, after: before, funds, writes: [], marks };
-    return { before, after: sealed(context, after), funds, writes: [{ change, event: null }], marks };
+    return { before, after, funds, writes: [{ change, event: null }], marks };
   }
   // The views of the steps differ only in their state.
   const view = viewOfRow(context, after, funds);
@@ -164,7 +166,7 @@ export const planOutcome = (context: Context, decided: Decided): Plan => {
       event: planEvent(context, after, view, step, decided),
     };
   });
-  return { before, after: sealed(context, after), funds, writes, marks };
+  return { before, after, funds, writes, marks };
 };
 
 /** The changes that the database must see: those that make an edge, and the last. The others only add events. */
@@ -178,27 +180,31 @@ const edgesOf = ({ before, writes }: Plan): readonly PaymentChange[] => {
   });
 };
 
+const sealedRow = ({ vault }: Sealer, { after, writes }: Plan): PaymentRow =>
+  writes.length === 0 ? after : { ...after, seal: sealPayment(vault, after) };
+
 /**
  * Writes the plans of many payments together: state, events, deliveries and totals. The database checks each edge, so
- * the first edges of all payments are written first, then the second ones, and so on.
+ * the first edges of all payments are written first, then the second ones, and so on. Returns the rows as they are then.
  */
-export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Promise<void> => {
-  await markTransfers(
-    tx,
-    plans.flatMap(plan => plan.marks),
-  );
+export const writeOutcomes = async (context: Sealer, tx: Queryable, plans: readonly Plan[]): Promise<PaymentRow[]> => {
+  const marks = plans.flatMap(plan => plan.marks);
+  const [, rows] = await meanwhile(markTransfers(tx, marks), () => plans.map(plan => sealedRow(context, plan)));
   const edges = plans.map(edgesOf);
   const rounds = edges.reduce((most, changes) => Math.max(most, changes.length), 0);
-  for (let round = 0; round < rounds; round++) {
-    await updatePayments(
-      tx,
-      plans.flatMap(({ before: key, after: { seal } }, at) => {
-        const change = edges[at]![round];
-        return change && seal ? [{ key, change, seal }] : [];
-      }),
-    );
-  }
-  const events = plans.flatMap(({ writes }) => writes.flatMap(({ event }) => event ?? []));
+  const updateAll = async (): Promise<void> => {
+    for (let round = 0; round < rounds; round++) {
+      await updatePayments(
+        tx,
+        plans.flatMap(({ before: key }, at) => {
+          const [change, seal] = [edges[at]![round], rows[at]!.seal];
+          return change && seal ? [{ key, change, seal }] : [];
+        }),
+      );
+    }
+  };
+  const planned = plans.flatMap(({ writes }) => writes.flatMap(({ event }) => event ?? []));
+  const [, events] = await meanwhile(updateAll(), () => planned.map(event => sealedEvent(context, event)));
   await moveTotals(tx, {
     states: events.map(event => ({
       payment: event.payment,
@@ -209,4 +215,5 @@ export const writeOutcomes = async (tx: Queryable, plans: readonly Plan[]): Prom
     holdings: plans.flatMap(movedHolding),
   });
   if (events.length > 0) await insertEvents(tx, events);
+  return rows;
 };

@@ -98,12 +98,14 @@ const insertMovementsStatement = {
       where s.payment_id is null and ${isNotOlder}
       on conflict (caip2, key) do nothing
       returning 1
+    ), sighted as materialized (
+      select i.key from seen s join ${placed.rows('i')} on i.tx_hash = s.tx_hash
+        cross join lateral (select id from payments where address = i.address offset 0) p
+      where p.id = s.payment_id
     )
     select (select count(*)::int from written) as written, array(select address from unclaimed) as unclaimed,
       array(
-        select i.key from seen s join ${placed.rows('i')} on i.tx_hash = s.tx_hash
-          cross join lateral (select id from payments where address = i.address offset 0) p
-        where p.id = s.payment_id and not exists (select from transfers where caip2 = $1 and key = i.key offset 0)
+        select key from sighted s where not exists (select from transfers where caip2 = $1 and key = s.key offset 0)
       ) as sighted,
       array(
         select t.key from unnest(${placed.array('key')}, ${placed.array('tx_hash')}) as i(key, tx_hash)
