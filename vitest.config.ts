@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { findBrowser } from './test/support/findBrowser.ts';
 import { findPrometheus } from './test/support/findPrometheus.ts';
 import { hasProxies } from './test/support/findProxy.ts';
+import { findRedis } from './test/support/findRedis.ts';
 
 /**
  * `npm run test:all` runs everything and skips nothing; `npm test` leaves out what is tagged `thorough`. `npm run mutants`
@@ -28,6 +29,7 @@ export default defineConfig(({ mode }) => {
         },
         { name: 'promtool', description: 'needs promtool of Prometheus', skip: findPrometheus('promtool') === null },
         { name: 'proxies', description: 'needs nginx and Caddy', skip: !hasProxies() },
+        { name: 'redis', description: 'needs Redis or Valkey', skip: findRedis() === null },
         { name: 'thorough', description: 'left out of npm test, part of npm run test:all' },
       ],
       tagsFilter: isThorough ? [] : ['!thorough'],

@@ -1,5 +1,5 @@
 // Plain JavaScript for the machine's own Node (20 or newer): this is what installs the newer one.
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processesBelow } from '../test/support/processesBelow.mjs';
@@ -73,6 +73,16 @@ const ensureProxies = async options => {
   const nginx = await aptUnpack('nginx', options.room, missing);
   const caddy = await aptUnpack('caddy', options.room, missing);
   return [join(nginx, 'usr', 'sbin'), join(caddy, 'usr', 'bin')].join(':');
+};
+
+/** The program of Redis; null if it is installed. Debian's tools are the same program, and start no server when installed. */
+const ensureRedis = async options => {
+  const find = () => run('npx', ['--no-install', 'node', 'test/support/findRedis.ts'], options);
+  if ((await find()).code === 0) return null;
+  await aptInstall('redis-tools', options.room, 'Redis is needed. On Debian: apt-get install redis-server');
+  const program = join(options.room, 'redis-server');
+  symlinkSync('/usr/bin/redis-check-rdb', program);
+  return program;
 };
 
 /** Adds up what vitest reports. A file that could not be run at all counts as one failure. */
@@ -184,12 +194,17 @@ const main = async room => {
   await check('nginx and Caddy', async () => {
     proxies = await ensureProxies(options);
   });
+  let redis = null;
+  await check('Redis', async () => {
+    redis = await ensureRedis(options);
+  });
   // The embedded server has no pg_dump. The second database does.
   await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest], {
     ...options,
     env: {
       ...(promtool === null ? {} : { PROMETHEUS_PATH: promtool }),
       ...(proxies === null ? {} : { PROXIES_PATH: proxies }),
+      ...(redis === null ? {} : { REDIS_SERVER_PATH: redis }),
     },
   });
   await check('types', async () => {

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import type { Environment } from '../core/environment.ts';
+import type { RedisServer } from '../limits/redisUrl.ts';
 import type { MailSettings } from '../mail/mailer.ts';
-import { isLoopbackHost } from '../webhooks/guard.ts';
 import type { Retention } from '../workers/purger.ts';
 import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
-import { type Bad, databaseProblem, type LogLevel, type Role } from './parseSettings.ts';
+import { contradictions, isAllLoopback } from './contradictions.ts';
+import type { Bad, LogLevel, Role } from './parseSettings.ts';
 import { fileVariableOf, readSecretFiles, secretVariables } from './secretFiles.ts';
-import { type Setting, settings } from './settings.ts';
+import { type Setting, type SettingName, settings, type Values } from './settings.ts';
 
 /** An absolute path; `files` are kept beside the one that is written. */
 export type LogFile = {
@@ -36,6 +37,8 @@ export type Config = {
   readonly connectionsPerAddress: number;
   /** Null means the embedded server. */
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
+  /** Contains a password; null if each process counts rate limits by itself. */
+  readonly redis: RedisServer | null;
   /** The setting, checked for its format; null means the file in the data directory. */
   readonly masterKey: string | null;
   /** The key that a rotation goes to; null means the file in the data directory, if there is one. */
@@ -89,10 +92,6 @@ export class ConfigError extends Error {
 
 const bytesPerMib = 1024 * 1024;
 
-type SettingName = keyof typeof settings;
-type Value<N extends SettingName> = NonNullable<ReturnType<(typeof settings)[N]['parse']>>;
-type Values = { readonly [N in SettingName]: Value<N> | null };
-
 type FlagName = 'dataDir' | 'host' | 'port' | 'sandboxPort' | 'dashboardUrl' | 'dashboardPort' | 'metricsPort';
 /** Flags override the environment. Commander derives these names from the flags of the table. */
 export type Flags = { readonly [N in FlagName]?: string | undefined };
@@ -127,6 +126,7 @@ export const loadConfig = async ({
     trustedProxies: values.trustedProxies ?? [],
     connectionsPerAddress: values.connectionsPerAddress!,
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
+    redis: values.redisUrl,
     masterKey: values.masterKey,
     nextMasterKey: values.nextMasterKey,
     recoveryPassphrase: values.recoveryPassphrase,
@@ -191,100 +191,6 @@ const readSettings = (flags: Flags, env: Variables, problems: string[]): Values 
   });
   return Object.fromEntries(entries) as Values;
 };
-
-/** Settings that need another one. */
-const pairs: readonly (readonly [SettingName, SettingName])[] = [
-  ['backupDir', 'backupRecipient'],
-  ['tlsCert', 'tlsKey'],
-  ['tlsKey', 'tlsCert'],
-  ['metricsHost', 'metricsPort'],
-];
-
-/** What others can reach needs addresses and certificates of its own. */
-const exposureProblems = (values: Values, set: (name: SettingName) => boolean): string[] => {
-  const { host, publicUrl, sandboxPublicUrl, dashboardUrl } = values;
-  const problems: string[] = [];
-  const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
-  const wide = host?.some(address => !isLoopbackHost(address)) ?? false;
-  for (const name of ['publicUrl', 'sandboxPublicUrl'] as const) {
-    check(wide && !set(name), `${settings[name].variable} is required if Florin listens on more than loopback`);
-  }
-  check(
-    wide && set('dashboardPort') && !set('dashboardUrl'),
-    'FLORIN_DASHBOARD_URL is required if the dashboard has its own port on more than loopback',
-  );
-  const exposed = wide || !isAllLoopback(publicUrl, sandboxPublicUrl, dashboardUrl);
-  // Behind a trusted proxy, the proxy has the public certificate.
-  check(
-    exposed && !set('tlsCert') && !set('tlsKey') && !set('trustedProxies'),
-    'FLORIN_TLS_CERT and FLORIN_TLS_KEY are required beyond loopback, or FLORIN_TRUSTED_PROXIES if a proxy terminates TLS',
-  );
-  return problems;
-};
-
-/** Checks the settings against each other. A value that failed to parse is null here but counts as set. */
-const contradictions = (values: Values, set: (name: SettingName) => boolean): string[] => {
-  const { port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
-  const problems: string[] = [];
-  const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
-
-  check(
-    set('migrateDatabaseUrl') && !set('databaseUrl'),
-    'FLORIN_MIGRATE_DATABASE_URL needs DATABASE_URL: the embedded server has its own roles',
-  );
-  for (const name of ['databaseUrl', 'migrateDatabaseUrl'] as const) {
-    const url = values[name];
-    const problem = url && values.databaseTls === 'required' ? databaseProblem(settings[name].variable, url) : null;
-    if (problem !== null) problems.push(problem);
-  }
-  check(
-    set('backupDir') && set('databaseUrl'),
-    'FLORIN_BACKUP_DIR is for the embedded database: back up the server of DATABASE_URL by its own means, and unset it',
-  );
-  for (const [name, other] of pairs) {
-    check(set(name) && !set(other), `${settings[name].variable} needs ${settings[other].variable}`);
-  }
-  check(set('smtpUrl') !== set('mailFrom'), 'FLORIN_SMTP_URL and FLORIN_MAIL_FROM need each other');
-
-  const sharedPort = port !== null && port !== 0 && port === sandboxPort;
-  const hostOf = (url: string | null): string | null => url && new URL(url).hostname;
-  const distinctHosts = set('publicUrl') && set('sandboxPublicUrl') && hostOf(publicUrl) !== hostOf(sandboxPublicUrl);
-  check(
-    sharedPort && !distinctHosts,
-    'Production and sandbox share a port, so FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL must name distinct hosts',
-  );
-  check(
-    publicUrl !== null && publicUrl === sandboxPublicUrl,
-    'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL must not be the same address',
-  );
-
-  const { dashboardUrl, dashboardPort } = values;
-  check(
-    dashboardUrl !== null && [publicUrl, sandboxPublicUrl].includes(dashboardUrl),
-    'FLORIN_DASHBOARD_URL must differ from the other public URLs; unset it to serve the dashboard with production',
-  );
-  check(
-    dashboardPort !== null && dashboardPort !== 0 && [port, sandboxPort].includes(dashboardPort),
-    'FLORIN_DASHBOARD_PORT must differ from the other ports; unset it to share a port by Host header',
-  );
-
-  const { metricsPort } = values;
-  check(
-    metricsPort !== null && metricsPort !== 0 && [port, sandboxPort, dashboardPort].includes(metricsPort),
-    'FLORIN_METRICS_PORT must differ from the other ports',
-  );
-
-  const does = (role: Role): boolean => values.roles?.includes(role) ?? false;
-  check(
-    does('deliver') && !does('api') && !(set('publicUrl') && set('sandboxPublicUrl')),
-    'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL are required with the role deliver and without api: they decide whether to call loopback',
-  );
-  return [...problems, ...exposureProblems(values, set)];
-};
-
-/** Null is the default, which is loopback. */
-const isAllLoopback = (...urls: (string | null)[]): boolean =>
-  urls.every(url => url === null || isLoopbackHost(new URL(url).hostname));
 
 const deepFreeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);

@@ -12,6 +12,8 @@ import {
 import { areRowsSealed } from '../engine/seals/sealOlderRows.ts';
 import { verifySeals } from '../engine/seals/verifySeals.ts';
 import { indexFaults } from '../engine/settlement/indexFaults.ts';
+import { askRedis } from '../limits/redisBuckets.ts';
+import type { RedisServer } from '../limits/redisUrl.ts';
 import { hasRegisteredAct } from '../storage/audit/register.ts';
 import { allChains, type ChainRow } from '../storage/chain/chains.ts';
 import { listOpenReviews } from '../storage/chain/restoreReviews.ts';
@@ -49,6 +51,14 @@ export const examineAuditLogs = async (config: Config, admin: AdminContext): Pro
   // The end of a log with problems must not be stored.
   if (problems.length > 0 || !(await hasDirectory(config))) return { checked, problems };
   return { checked, problems: (await keepAuditHeads(config, admin)).problems };
+};
+
+/** Takes one token from the Redis of REDIS_URL, as a request does. */
+export const examineLimits = async (redis: RedisServer, deployment: string): Promise<Told> => {
+  const problem = await askRedis(redis, deployment);
+  return problem === null
+    ? { ok: true, detail: 'Redis answers' }
+    : { ok: false, detail: `Redis does not answer (${problem}): each process counts alone. Check REDIS_URL` };
 };
 
 /** The seal of every row, and what a seal cannot show about people. */

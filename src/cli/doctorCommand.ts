@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
+import type { AdminContext } from '../engine/access/accounts.ts';
 import { overMark } from '../engine/keys/rotationMark.ts';
 import type { Database } from '../storage/database.ts';
 import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
@@ -17,6 +18,7 @@ import {
   examineAuditLogs,
   examineFacts,
   examineLedger,
+  examineLimits,
   examineOutbox,
   examineRecords,
   examineRestores,
@@ -64,6 +66,9 @@ const logArchiveCheck = (config: Config): Check => [
   'log archive',
   async () => judgeLogArchive(await readLogArchiveRecord(config), Date.now()),
 ];
+
+const limitsCheck = ({ redis }: Config, { vault }: AdminContext): Check[] =>
+  redis === null ? [] : [['rate limits', () => examineLimits(redis, vault.deploymentName())]];
 
 /** What only reading every row shows. */
 const deepChecks = (db: Database): Check[] => [
@@ -122,6 +127,7 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       ...(options.deep ? deepChecks(db) : []),
       ['restore', () => examineRestores(admin)],
       ['outbox', () => examineOutbox(db)],
+      ...limitsCheck(config, admin),
       ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : []),
     ];
     for (const [name, work] of others) await check(name, work, told => told);
@@ -148,7 +154,7 @@ export const addDoctorCommand = (program: Command): void => {
     program
       .command('doctor')
       .description(
-        'Check the database, its schema, the master key, the audit log, the seals of all rows, the wallets, the ledger, restores, the outbox, scheduled backups and the archived log.',
+        'Check the database, its schema, the master key, the audit log, the seals of all rows, the wallets, the ledger, restores, the outbox, shared rate limits, scheduled backups and the archived log.',
       ),
   )
     .option(

@@ -8,7 +8,6 @@ import type { AdminContext } from '../engine/access/accounts.ts';
 import { createCallers } from '../engine/access/callers.ts';
 import { setupUrl } from '../engine/access/createSetupLink.ts';
 import { putDashboardUrl } from '../engine/access/dashboardUrl.ts';
-import { createRateLimiter } from '../engine/access/rateLimiter.ts';
 import type { AuditLoss } from '../engine/chain/restoreGate.ts';
 import type { Declaration } from '../engine/chain/restores.ts';
 import type { Context } from '../engine/context.ts';
@@ -53,6 +52,7 @@ import { scheduleBackups } from './scheduledBackups.ts';
 import { createStack, type Stack } from './stack.ts';
 import { startDelivering } from './startDelivering.ts';
 import { startKeys } from './startKeys.ts';
+import { startLimits } from './startLimits.ts';
 import { startLocalChain } from './startLocalChain.ts';
 import { startMetrics } from './startMetrics.ts';
 import { watchedChains } from './watchedChains.ts';
@@ -82,6 +82,7 @@ export type Tuning = {
   readonly lookForBackupsMs?: number | undefined;
   readonly progress?: Progress;
   readonly keepAuditHeadsMs?: number | undefined;
+  readonly limitBudgetMs?: number | undefined;
 };
 
 /** Unique across processes and restarts, and cheap: a request id is not a secret. */
@@ -124,7 +125,7 @@ export const startFlorin = async (
   givenAccess: (line: AccessLine) => void = line => givenLog.info(line, 'request'),
   tuning: Tuning = {},
 ): Promise<Florin> => {
-  const { live = {}, emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
+  const { emptyBlockIntervalMs, restored, progress = silentProgress } = tuning;
   const metrics = config.metrics && createMetrics();
   const { log, access } = watched(metrics, { log: givenLog, access: givenAccess });
   const stack = createStack(log);
@@ -168,7 +169,7 @@ export const startFlorin = async (
     for (const loop of loops) stack.push('background loop', () => loop.stop());
     // Once the start is reported, payments must work.
     await localMeasured;
-    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, live, log, stack });
+    if (config.roles.includes('api')) await startApi({ config, context, tls, urls, bound, access, tuning, log, stack });
     // The first step of a stop: a silent mail server would keep the listeners open, and then the process.
     stack.push('mail that is sent at once', () => ending.abort());
     const { dashboard: dashboardUrl, ...reached } = urls;
@@ -227,7 +228,7 @@ const startApi = async (parts: {
   urls: Urls;
   bound: { address: string; port: number }[];
   access: (line: AccessLine) => void;
-  live: Partial<LiveLimits>;
+  tuning: Tuning;
   log: Log;
   stack: Stack;
 }): Promise<void> => {
@@ -246,8 +247,10 @@ const startApi = async (parts: {
   ];
   const { connectionsPerAddress: perAddress, trustedProxies } = config;
   const cap = createConnectionCap({ perAddress, trustedProxies, log });
-  const checkout = createCheckoutSite(context, parts.live, cap.exempt);
-  const limiter = createRateLimiter(monotonicMs);
+  const { live = {}, limitBudgetMs: budgetMs } = parts.tuning;
+  const checkout = createCheckoutSite(context, live, cap.exempt);
+  const deployment = context.vault.deploymentName();
+  const limiter = startLimits(config, { deployment, log, meter: context.meter, stack, budgetMs });
   const dashboard = createDashboardSite(context, allDashboardRoutes(context, createPayment), limiter);
   const requestId = createRequestIds();
   const isStrict = { production: false, sandbox: false };

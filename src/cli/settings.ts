@@ -1,3 +1,4 @@
+import { readRedisUrl } from '../limits/redisUrl.ts';
 import { readSender, readSmtpServer } from '../mail/smtpServer.ts';
 import {
   type Bad,
@@ -125,7 +126,7 @@ export const settings = {
   databaseTls: setting({
     variable: 'FLORIN_DATABASE_TLS',
     fallback: 'required',
-    help: 'Whether a database beyond loopback needs TLS: required, or optional if the network is encrypted otherwise.',
+    help: 'Whether a database or a Redis beyond loopback needs TLS: required, or optional if the network is encrypted otherwise.',
     parse: (text, bad) =>
       (['required', 'optional'] as const).find(value => value === text) ?? bad('must be required or optional'),
   }),
@@ -240,11 +241,15 @@ export const settings = {
     help: 'Sender of mails: an address, or a name and an address in angle brackets.',
     parse: (text, bad) => readSender(text) ?? bad('must be an e-mail address, or Name <address>'),
   }),
-  redisUrl: setting<never>({
+  redisUrl: setting({
     variable: 'REDIS_URL',
     fallback: null,
-    help: 'Not supported yet. Florin does not start if it is set.',
-    parse: (_, bad) => bad('is not supported yet: rate limits are kept in each process; unset it to start'),
+    help: 'Redis or Valkey, in which the API processes of all machines count rate limits together: rediss://user:password@host. Default: each process counts by itself.',
+    isSecret: true,
+    parse: (text, bad) => {
+      const server = readRedisUrl(text);
+      return typeof server === 'string' ? bad(server) : server;
+    },
   }),
   tlsCert: setting({
     variable: 'FLORIN_TLS_CERT',
@@ -289,3 +294,7 @@ export const settings = {
     parse: parseNumber(1, 3_650, 'number of days'),
   }),
 };
+
+export type SettingName = keyof typeof settings;
+/** Null: not set and without a default, or not valid. */
+export type Values = { readonly [N in SettingName]: NonNullable<ReturnType<(typeof settings)[N]['parse']>> | null };

@@ -7,7 +7,9 @@ export type Meter = {
   deliveryAttempt(result: AttemptVerdict['kind']): void;
   /** A node gave no usable answer. `node` is its place in the configuration, from 0: its URL may contain a key. */
   rpcFault(caip2: string, node: number): void;
+  /** Whether rate limits are counted together with other processes, or in this process alone. */
+  limitsShared(isShared: boolean): void;
 };
 
 /** For a process whose metrics nobody asked for. */
-export const silentMeter: Meter = { createBatch() {}, deliveryAttempt() {}, rpcFault() {} };
+export const silentMeter: Meter = { createBatch() {}, deliveryAttempt() {}, rpcFault() {}, limitsShared() {} };

@@ -13,6 +13,11 @@ export type RateDecision = {
   readonly retryAfterSeconds: number;
 };
 
+/** One bucket for each subject, wherever the buckets are. */
+export type RateLimiter = {
+  take(subject: string, rate: RateLimit): RateDecision | Promise<RateDecision>;
+};
+
 export const fullBucket = (rate: RateLimit, nowMs: number): Bucket => ({
   tokens: rate.perMinute + rate.burst,
   updatedMs: nowMs,
@@ -24,7 +29,13 @@ const refill = (bucket: Bucket, rate: RateLimit, nowMs: number): void => {
   bucket.updatedMs = nowMs;
 };
 
-const describe = (bucket: Bucket, rate: RateLimit, nowMs: number, allowed: boolean): RateDecision => {
+/** What a client is told about its bucket, after the request was counted. */
+export const decisionOf = (
+  bucket: Pick<Bucket, 'tokens'>,
+  rate: RateLimit,
+  nowMs: number,
+  allowed: boolean,
+): RateDecision => {
   const missing = Math.max(0, rate.perMinute + rate.burst - bucket.tokens);
   return {
     allowed,
@@ -40,5 +51,5 @@ export const takeToken = (bucket: Bucket, rate: RateLimit, nowMs: number): RateD
   refill(bucket, rate, nowMs);
   const allowed = bucket.tokens >= 1;
   if (allowed) bucket.tokens -= 1;
-  return describe(bucket, rate, nowMs, allowed);
+  return decisionOf(bucket, rate, nowMs, allowed);
 };

@@ -44,6 +44,10 @@ export const metricTable = {
     type: 'counter',
     help: 'Times that a record was refused because it does not match its seal.',
   },
+  florin_limits_shared: {
+    type: 'gauge',
+    help: '1 if rate limits are counted together with other processes, 0 while this process counts alone.',
+  },
   florin_database_up: { type: 'gauge', help: '1 if the database answered a select 1 for this scrape.' },
   florin_readings_failed_total: {
     type: 'counter',

@@ -2,7 +2,7 @@ import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import { createCounter, createCounters, createHistogram, type Histogram } from './counters.ts';
 import type { Family, Sample } from './exposition.ts';
-import { familyOf } from './metricTable.ts';
+import { familyOf, gauge } from './metricTable.ts';
 
 /** A chain with its name for people, and how many nodes this process asks about it. */
 export type MeteredChain = { readonly caip2: string; readonly network: string; readonly nodes: number };
@@ -62,6 +62,7 @@ export const createMetrics = () => {
   const attempts = createCounters();
   const faults = createCounters();
   const seals = createCounter();
+  let isShared: boolean | null = null;
   const networks = new Map<string, string>();
   const faultOf = (caip2: string, node: number) =>
     [`${caip2} ${node}`, { chain: caip2, network: networks.get(caip2) ?? '', node: String(node + 1) }] as const;
@@ -70,6 +71,9 @@ export const createMetrics = () => {
     createBatch: payments => batches.observe(payments),
     deliveryAttempt: result => attempts.add(result, { result }),
     rpcFault: (caip2, node) => faults.add(...faultOf(caip2, node)),
+    limitsShared(now) {
+      isShared = now;
+    },
   };
   return {
     meter,
@@ -103,6 +107,7 @@ export const createMetrics = () => {
       familyOf('florin_rpc_faults_total', faults.samples()),
       familyOf('florin_delivery_attempts_total', attempts.samples()),
       familyOf('florin_seals_refused_total', seals.samples()),
+      gauge('florin_limits_shared', isShared === null ? null : Number(isShared)),
     ],
   };
 };

@@ -73,6 +73,7 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
     isRecoveryHash: hash => current.isRecoveryHash(hash),
     auditHash: make('auditHash'),
     verifyAuditHash: (fields, hash) => either(each => each.verifyAuditHash(fields, hash)),
+    deploymentName: () => current.deploymentName(),
     rowSeal: make('rowSeal'),
     isRowSeal: (kind, values, seal) => either(each => each.isRowSeal(kind, values, seal)),
     deviceSubject: email => current.deviceSubject(email),

@@ -40,6 +40,9 @@ export const masterKeyOf = (bytes: Uint8Array, salts: Uint8Array | null = null):
   return { secret, saltKey, isRotated: salts !== null, fingerprint };
 };
 
+/** Names a deployment to others, for as long as its addresses stay the same. */
+export const deploymentName = ({ saltKey }: MasterKey): string => expand(saltKey, '', 'deployment', 8).toString('hex');
+
 /** The text of a new key that keeps the addresses of this one: a secret, and the salt key of the first key. */
 export const nextKeyText = ({ saltKey }: MasterKey): string =>
   `${randomBytes(minimumBytes).toString('hex')}.${saltKey.export().toString('hex')}`;

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import type { Environment, Scope } from '../core/environment.ts';
 import { type FramedValue, framed, framedText } from './framing.ts';
-import { type MasterKey, subkey } from './masterKey.ts';
+import { deploymentName, type MasterKey, subkey } from './masterKey.ts';
 
 /** What a payment's seal covers. A row fails if any of these was changed or it was copied from another payment. */
 export type PaymentSeal = {
@@ -75,6 +75,8 @@ export type Vault = {
   verifyAuditHash(fields: AuditSeal, hash: Uint8Array): boolean;
   walletVersionMac(fields: WalletVersionSeal): Buffer;
   verifyWalletVersionMac(fields: WalletVersionSeal, mac: Uint8Array): boolean;
+  /** Keeps what this deployment has on a shared server apart from what others have there. Not a secret. */
+  deploymentName(): string;
   /** The seal of a row of the database. Each kind of row has its own key. */
   rowSeal(kind: string, values: readonly FramedValue[]): Buffer;
   isRowSeal(kind: string, values: readonly FramedValue[], seal: Uint8Array): boolean;
@@ -223,6 +225,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
     verifyAuditHash: (fields, hash) => equal(auditHash(fields), hash),
     walletVersionMac,
     verifyWalletVersionMac: (fields, mac) => equal(walletVersionMac(fields), mac),
+    deploymentName: () => deploymentName(masterKey),
     rowSeal,
     isRowSeal: (kind, values, seal) => equal(rowSeal(kind, values), seal),
     deviceSubject: email => hmac(deviceKey, ['subject', email]).toString('base64url'),

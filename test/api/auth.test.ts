@@ -4,10 +4,10 @@ import { permissions } from '../../src/core/access/rights.ts';
 import type { Environment } from '../../src/core/environment.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createCallers } from '../../src/engine/access/callers.ts';
-import { createRateLimiter } from '../../src/engine/access/rateLimiter.ts';
 import type { Operation } from '../../src/http/docs/openapi.ts';
 import { createAuthentication } from '../../src/http/edge/authenticate.ts';
 import type { Arrival } from '../../src/http/edge/route.ts';
+import { createLocalLimiter } from '../../src/limits/localLimiter.ts';
 import { generateApiKey, parseApiKey } from '../../src/vault/apiKeys.ts';
 import { dumpDatabase, hexOf } from '../support/dumpDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -102,7 +102,7 @@ test('only keys that belong to somebody are remembered', async () => {
   let parsed = 0;
   const authentication = createAuthentication({
     callers: createCallers({ ...scene.admin, log: silentLog }, () => performance.now()),
-    limiter: createRateLimiter(() => performance.now()),
+    limiter: createLocalLimiter(() => performance.now()),
     parseKey: text => {
       parsed++;
       return parseApiKey(text);

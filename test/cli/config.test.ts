@@ -48,6 +48,7 @@ describe('defaults and sources', () => {
       trustedProxies: [],
       connectionsPerAddress: 256,
       database: null,
+      redis: null,
       masterKey: null,
       nextMasterKey: null,
       recoveryPassphrase: null,
@@ -190,7 +191,7 @@ describe('single settings that are wrong', () => {
     ['FLORIN_BACKUP_RECIPIENT', 'age1xyz'],
     ['FLORIN_BACKUP_RECIPIENT', `${recipient},AGE-SECRET-KEY-1X`],
     ['FLORIN_LOG_LEVEL', 'loud'],
-    ['REDIS_URL', 'redis://localhost'],
+    ['REDIS_URL', 'http://localhost'],
   ])('%s=%s', async (variable, value) => {
     const problems = await problemsOf({ env: { [variable]: value } });
     expect(problems).toHaveLength(1);
@@ -215,7 +216,7 @@ describe('single settings that are wrong', () => {
       FLORIN_PORT: 'x',
       DATABASE_URL: 'mysql://app:s3cret@db/x',
       FLORIN_MASTER_KEY: 's3cret',
-      REDIS_URL: 'redis://:s3cret@cache',
+      REDIS_URL: 'redis://s3cret@cache',
       FLORIN_PUBLIC_URL: 'https://user:s3cret@localhost',
     };
     const error: ConfigError = await load({ env }).then(

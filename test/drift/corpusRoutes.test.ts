@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import type { RateLimiter } from '../../src/engine/access/rateLimiter.ts';
+import type { RateLimiter } from '../../src/core/tokenBucket.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createCheckoutSite } from '../../src/http/checkout/checkoutRoutes.ts';
 import { allDashboardRoutes } from '../../src/http/dashboard/allRoutes.ts';

@@ -27,6 +27,7 @@ export const healthySeries: Readonly<Record<string, string>> = {
   [`florin_event_loop_delay_seconds_bucket{${job},le="0.25"}`]: '0+600x200',
   [`florin_event_loop_delay_seconds_bucket{${job},le="+Inf"}`]: '0+600x200',
   [`florin_database_connections_waiting{${job},pool="main"}`]: '0x200',
+  [`florin_limits_shared{${job}}`]: '1x200',
   [`florin_data_directory_free_bytes{${job}}`]: '500x200',
   [`florin_data_directory_size_bytes{${job}}`]: '1000x200',
   [`florin_chain_halted{${chain}}`]: '0x200',
@@ -105,6 +106,13 @@ export const alertCases: readonly AlertCase[] = [
     atMinutes: 7,
     labels: { severity: 'ticket', pool: 'main', ...where },
     summary: 'Statements of a:1 wait for connections of the pool main.',
+  },
+  {
+    alert: 'FlorinLimitsNotShared',
+    series: { [`florin_limits_shared{${job}}`]: '1 0x10' },
+    atMinutes: 4,
+    labels: { severity: 'ticket', ...where },
+    summary: 'Florin at a:1 counts rate limits alone: its Redis does not answer in time.',
   },
   {
     alert: 'FlorinEventLoopSlow',

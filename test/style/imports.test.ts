@@ -19,6 +19,7 @@ const rooms: Readonly<Record<string, Room>> = {
   webhooks: { mayImport: ['core'], packages: ['undici', 'ipaddr.js'] },
   mail: { mayImport: ['core'], packages: ['nodemailer'] },
   metrics: { mayImport: ['core'], packages: [] },
+  limits: { mayImport: ['core'], packages: ['@redis/client'] },
   engine: {
     mayImport: [
       'core',
@@ -50,6 +51,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'webhooks',
       'mail',
       'metrics',
+      'limits',
       'engine',
       'workers',
       'http',

@@ -49,6 +49,7 @@ export const startTestFlorin = async (
     log?: Log;
     live?: Tuning['live'];
     keepAuditHeadsMs?: number;
+    limitBudgetMs?: number;
   } = {},
 ): Promise<TestFlorin> => {
   const started = new AsyncDisposableStack();
@@ -63,6 +64,7 @@ export const startTestFlorin = async (
   const florin = await startFlorin(config, options.log ?? silentLog, undefined, {
     ...(options.live ? { live: options.live } : {}),
     keepAuditHeadsMs: options.keepAuditHeadsMs,
+    limitBudgetMs: options.limitBudgetMs,
     emptyBlockIntervalMs,
   });
   started.defer(florin.stop);

@@ -2,6 +2,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { findBrowser, howToGetBrowser } from './findBrowser.ts';
 import { howToGetPrometheus } from './findPrometheus.ts';
 import { howToGetProxies } from './findProxy.ts';
+import { howToGetRedis } from './findRedis.ts';
 
 const isSkipped =
   (tag: string) =>
@@ -29,6 +30,10 @@ export default class SkippedNotice implements Reporter {
     if (hasSkipped(modules, 'proxies')) {
       console.log('\nSkipped: Florin behind a proxy. It needs nginx and Caddy, and Linux.');
       console.log(`Get them with: ${howToGetProxies}   (or set PROXIES_PATH to their folders)\n`);
+    }
+    if (hasSkipped(modules, 'redis')) {
+      console.log('\nSkipped: rate limits of several processes. They need Redis or Valkey.');
+      console.log(`Get it with: ${howToGetRedis}   (or set REDIS_SERVER_PATH to its program)\n`);
     }
   }
 

@@ -3,7 +3,7 @@ import { type TObject, Type } from 'typebox';
 import type { DashboardCallName } from '../../core/api/dashboardApi.ts';
 import { type Environment, environments } from '../../core/environment.ts';
 import { FlorinError, invalid } from '../../core/errors.ts';
-import type { RateLimiter } from '../../engine/access/rateLimiter.ts';
+import type { RateLimiter } from '../../core/tokenBucket.ts';
 import type { Context } from '../../engine/context.ts';
 import { iconPath } from '../docs/iconRoute.ts';
 import type { Call, Reply, Route } from '../edge/route.ts';

@@ -138,6 +138,22 @@ export const causes: readonly Cause[] = [
     },
   },
   {
+    alerts: ['FlorinLimitsNotShared'],
+    what: 'nothing listens where Redis should be',
+    async begin(scene, signal) {
+      await scene.stop();
+      await scene.start('api,watch', { REDIS_URL: 'redis://127.0.0.1:9' });
+      while (!signal.aborted) {
+        await scene.api().call('GET', '/v1/networks');
+        await pause(scrapedMs, undefined, { signal }).catch(() => {});
+      }
+    },
+    async end(scene) {
+      await scene.stop();
+      await scene.start('api,watch');
+    },
+  },
+  {
     alerts: ['FlorinDeliveriesLate'],
     what: 'no process has the role deliver',
     begin: async scene => void (await withCallback(scene)),
