@@ -240,6 +240,11 @@ describe('settings that contradict each other', () => {
       { FLORIN_BACKUP_DIR: '/b', FLORIN_BACKUP_RECIPIENT: recipient, DATABASE_URL: 'postgres://localhost/x' },
       /^FLORIN_BACKUP_DIR is for the embedded database/,
     ],
+    [
+      'a Redis in the open',
+      { REDIS_URL: 'redis://cache.example' },
+      /^REDIS_URL names a host beyond loopback without TLS/,
+    ],
     ['one port for both', { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443' }, /share a port/],
     [
       'one port, one host',
@@ -318,6 +323,14 @@ describe('settings that contradict each other', () => {
     await load({ env: { FLORIN_ROLES: 'api,deliver' } });
     await load({ env: { FLORIN_METRICS_PORT: '0', FLORIN_METRICS_HOST: '0.0.0.0' } });
   });
+});
+
+test.each<[string, Record<string, string>]>([
+  ['on loopback', { REDIS_URL: 'redis://localhost' }],
+  ['with TLS', { REDIS_URL: 'rediss://cache.example' }],
+  ['in an encrypted network', { REDIS_URL: 'redis://cache.example', FLORIN_DATABASE_TLS: 'optional' }],
+])('a Redis may be %s', async (_, env) => {
+  expect((await load({ env })).redis).not.toBeNull();
 });
 
 describe('a database beyond loopback', () => {
