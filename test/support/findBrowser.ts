@@ -1,6 +1,7 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isProgram } from './isProgram.ts';
 
 // The shell is the same browser without windows: a page takes a quarter of the processor's time.
 const names = [
@@ -13,15 +14,6 @@ const names = [
   'microsoft-edge',
 ];
 const apps = ['Google Chrome', 'Chromium', 'Microsoft Edge'];
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 /** The browser that the tests of pages run in: CHROMIUM_PATH, or one that is installed; null where there is none. */
 export const findBrowser = (env: NodeJS.ProcessEnv = process.env, exists = isProgram): string | null => {

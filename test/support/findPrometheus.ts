@@ -1,15 +1,6 @@
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
+import { isProgram } from './isProgram.ts';
 
 export const howToGetPrometheus = 'sudo apt-get install prometheus';
 
