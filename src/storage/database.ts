@@ -140,14 +140,22 @@ const keepNoSeals: KeepSeals = {
   committed() {},
 };
 
-const onClient = (client: pg.ClientBase, keepSeals: KeepSeals): Queryable => {
+const onClient = (client: pg.ClientBase, keepSeals: KeepSeals): { tx: Queryable; end: () => void } => {
+  let isOver = false;
   const tx: Queryable = {
     async query<R extends Row>(statement: Statement, values?: readonly unknown[]) {
+      // It would be committed by itself, on a connection that others may use by now.
+      if (isOver) throw new Error(`${statement.name} was sent after its transaction had ended`);
       const began = keepSeals.begin();
       return keepSeals.keep(tx, await ask<R>(client, statement, values), { began, isTransaction: true });
     },
   };
-  return tx;
+  return {
+    tx,
+    end() {
+      isOver = true;
+    },
+  };
 };
 
 /** Time for the server to report its own statement timeout before the connection is dropped. */
@@ -210,10 +218,10 @@ export const openDatabase = (
   const attempt = async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => {
     const client = await classified(pool.connect());
     let broken: Error | undefined;
+    const { tx, end } = onClient(client, keepSeals);
     try {
       await classified(client.query('begin'));
-      const tx = onClient(client, keepSeals);
-      const result = await work(tx);
+      const result = await work(tx).finally(end);
       await classified(client.query('commit'));
       keepSeals.committed(tx);
       return result;

@@ -39,12 +39,14 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
   let current = createVault(keys.current);
   let other = keys.other && createVault(keys.other);
 
+  const maker = (): Vault => {
+    if (hindrance() !== null) throw unavailable();
+    return current;
+  };
   const make =
     <N extends Maker>(name: N) =>
-    (...values: Parameters<Vault[N]>): Buffer => {
-      if (hindrance() !== null) throw unavailable();
-      return (current[name] as (...given: Parameters<Vault[N]>) => Buffer)(...values);
-    };
+    (...values: Parameters<Vault[N]>): Buffer =>
+      (maker()[name] as (...given: Parameters<Vault[N]>) => Buffer)(...values);
   const either = (isRight: (vault: Vault) => boolean): boolean => {
     if (isRight(current) || (other !== null && isRight(other))) return true;
     // It may be right under the key that this process lacks. To call it forged would end keys and sessions.
@@ -62,6 +64,7 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
   };
 
   const vault: Vault = {
+    maker,
     salt: (scope, index) => current.salt(scope, index),
     paymentMac: make('paymentMac'),
     verifyPaymentMac: (fields, mac) => either(each => each.verifyPaymentMac(fields, mac)),

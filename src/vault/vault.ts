@@ -61,6 +61,8 @@ export type AuditSeal = {
 export type WalletVersionSeal = WalletSeal & { readonly version: number; readonly takesEffectAtMs: number | null };
 
 export type Vault = {
+  /** What makes values now: another object once the master key is another. Throws where none may be made. */
+  maker(): object;
   /** The salt of a payment's address: 32 bytes, derived from the master key and not guessable without it. */
   salt(scope: Scope, index: bigint): Uint8Array;
   paymentMac(fields: PaymentSeal): Buffer;
@@ -204,6 +206,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const isRecoveryHash = (hash: Uint8Array): boolean =>
     hash.length === recoveryTag.length + 32 && recoveryTag.equals(hash.subarray(0, recoveryTag.length));
 
+  const maker = Object.freeze({});
   const rowKeys = new Map<string, KeyObject>();
   const rowSeal = (kind: string, values: readonly FramedValue[]): Buffer => {
     const key = rowKeys.get(kind) ?? subkey(masterKey, `rows/${kind}`);
@@ -214,6 +217,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const simulateToken = (paymentId: string): string => hmac(simulateKey, [paymentId]).toString('base64url');
 
   return {
+    maker: () => maker,
     salt: ({ accountId, environment }, index) => hmac(saltKey, [accountId, environment, index]),
     paymentMac,
     verifyPaymentMac: (fields, mac) => equal(paymentMac(fields), mac),

@@ -38,7 +38,14 @@ export const createSequence = (seed: number): (() => number) => {
   };
 };
 
-const newPayment = (scene: TestFlorin, account: TestAccount, id: string, eventId: string, index: number, w: Wanted) => {
+export const newPayment = (
+  scene: TestFlorin,
+  account: TestAccount,
+  id: string,
+  eventId: string,
+  index: number,
+  w: Wanted,
+) => {
   const scope = { accountId: account.id, environment: 'sandbox' } as const;
   const treasury = testTreasury(account.id);
   const derivationIndex = BigInt(index);

@@ -27,3 +27,15 @@ test('a connection that ends between two statements of a transaction is an unava
   expect(isUnavailable(failed)).toBe(true);
   expect(await db.query(backend)).toHaveLength(1);
 });
+
+test('a statement after the end of its transaction is refused, and not committed by itself', async () => {
+  let left: Promise<unknown> = Promise.resolve();
+  const failing = db.transaction(async tx => {
+    // What goes on after the work has failed.
+    left = tx.query(backend).then(() => tx.query(backend));
+    left.catch(() => {});
+    await Promise.reject(new Error('the work failed'));
+  });
+  await expect(failing).rejects.toThrow('the work failed');
+  await expect(left).rejects.toThrow('test-backend was sent after its transaction had ended');
+});

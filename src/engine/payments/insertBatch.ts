@@ -1,24 +1,23 @@
 import { FlorinError } from '../../core/errors.ts';
 import { isContention, isRowFault } from '../../storage/database.ts';
-import {
-  type InsertedPayment,
-  insertPayments,
-  type NewPayment,
-  type UnsealedPayment,
-} from '../../storage/payments/insertPayments.ts';
+import { type InsertedPayment, insertPayments, type UnsealedPayment } from '../../storage/payments/insertPayments.ts';
 import { createBatcher } from '../batch.ts';
 import type { Context } from '../context.ts';
-import { sealNewPayment } from './sealNewPayment.ts';
+import { type SealedPayment, sealNewPayment } from './sealNewPayment.ts';
+
+type InsertContext = Pick<Context, 'db' | 'vault' | 'keptHours' | 'meter'>;
 
 /** Rows per batch. More would only delay the first of them. */
 const maxRows = 128;
+/** Requests that may wait for their row. */
+const maxWaiting = 5_000;
 const contentionTries = 5;
 
 /** Batches of several processes lock keys in the same order, so that they wait instead of deadlocking. */
-const lockOrder = (row: NewPayment): string =>
+const lockOrder = (row: SealedPayment): string =>
   `${row.accountId} ${row.environment} ${row.idempotency?.key ?? ''} ${row.externalId ?? ''}`;
 
-const inLockOrder = (rows: readonly NewPayment[]): NewPayment[] =>
+const inLockOrder = (rows: readonly SealedPayment[]): SealedPayment[] =>
   rows
     .map(row => ({ row, order: lockOrder(row) }))
     .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
@@ -26,10 +25,16 @@ const inLockOrder = (rows: readonly NewPayment[]): NewPayment[] =>
 
 type Outcomes = Map<string, InsertedPayment | Error>;
 
-const insertAll = async (context: Context, rows: NewPayment[]): Promise<Map<string, InsertedPayment>> => {
+/** Rows wait for their batch with their seals. A master key that was replaced meanwhile must leave nothing behind. */
+const withCurrentKey = ({ vault }: InsertContext, rows: readonly SealedPayment[]): SealedPayment[] => {
+  const maker = vault.maker();
+  return rows.map(row => (row.maker === maker ? row : sealNewPayment(vault, row)));
+};
+
+const insertAll = async (context: InsertContext, rows: SealedPayment[]): Promise<Map<string, InsertedPayment>> => {
   for (let tried = 1; ; tried++) {
     try {
-      return await insertPayments(context.db, rows, context.keptHours);
+      return await insertPayments(context.db, withCurrentKey(context, rows), context.keptHours);
     } catch (error) {
       if (!isContention(error) || tried === contentionTries) throw error;
     }
@@ -37,7 +42,7 @@ const insertAll = async (context: Context, rows: NewPayment[]): Promise<Map<stri
 };
 
 /** Finds a row that the database refuses by halving, which costs the others a few statements instead of one each. */
-const insertHalving = async (context: Context, rows: NewPayment[], outcomes: Outcomes): Promise<void> => {
+const insertHalving = async (context: InsertContext, rows: SealedPayment[], outcomes: Outcomes): Promise<void> => {
   try {
     for (const [id, outcome] of await insertAll(context, rows)) outcomes.set(id, outcome);
   } catch (error) {
@@ -53,10 +58,10 @@ const insertHalving = async (context: Context, rows: NewPayment[], outcomes: Out
 };
 
 /** The first row of each externalId, and the rest: two in one statement would conflict. */
-const splitRepeats = (rows: readonly NewPayment[]): [NewPayment[], NewPayment[]] => {
+const splitRepeats = (rows: readonly SealedPayment[]): [SealedPayment[], SealedPayment[]] => {
   const seen = new Set<string>();
-  const first: NewPayment[] = [];
-  const repeats: NewPayment[] = [];
+  const first: SealedPayment[] = [];
+  const repeats: SealedPayment[] = [];
   for (const row of rows) {
     const tag = `${row.accountId} ${row.environment} ${row.externalId}`;
     const isRepeat = row.externalId !== null && seen.has(tag);
@@ -67,15 +72,15 @@ const splitRepeats = (rows: readonly NewPayment[]): [NewPayment[], NewPayment[]]
 };
 
 /**
- * Seals all payments of one turn of the event loop together, which takes less than half of the time that each takes between
+ * Seals the payments of one turn of the event loop together, which takes less than half of the time that each takes between
  * other work. The database is busy with an earlier batch meanwhile.
  */
-const createSealing = ({ vault }: Context): ((row: UnsealedPayment) => Promise<NewPayment>) => {
-  type Waiting = { row: UnsealedPayment; resolve: (row: NewPayment) => void; reject: (error: unknown) => void };
-  let waiting: Waiting[] = [];
-  const sealAll = (): void => {
-    const asked = waiting;
-    waiting = [];
+const createSealing = ({ vault }: InsertContext): ((row: UnsealedPayment) => Promise<SealedPayment>) => {
+  type Waiting = { row: UnsealedPayment; resolve: (row: SealedPayment) => void; reject: (error: unknown) => void };
+  const waiting: Waiting[] = [];
+  const sealSome = (): void => {
+    const asked = waiting.splice(0, maxRows);
+    if (waiting.length > 0) setImmediate(sealSome);
     for (const { row, resolve, reject } of asked) {
       try {
         resolve(sealNewPayment(vault, row));
@@ -86,11 +91,11 @@ const createSealing = ({ vault }: Context): ((row: UnsealedPayment) => Promise<N
   };
   return row =>
     new Promise((resolve, reject) => {
-      if (waiting.push({ row, resolve, reject }) === 1) setImmediate(sealAll);
+      if (waiting.push({ row, resolve, reject }) === 1) setImmediate(sealSome);
     });
 };
 
-const insertBatch = async (context: Context, rows: NewPayment[]): Promise<(InsertedPayment | Error)[]> => {
+const insertBatch = async (context: InsertContext, rows: SealedPayment[]): Promise<(InsertedPayment | Error)[]> => {
   const outcomes: Outcomes = new Map();
   const [first, repeats] = splitRepeats(inLockOrder(rows));
   await insertHalving(context, first, outcomes);
@@ -99,16 +104,28 @@ const insertBatch = async (context: Context, rows: NewPayment[]): Promise<(Inser
 };
 
 /** Inserts payments of concurrent requests together. Rejects with the database's error for a refused row. */
-export const createInsert = (context: Context): ((row: UnsealedPayment) => Promise<InsertedPayment>) => {
+export const createInsert = (context: InsertContext): ((row: UnsealedPayment) => Promise<InsertedPayment>) => {
   const seal = createSealing(context);
-  const insert = createBatcher<NewPayment, InsertedPayment>({
+  const overloaded = () =>
+    new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.');
+  const insert = createBatcher<SealedPayment, InsertedPayment>({
     maxItems: maxRows,
-    maxWaiting: 5_000,
-    overloaded: () => new FlorinError('service_unavailable', 'Too many payments are being created. Try again shortly.'),
+    maxWaiting,
+    overloaded,
     run: rows => {
       context.meter.createBatch(rows.length);
       return insertBatch(context, rows);
     },
   });
-  return async row => insert(await seal(row));
+  let waiting = 0;
+  return async row => {
+    // Before any work is done for it.
+    if (waiting >= maxWaiting) throw overloaded();
+    waiting += 1;
+    try {
+      return await insert(await seal(row));
+    } finally {
+      waiting -= 1;
+    }
+  };
 };

@@ -44,8 +44,14 @@ const eventSeal = (vault: Vault, payment: UnsealedPayment, createdAt: Date): Buf
     createdAt,
   });
 
+export type SealedPayment = NewPayment & {
+  /** What made the seals. */
+  readonly maker: object;
+};
+
 /** Makes the seals of all rows that a new payment is written to. */
-export const sealNewPayment = (vault: Vault, payment: UnsealedPayment): NewPayment => {
+export const sealNewPayment = (vault: Vault, payment: UnsealedPayment): SealedPayment => {
+  const maker = vault.maker();
   const { accountId, environment, eventId, callbackUrl: url } = payment;
   const createdAt = new Date(payment.createdAtMs);
   const mac = vault.paymentMac({ ...payment, index: payment.derivationIndex });
@@ -65,5 +71,5 @@ export const sealNewPayment = (vault: Vault, payment: UnsealedPayment): NewPayme
     callback: url === null ? null : sealCallback(vault, { accountId, environment, eventId, url }),
     answer: answerSeal(vault, payment),
   };
-  return { ...payment, mac, seals };
+  return { ...payment, mac, seals, maker };
 };
