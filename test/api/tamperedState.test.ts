@@ -101,6 +101,30 @@ test('a seal of an older state fits no more, nor does that of another payment', 
   expectError(await scene.calls.read(second.id), 500, 'internal_error');
 });
 
+test('an earlier row of a payment that a reorganization took is shown nowhere, and not in the file either', async () => {
+  const { id } = await scene.paid({ amount: '9' });
+  const row = async (): Promise<string> => {
+    const rows = await scene.sql<{ row: string }>(
+      `select row_to_json(p)::text as row from payments p where id = '${id}'`,
+    );
+    return rows[0]!.row;
+  };
+  const put = (text: string): Promise<void> =>
+    scene.dashboard.scene.tamper(`begin; set local session_replication_role = replica;
+      delete from payments where id = '${id}';
+      insert into payments select * from json_populate_record(null::payments, $row$${text}$row$::json); commit`);
+  const before = await row();
+  await scene.simulate(id, 'reorg', 'reversed');
+  const after = await row();
+  await put(before);
+  expectError(await scene.calls.read(id), 500, 'internal_error');
+  const lines = (await scene.owner.call('GET /payments.csv')).text.split('\r\n');
+  expect(lines.find(line => line.startsWith(id))).toBe(`${id},tampered${','.repeat(13)}`);
+  await put(after);
+  const [line] = (await scene.owner.call('GET /payments.csv')).text.split('\r\n').filter(each => each.startsWith(id));
+  expect(line).toMatch(`${id},reversed,reorged,`);
+});
+
 test('a page that is open shows no payment that was completed in the database', async () => {
   const { id } = await scene.calls.made();
   const page = () => scene.dashboard.scene.client.call('GET', `/checkout/${id}`, {});

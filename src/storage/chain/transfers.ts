@@ -68,6 +68,13 @@ export const shownText = (payment: string, stray: boolean): string =>
 /** For the alias p. Dust is received without being detected; what was detected may be gone. */
 export const hasFunds = '(p.detected or p.amount_received > 0)';
 
+/** For the alias p. The transfers alone that its sum comes from: enough to show whether they explain it. */
+export const creditsColumn = `case when p.amount_received > 0 then (
+    select json_agg(${shownJson} order by t.block_number, t.key)
+    from (${shownText('p.account_id, p.environment, p.id', false)}) t
+      join blocks b on b.caip2 = t.caip2 and b.hash = t.block_hash
+  ) end as transfers`;
+
 /** For the alias p. Payments without transfers cost nothing more. */
 export const fundsColumns = `case when ${hasFunds} or p.strayed then (
     select json_agg(${shownJson} order by t.block_number, t.key) from (

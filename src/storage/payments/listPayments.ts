@@ -2,7 +2,7 @@ import type { Scope } from '../../core/environment.ts';
 import { firstIdAt, lastIdAt } from '../../core/ids.ts';
 import type { PaymentException, PaymentStatus } from '../../core/payment/states.ts';
 import type { Database, Queryable, Statement } from '../database.ts';
-import { type PaymentRow, paymentColumns, type ShownPayment, shownPaymentColumns } from './payments.ts';
+import { type CreditedPayment, creditedPaymentColumns, type ShownPayment, shownPaymentColumns } from './payments.ts';
 
 /**
  * Pages and exact totals that cost the same however many payments there are. Ids begin with the creation time, so time
@@ -236,12 +236,12 @@ export const paymentsBelow = async (
   scope: Scope,
   filter: PaymentSearch,
   page: { readonly below: string | null; readonly limit: number },
-): Promise<PaymentRow[]> => {
+): Promise<CreditedPayment[]> => {
   const { fromMs, toMs } = timesOf(filter);
   if (toMs < 0) return [];
   const parameters = createParameters(scope);
   const range = `${idsBetween(fromMs, toMs, parameters)} and id < ${parameters.add(page.below ?? aboveAllIds)}`;
-  const text = `select ${paymentColumns} from payments p where ${owned}${equalities(filter, parameters)}${range}${filter.strayed ? ` and ${hasStray}` : ''}
+  const text = `select ${creditedPaymentColumns} from payments p where ${owned}${equalities(filter, parameters)}${range}${filter.strayed ? ` and ${hasStray}` : ''}
     order by id desc limit ${parameters.add(page.limit)}`;
-  return db.query<PaymentRow>(named('payments-below', text), parameters.values);
+  return db.query<CreditedPayment>(named('payments-below', text), parameters.values);
 };

@@ -2,7 +2,7 @@ import type { Environment, Scope } from '../../core/environment.ts';
 import type { Frontier } from '../../core/payment/facts.ts';
 import type { PaymentException, PaymentStatus } from '../../core/payment/states.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
-import { type FundsRow, fundsColumns, hasFunds, shownText } from '../chain/transfers.ts';
+import { creditsColumn, type FundsRow, fundsColumns, hasFunds, shownText } from '../chain/transfers.ts';
 import { assignments, columns, type Fields } from '../columns.ts';
 import type { Queryable, Row } from '../database.ts';
 import { paymentKeys } from './paymentKeys.ts';
@@ -94,6 +94,9 @@ export type PaymentRow = Row &
 /** A payment with its transfers, read at one moment. */
 export type ShownPayment = PaymentRow & FundsRow;
 
+/** A payment with the transfers that its sum comes from. */
+export type CreditedPayment = PaymentRow & Pick<FundsRow, 'transfers'>;
+
 /** For the alias p. */
 export const paymentColumns = `p.account_id as "accountId", p.environment, p.id, p.status, p.exception, p.amount,
   p.amount_received as "amountReceived", p.amount_confirmed as "amountConfirmed", p.amount_forwarded as "amountForwarded", p.amount_accepted as "amountAccepted",
@@ -108,6 +111,7 @@ export const paymentColumns = `p.account_id as "accountId", p.environment, p.id,
   p.head_number as "headNumber", p.lost_transfers as "lostTransfers", p.row_seal as seal`;
 
 export const shownPaymentColumns = `${paymentColumns}, ${fundsColumns}`;
+export const creditedPaymentColumns = `${paymentColumns}, ${creditsColumn}`;
 
 type Wanted = { readonly scope: Scope; readonly id: string };
 
