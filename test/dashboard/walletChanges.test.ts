@@ -196,3 +196,18 @@ test('in the sandbox a change is in force at once', async () => {
   });
   expect((await audited()).at(-1)).toBe('wallet.set');
 });
+
+test('a wallet that the audit log knows is not the first one, although the tables have no other', async () => {
+  const mine = `account_id = '${wallets.accountId}' and environment = 'production' and network = 'ethereum'`;
+  await wallets.scene.admin.db.script(
+    ['wallet_stops', 'wallet_approvals', 'wallet_verifications', 'wallet_effects', 'wallets']
+      .map(table => `delete from ${table} where ${mine}`)
+      .join('; '),
+  );
+  const body = { network: 'ethereum', treasury: third };
+  const preview = await wallets.owner.do('POST /wallets/preview', { ...production, body });
+  expect(preview.waitsHours).toBe(24);
+  const { json, text } = await wallets.request({ treasury: third });
+  expect(json, text).toMatchObject({ wallet: null, pending: { destination: third } });
+  expect((await audited()).at(-1)).toBe('wallet.change_requested');
+});

@@ -21,9 +21,7 @@ import { perform, type Work } from '../perform.ts';
 import { contractCode, couldNotAsk, hashOfCode, networkName } from './contractTreasury.ts';
 import { type Destination, type GivenDestination, readDestination, sampleAddresses } from './treasury.ts';
 import { isSealed, putWallet } from './walletSeal.ts';
-
-/** How long a change of wallet waits. The sandbox has no real money, so tests do not wait. */
-const changeWaitHours = { sandbox: 0, production: 24 } as const satisfies Record<Environment, number>;
+import { hoursToWait } from './walletWait.ts';
 
 export type WalletRequest = { network: string; treasury?: string; xpub?: string };
 export type Unset = { network: string; kind: null; pending: WalletChange | null };
@@ -135,7 +133,7 @@ export const previewWallet = async (
 ): Promise<Destination & { sampleAddresses: string[]; waitsHours: number }> => {
   const wallet = await destinationOf(context, context.db, scope, request);
   const { inForce } = pickWallet(await readWallets(context, context.db, scope), request.network);
-  const waitsHours = inForce ? changeWaitHours[scope.environment] : 0;
+  const waitsHours = await hoursToWait(context.db, scope, request.network, inForce);
   if (waitsHours > 0) await refuseWhileHeld(context.db, scope, personId);
   return { ...wallet, sampleAddresses: sampleAddresses(wallet), waitsHours };
 };
@@ -160,12 +158,10 @@ export const requestWallet =
     if (before.inForce?.kind === wallet.kind && before.inForce.destination === wallet.destination) {
       throw new FlorinError('conflict', `New payments on ${network} already go to this wallet.`);
     }
-    const waitSeconds = before.inForce ? changeWaitHours[scope.environment] * 3_600 : 0;
-    if (waitSeconds > 0) {
-      // Of a change of owners at the same time, this sees it, or it sees this.
-      await lockAuditHead(tx, scope.accountId);
-      await refuseWhileHeld(tx, scope, actor.id!);
-    }
+    // Of a change of owners or another wallet at the same time, this sees it, or it sees this.
+    await lockAuditHead(tx, scope.accountId);
+    const waitSeconds = (await hoursToWait(tx, scope, network, before.inForce)) * 3_600;
+    if (waitSeconds > 0) await refuseWhileHeld(tx, scope, actor.id!);
     const put = { network, ...wallet, waitSeconds, requestedBy: actor.name };
     const { version, takesEffectAt } = await putWallet(context, tx, scope, put);
     if (takesEffectAt) await insertApproval(tx, scope, { network, version, personId: actor.id!, name: actor.name });

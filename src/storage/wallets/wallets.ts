@@ -134,6 +134,18 @@ const pendingStatement = {
 export const pendingWallets = (db: Queryable, accountId: string): Promise<ShownWallet[]> =>
   db.query<ShownWallet>(pendingStatement, [accountId]);
 
+const toldStatement = {
+  name: 'wallet-told',
+  text: `select 1 as told from audit_log where account_id = $1 and subject = $3 and environment = $2
+    and action in ('wallet.set', 'wallet.change_requested') limit 1`,
+};
+/**
+ * Whether the audit log has a wallet of this network. Whoever owns the tables can hide wallets for a moment and put them
+ * back; a row of the log that is missing breaks its chain.
+ */
+export const wasWalletTold = async (db: Queryable, scope: Scope, network: string): Promise<boolean> =>
+  (await db.query(toldStatement, [scope.accountId, scope.environment, network])).length > 0;
+
 const stopStatement = {
   name: 'wallet-stop',
   text: `insert into wallet_stops as x (account_id, environment, network, version, stopped_by, stopped_at)
