@@ -45,22 +45,24 @@ export const rememberedGateAt = async (config: Pick<Config, 'dataDir'>): Promise
 };
 
 /**
- * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now. The
+ * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now, and whether
+ * any was stored. The
  * database alone cannot show that rows were deleted from the end of a log. After a restore that was declared, this process
  * forgets how far rows had come.
  */
 export const keepAuditHeads = async (
   config: Config,
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
-): Promise<{ readonly problems: string[]; readonly loss: AuditLoss }> => {
+): Promise<{ readonly problems: string[]; readonly loss: AuditLoss; readonly isCompared: boolean }> => {
   const path = pathOf(config);
-  const { problems, heads, loss, isRestored } = await compareAuditHeads(admin, await readHeads(path));
+  const remembered = await readHeads(path);
+  const { problems, heads, loss, isRestored } = await compareAuditHeads(admin, remembered);
   if (isRestored) {
     admin.floors.forget();
     await forgetPeople(config);
   }
   await writeFileAtomically(path, `${JSON.stringify(heads)}\n`, 0o600);
-  return { problems, loss };
+  return { problems, loss, isCompared: remembered.length > 0 };
 };
 
 /** The server keeps running, with production of these accounts closed. Null if the logs could not be compared. */
@@ -75,8 +77,9 @@ export const noticeAuditLoss = async (
     const { problems } = kept;
     loss = kept.loss;
     if (problems.length > 0) log.error({ forged: 'audit_log', problems }, 'rows of the audit log are missing');
-    const earlier = await keepPersonRevisions(config, admin);
-    if (earlier.length > 0) log.error({ forged: 'people', problems: earlier }, 'people are as they were before');
+    const people = await keepPersonRevisions(config, admin);
+    if (people.problems.length > 0)
+      log.error({ forged: 'people', problems: people.problems }, 'people are as they were before');
   } catch (error) {
     log.error({ err: error }, 'the audit logs could not be checked for missing rows');
   }

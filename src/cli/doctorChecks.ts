@@ -34,9 +34,14 @@ export type Told = { readonly ok: boolean; readonly detail: string };
 
 const shownDifferences = 1_000;
 
-export const verified = ({ checked, problems }: Verified, what: string): Told => ({
+/** `left`: what could not be looked at, and why. */
+type Examined = Verified & { readonly left?: string | null };
+
+export const verified = ({ checked, problems, left = null }: Examined, what: string): Told => ({
   ok: problems.length === 0,
-  detail: problems.length === 0 ? `${checked} ${what} verified` : problems.join('; '),
+  detail: [...(problems.length === 0 ? [`${checked} ${what} verified`] : problems), left]
+    .filter(part => part !== null)
+    .join('; '),
 });
 
 const hasDirectory = ({ dataDir }: Config): Promise<boolean> =>
@@ -45,12 +50,14 @@ const hasDirectory = ({ dataDir }: Config): Promise<boolean> =>
     () => false,
   );
 
-/** Compares the logs with the ends stored in the data directory, if there is one. */
-export const examineAuditLogs = async (config: Config, admin: AdminContext): Promise<Verified> => {
+/** Compares the logs with the ends stored in the data directory, if there is one, and says so if there is not. */
+export const examineAuditLogs = async (config: Config, admin: AdminContext): Promise<Examined> => {
   const { checked, problems } = await verifyAuditLogs(admin);
   // The end of a log with problems must not be stored.
-  if (problems.length > 0 || !(await hasDirectory(config))) return { checked, problems };
-  return { checked, problems: (await keepAuditHeads(config, admin)).problems };
+  if (problems.length > 0) return { checked, problems };
+  const kept = (await hasDirectory(config)) ? await keepAuditHeads(config, admin) : null;
+  const left = kept?.isCompared ? null : 'not compared with earlier ends: none are known here';
+  return { checked, problems: kept?.problems ?? [], left };
 };
 
 /** Takes one token from the Redis of REDIS_URL, as a request does. */
@@ -62,18 +69,19 @@ export const examineLimits = async (redis: RedisServer, deployment: string): Pro
 };
 
 /** The seal of every row, and what a seal cannot show about people. */
-export const examineSeals = async (config: Config, admin: AdminContext): Promise<Verified> => {
+export const examineSeals = async (config: Config, admin: AdminContext): Promise<Examined> => {
   const isMarked = await areRowsSealed(admin);
   if (!isMarked && !(await hasRegisteredAct(admin.db))) {
     return { checked: 0, problems: ['the rows of this database are not sealed yet: start Florin'] };
   }
   const unmarked = isMarked ? [] : ['the database does not say that its rows are sealed: start Florin'];
   const { checked, problems } = await verifySeals(admin);
-  const earlier = (await hasDirectory(config)) ? await keepPersonRevisions(config, admin) : [];
+  const people = (await hasDirectory(config)) ? await keepPersonRevisions(config, admin) : null;
   const missing = [...(await passkeyFaults(admin.db)), ...(await verifyCorrections(admin))];
   return {
     checked,
-    problems: [...unmarked, ...problems, ...(await dashboardUrlFaults(admin)), ...missing, ...earlier],
+    problems: [...unmarked, ...problems, ...(await dashboardUrlFaults(admin)), ...missing, ...(people?.problems ?? [])],
+    left: people?.isCompared ? null : 'people not compared with earlier rows: none are known here',
   };
 };
 

@@ -41,13 +41,14 @@ export const rememberPeople = async (config: Pick<Config, 'dataDir'>, floors: Fl
 /** After a restore that the operator declares, earlier rows are those that there are. */
 export const forgetPeople = (config: Pick<Config, 'dataDir'>): Promise<void> => rm(pathOf(config), { force: true });
 
-/** Stores how often the row of each person was changed, and returns who is as they were before. */
+/** Stores how often the row of each person was changed. Returns who is as they were before, and whether anybody was stored. */
 export const keepPersonRevisions = async (
   config: Pick<Config, 'dataDir'>,
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
-): Promise<string[]> => {
+): Promise<{ readonly problems: string[]; readonly isCompared: boolean }> => {
   const path = pathOf(config);
-  const { problems, revisions } = await comparePeople(admin, await readRemembered(path));
+  const remembered = await readRemembered(path);
+  const { problems, revisions } = await comparePeople(admin, remembered);
   await writeFileAtomically(path, `${JSON.stringify(revisions)}\n`, 0o600);
-  return problems;
+  return { problems, isCompared: Object.keys(remembered).length > 0 };
 };

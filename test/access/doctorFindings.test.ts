@@ -1,5 +1,7 @@
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { examineRecords, examineSeals } from '../../src/cli/doctorChecks.ts';
+import { examineAuditLogs, examineRecords, examineSeals, verified } from '../../src/cli/doctorChecks.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { putDashboardUrl, readDashboardUrl } from '../../src/engine/access/dashboardUrl.ts';
 import { verifyRegisters } from '../../src/engine/audit/register.ts';
@@ -46,6 +48,25 @@ test('an earlier row of a person that was put back is found, and stays found', a
     delete from people where id = '${person.personId}'`);
   expect(await sealProblems()).toEqual([`person ${person.personId}: their row is gone`]);
   await unguarded('insert into people select * from kept; drop table kept');
+});
+
+test('what no data directory remembers is said not to be compared', async () => {
+  await dashboard.as('owner');
+  const told = async (dataDir: string) => {
+    const config = { ...scene.config, dataDir };
+    return [
+      verified(await examineAuditLogs(config, scene.admin), 'rows').detail,
+      verified(await examineSeals(config, scene.admin), 'rows').detail,
+    ];
+  };
+  const notCompared = [
+    expect.stringMatching(/^\d+ rows verified; not compared with earlier ends: none are known here$/),
+    expect.stringMatching(/; people not compared with earlier rows: none are known here$/),
+  ];
+  const empty = await mkdtemp(join(scene.config.dataDir, 'other-'));
+  expect(await told(join(empty, 'none'))).toEqual(notCompared);
+  expect(await told(empty)).toEqual(notCompared);
+  expect((await told(empty)).join()).not.toContain('not compared');
 });
 
 test('a passkey that was removed from the database is found', async () => {
