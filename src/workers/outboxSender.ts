@@ -59,9 +59,19 @@ const sendAlert = async (
   failures: number,
   signal: AbortSignal,
 ): Promise<MailResult> => {
-  const { eventId, accountId, environment, notice } = alert;
+  const { eventId, accountId, environment, notice, auditLog } = alert;
   const { action, actor, subject, at } = notice;
-  const fields = { eventId, accountId, environment, action, actorKind: actor.kind, actorId: actor.id, subject, at };
+  const fields = {
+    eventId,
+    accountId,
+    environment,
+    action,
+    actorKind: actor.kind,
+    actorId: actor.id,
+    subject,
+    at,
+    auditLog,
+  };
   // What is about Florin itself is in the log already, with its reason.
   if (failures === 0 && accountId !== null) context.log.warn(fields, 'a security event');
   if (url === null) return null;

@@ -111,6 +111,7 @@ test('without an address the log is told, once and without an e-mail address', a
       actorId: owner.personId,
       subject: 'callbackUrl',
       at: expect.any(String),
+      auditLog: await endOf(dashboard.accountId),
       message: 'a security event',
     },
   ]);
