@@ -125,6 +125,14 @@ test('a password adds the first factor, and none of the later ones', async () =>
   expect(await refusal(person, 'POST /me/password', password)).toEqual([403, 'secondFactor']);
 });
 
+test('a review after a restore needs the second factor that the person has, also where nothing is live any more', async () => {
+  const person = await withPassword(await quietAccount());
+  const review = { body: { restoredAt: new Date().toISOString() } };
+  expect((await refusal(person, 'POST /restore-review', review))[1], 'without one').not.toBe('secondFactor');
+  await addTotp(person);
+  expect(await refusal(person, 'POST /restore-review', review)).toEqual([403, 'secondFactor']);
+});
+
 test('a new password that is known from breaches is refused, with what to do instead', async () => {
   const person = await withPassword();
   const answer = await person.call('POST /me/password', { body: { password: 'Password1234' } });

@@ -7,9 +7,10 @@ import type { SignedInPerson } from './sessions.ts';
 /**
  * What a sensitive call concerns. `environment`: one environment, and production needs a second factor. `account`: the
  * account as a whole, which needs one as soon as the account is used in production. `own`: the person's own sign-in, which needs
- * one if the person has one; otherwise nobody could add the first.
+ * one if the person has one; otherwise nobody could add the first. `review`: of a restore, which needs one in either case,
+ * because what was live may be revoked before production is opened.
  */
-export type StepUp = 'environment' | 'account' | 'own';
+export type StepUp = 'environment' | 'account' | 'own' | 'review';
 
 export type MissingProof = {
   /** `second-factor`: a password alone is not enough. */
@@ -32,6 +33,7 @@ export const proofNeeded = async (
     environment: environment === 'production',
     account: isLive,
     own: hasSecondFactor,
+    review: isLive || hasSecondFactor,
   }[stepUp];
   if (isStrong) return { kind: 'second-factor', hasSecondFactor };
   return person.provenUntil ? null : { kind: 'any', hasSecondFactor };

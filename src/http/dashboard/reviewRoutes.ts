@@ -14,7 +14,7 @@ export const reviewRoutes = (context: Context): DashboardRoute[] => [
   route({
     name: 'POST /restore-review',
     action: 'restore.review',
-    stepUp: 'account',
+    stepUp: 'review',
     body: seen,
     async handle(call) {
       const restoredAt = new Date(call.body.restoredAt);
