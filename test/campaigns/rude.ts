@@ -16,9 +16,9 @@ import { createVisitor, percentile, type Visit } from './rude/visitor.ts';
 const help = `Sends a crowd of rude clients from 127.0.0.1 to a Florin: idle ones, slow ones that send a byte now and then (before
 TLS, in the handshake, in headers, in bodies), and greedy ones that ask for streams, lists and exports and never read. A
 client at 127.0.0.2 makes requests meanwhile. Rounds without and with the crowd take turns. It passes if every request of
-that client is answered, if the median of its p99 with the crowd is at most twice that without, and if the resident memory
-of Florin grows by at most 256 MiB: 256 connections of about 100 KiB, eight unread answers of up to 400 KiB for each of 50
-clients, and what the heap grows by itself.
+that client is answered, if the median of its p99 with the crowd is at most twice that without, if the log of Florin says
+that clients which do not read were cut off, and if the resident memory of Florin grows by at most 256 MiB: 256 connections
+of about 100 KiB, eight unread answers of up to 400 KiB for each of 50 clients, and what the heap grows by itself.
 
   --idle N       default 400
   --slow N       default 400
@@ -126,6 +126,7 @@ const run = async (dataDir: string): Promise<number> => {
     let phase = 0;
     const memory = recordMemory(florin.pid, () => phase);
     const [alone, beside]: [Visit[], Visit[]] = [[], []];
+    let wasCutOff = false;
     for (let round = 1; round <= rounds; round++) {
       alone.push(await visitor.visit({ seconds }));
       phase = 0.5;
@@ -134,6 +135,8 @@ const run = async (dataDir: string): Promise<number> => {
       phase = 1;
       beside.push(await visitor.visit({ seconds }));
       phase = 0.5;
+      // The output is the end of what was written, so it is looked at in each round.
+      wasCutOff ||= florin.output().includes('a client did not read its answer and was disconnected');
       const { opened, closed, open } = await crowd.order('leave');
       await pause(settleMs);
       console.log(
@@ -158,6 +161,7 @@ const run = async (dataDir: string): Promise<number> => {
         `memory grew by ${(during - before).toFixed(0)} MiB, bound ${growthBoundMib}`,
         during - before <= growthBoundMib,
       ],
+      ['clients that did not read were cut off', wasCutOff],
       ['the process is the one that was started', (await within(florin.exited, 100)) === null],
     ];
     for (const [what, isRight] of checks) console.log(`${isRight ? 'ok    ' : 'FAILED'} ${what}`);

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { createLiveStreams } from '../../src/http/checkout/liveStreams.ts';
 import { createCsvStreams } from '../../src/http/dashboard/csvStream.ts';
+import { defaultListenerLimits } from '../../src/http/edge/listenerLimits.ts';
 import { createStallWatch } from '../../src/http/edge/stallWatch.ts';
 import { eventually } from '../support/until.ts';
 import { echo, executed, listen, openPlain, openTls, parse, readAll } from './listenerScene.ts';
@@ -124,7 +125,9 @@ test('a connection has eight requests at a time, and ends with the ninth', async
 test('a client that takes nothing for 30 s is disconnected, one that takes something is not', async () => {
   const sockets = new Set<Socket>();
   let nowMs = 0;
-  const stalls = createStallWatch(sockets, 30_000, silentLog, () => nowMs);
+  const { stallTimeoutMs } = defaultListenerLimits;
+  expect(stallTimeoutMs).toBe(30_000);
+  const stalls = createStallWatch(sockets, stallTimeoutMs, silentLog, () => nowMs);
   const server = createServer(socket => {
     sockets.add(socket.on('error', () => {}));
     socket.write(large);
