@@ -17,7 +17,7 @@ import { openReviews, readOpenReview } from '../../../src/storage/chain/restoreR
 import { insertLostAddresses } from '../../../src/storage/chain/restores.ts';
 import { listDifferences, writeDifferences } from '../../../src/storage/settlement/differences.ts';
 import { insertApproval } from '../../../src/storage/wallets/walletApprovals.ts';
-import { createAuthenticator } from '../../support/authenticator.ts';
+import { createAuthenticator, type TestAuthenticator } from '../../support/authenticator.ts';
 import type { Site } from './site.ts';
 
 const network = 'base';
@@ -86,7 +86,7 @@ export const enrich = async (room: string, accountId: string, email: string, unp
     await createRecoveryLink(admin, email);
     await correctTwice(admin, accountId, unpaid);
     const settings = operatorActing({ accountId, environment: 'sandbox' });
-    await perform(admin, settings, null, changeSettings({ tolerancePercent: '1' }));
+    await perform(admin, settings, null, changeSettings({ accountName: 'Renamed', tolerancePercent: '1' }));
     const lost = { accountId, environment: 'sandbox', walletKind: 'forwarder', treasury: after } as const;
     await admin.db.transaction(tx =>
       insertLostAddresses(tx, admin.vault, [
@@ -99,17 +99,49 @@ export const enrich = async (room: string, accountId: string, email: string, unp
   }
 };
 
-/** A passkey for the owner whose session this is. */
-export const addPasskey = async (
-  dashboard: Site,
-  { origin, headers, password }: { origin: string; headers: Record<string, string>; password: string },
-): Promise<void> => {
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+type Headers = Record<string, string>;
+
+const postTo =
+  (dashboard: Site, headers: Headers) =>
+  async (path: string, body: object): Promise<Record<string, unknown>> => {
     const answer = await dashboard.call('POST', `/dashboard/api${path}`, { body, headers });
     if (answer.status !== 200) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
     return JSON.parse(answer.text) as Record<string, unknown>;
   };
+
+/** A passkey for the owner whose session this is. */
+export const addPasskey = async (
+  dashboard: Site,
+  { origin, headers, password }: { origin: string; headers: Headers; password: string },
+): Promise<TestAuthenticator> => {
+  const post = postTo(dashboard, headers);
   await post('/prove', { password });
-  const response = createAuthenticator(origin).register(await post('/me/passkeys/options', {}));
+  const device = createAuthenticator(origin);
+  const response = device.register(await post('/me/passkeys/options', {}));
   await post('/me/passkeys', { name: 'Phone', response });
+  return device;
+};
+
+/** Gets a challenge. The returned function signs in with it, which uses it up and counts the use of the passkey. */
+export const askToSignIn = async (
+  dashboard: Site,
+  device: TestAuthenticator,
+  headers: Headers,
+): Promise<() => Promise<void>> => {
+  const post = postTo(dashboard, headers);
+  const options = await post('/sign-in/passkey/options', {});
+  return async () => {
+    await post('/sign-in/passkey', { response: device.authenticate(options) });
+  };
+};
+
+/** Invites a member, for an owner with a recent proof. The returned function withdraws the invitation. */
+export const invite = async (dashboard: Site, headers: Headers): Promise<() => Promise<void>> => {
+  const { id } = await postTo(dashboard, headers)('/team/invitations', { email: 'new@shop.example', role: 'admin' });
+  return async () => {
+    const { status, text } = await dashboard.call('DELETE', `/dashboard/api/team/invitations/${String(id)}`, {
+      headers,
+    });
+    if (status !== 200) throw new Error(`the invitation could not be withdrawn: ${status} ${text}`);
+  };
 };

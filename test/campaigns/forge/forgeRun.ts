@@ -35,7 +35,7 @@ export type ForgeReport = {
 };
 
 const startTimeoutMs = 120_000;
-const remembered = 5;
+const remembered = 8;
 
 const rememberInto =
   (earlier: Map<string, RowText[]>) =>

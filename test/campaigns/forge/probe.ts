@@ -13,7 +13,7 @@ const harmlessEvents = new Set(['payment.created', 'payment.expired', 'payment.c
 const short = (text: string): string => text.replace(/req_\w+/g, '').slice(0, 300);
 
 export const createProbe = (scene: Scene) => {
-  const { sandbox, dashboard, client, keys, accounts, unpaid, paid, treasury, cookies, hooks } = scene;
+  const { sandbox, dashboard, client, keys, accounts, unpaid, paid, reversed, treasury, cookies, hooks } = scene;
   const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
   const read = (path: string, key: string) => sandbox.call('GET', `/v1${path}`, { headers: bearer(key) });
   let heard = hooks.length;
@@ -25,6 +25,10 @@ export const createProbe = (scene: Scene) => {
     heard = hooks.length;
   };
   for (const hook of hooks) had.add(noted(hook));
+
+  /** Whether a payment that nobody paid, or whose funds are gone, would read as paid. */
+  const isWrong = (id: string, status: string): boolean =>
+    unpaid.has(id) ? !unpaidStates.has(status) : id === reversed && status !== 'reversed';
 
   const lookAtUnpaid = async (harm: string[], signs: string[]): Promise<void> => {
     const answers = await Promise.all(
@@ -46,8 +50,20 @@ export const createProbe = (scene: Scene) => {
       signs.push(String(status));
       if (status !== 200) continue;
       for (const shown of (JSON.parse(text) as { data: Shown[] }).data) {
-        if (unpaid.has(shown.id)) harm.push(`a list shows ${shown.id} ${shown.status}`);
+        if (isWrong(shown.id, shown.status)) harm.push(`a list shows ${shown.id} ${shown.status}`);
       }
+    }
+  };
+
+  const lookAtFile = async (harm: string[], signs: string[]): Promise<void> => {
+    const path = `/dashboard/api/payments.csv?environment=sandbox&to=${encodeURIComponent(scene.madeAt)}`;
+    const { status, text } = await dashboard.call('GET', path, { headers: { cookie: cookies.owner } });
+    const lines = text.split('\r\n').map(line => line.split(','));
+    const tampered = lines.filter(([, shown]) => shown === 'tampered').map(([id]) => id);
+    signs.push(`${status} ${tampered.join(' ')}`);
+    if (status !== 200) return;
+    for (const [id = '', shown = ''] of lines) {
+      if (shown !== 'tampered' && isWrong(id, shown)) harm.push(`the file shows ${id} ${shown}`);
     }
   };
 
@@ -99,9 +115,13 @@ export const createProbe = (scene: Scene) => {
     signs.push(`${theirs.status} ${revoked.status === 200} ${owner.status} ${owner.text.includes('"signed-in"')}`);
   };
 
-  const lookAtCompleted = async (_: string[], signs: string[]): Promise<void> => {
-    const { status, text } = await read(`/payments/${paid}`, keys.first);
-    signs.push(`${status} ${status === 200 ? (JSON.parse(text) as Shown).status : ''}`);
+  const lookAtCompleted = async (harm: string[], signs: string[]): Promise<void> => {
+    for (const id of [paid, reversed]) {
+      const { status, text } = await read(`/payments/${id}`, keys.first);
+      const shown = status === 200 ? (JSON.parse(text) as Shown).status : '';
+      signs.push(`${status} ${shown}`);
+      if (shown !== '' && isWrong(id, shown)) harm.push(`${id} reads ${shown}`);
+    }
   };
 
   const lookAtHooks = (harm: string[]): void => {
@@ -116,7 +136,7 @@ export const createProbe = (scene: Scene) => {
   };
 
   return async (): Promise<Seen> => {
-    const looks = [lookAtUnpaid, lookAtLists, lookAtCheckout, create, lookAtRights, lookAtCompleted];
+    const looks = [lookAtUnpaid, lookAtLists, lookAtFile, lookAtCheckout, create, lookAtRights, lookAtCompleted];
     const seen = await Promise.all(
       looks.map(async look => {
         const [harm, signs]: [string[], string[]] = [[], []];

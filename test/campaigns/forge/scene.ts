@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { findSuperuser } from '../../../src/local/postgres/startPostgres.ts';
 import { type Ready, runFlorin } from '../chaos/florinProcess.ts';
-import { addPasskey, enrich } from './enrich.ts';
+import { addPasskey, askToSignIn, enrich, invite } from './enrich.ts';
 import { openSite, type Site } from './site.ts';
 
 export type Hook = {
@@ -31,6 +31,10 @@ export type Scene = {
   /** Payments that nobody paid, with their addresses, and one that is completed. */
   readonly unpaid: ReadonlyMap<string, string>;
   readonly paid: string;
+  /** A payment that was completed until a reorganization took its funds. */
+  readonly reversed: string;
+  /** After all of these payments. */
+  readonly madeAt: string;
   /** Webhooks that came, of all receivers. */
   readonly hooks: Hook[];
   close(): Promise<void>;
@@ -81,6 +85,13 @@ const openClient = async (room: string): Promise<pg.Client> => {
 const addColumn = async (room: string): Promise<void> => {
   const client = await openClient(room);
   await client.query('alter table api_keys add column added_later text');
+  await client.end();
+};
+
+/** As Florin does a day later. */
+const purgeAnswers = async (room: string, account: string): Promise<void> => {
+  const client = await openClient(room);
+  await client.query('delete from idempotency_keys where account_id = $1', [account]);
   await client.end();
 };
 
@@ -164,14 +175,30 @@ export const makeScene = async (
     await pay(mine.key, { currency: 'ETH', amount: '0.01' }),
   ];
   const paid = await pay(mine.key);
+  const simulate = async ({ id }: Payment, outcome: string, status: string): Promise<void> => {
+    await calls.post(mine.key, `/sandbox/payments/${id}/simulate`, { outcome });
+    await calls.untilStatus(mine.key, id, status);
+  };
+  const reversed = await pay(mine.key);
+  await simulate(reversed, 'paid', 'completed');
   await cli('wallets', 'set', '--account', first, '--network', extendedNetwork, '--xpub', xpub);
   await pay(mine.key, { network: extendedNetwork });
   await pay(theirs.key);
   const replaced = await cli('people', 'recovery-link', ada.email);
+  const device = await addPasskey(dashboard, {
+    origin,
+    headers: dashboardHeaders(origin, owner),
+    password: ada.password,
+  });
+  const withdraw = await invite(dashboard, dashboardHeaders(origin, owner));
+  const signInWithPasskey = await askToSignIn(dashboard, device, dashboardHeaders(origin));
   await remember(await openClient(room), first);
   // What happens after that makes earlier rows wrong.
-  await calls.post(mine.key, `/sandbox/payments/${paid.id}/simulate`, { outcome: 'paid' });
-  await calls.untilStatus(mine.key, paid.id, 'completed');
+  await withdraw();
+  await purgeAnswers(room, first);
+  await signInWithPasskey();
+  await simulate(reversed, 'reorg', 'reversed');
+  await simulate(paid, 'paid', 'completed');
   await cli('keys', 'revoke', revoked.id);
   await setWallet(first, treasuries.now);
   const changed = await sandbox.call('PATCH', `/v1/webhooks/${endpoint.id}`, {
@@ -180,7 +207,6 @@ export const makeScene = async (
   });
   if (changed.status !== 200) throw new Error(`the endpoint could not be changed: ${changed.text}`);
   await dashboard.call('POST', '/dashboard/api/sign-out', { body: {}, headers: dashboardHeaders(origin, ended) });
-  await addPasskey(dashboard, { origin, headers: dashboardHeaders(origin, owner), password: ada.password });
   await enrich(room, first, ada.email, made[2]!.id);
   const client = await openClient(room);
   return {
@@ -194,6 +220,8 @@ export const makeScene = async (
     treasury: treasuries.now,
     unpaid: new Map(made.map(({ id, address }) => [id, address])),
     paid: paid.id,
+    reversed: reversed.id,
+    madeAt: new Date().toISOString(),
     hooks: receiver.hooks,
     async close() {
       await client.end();
