@@ -36,7 +36,8 @@ const lockOf = async (options: TakeOptions, { backupRecipients }: Config): Promi
 };
 
 const take = async (options: TakeOptions, version: string): Promise<void> => {
-  lowerPriority();
+  const priorityRefused = lowerPriority();
+  if (priorityRefused !== null) console.error(`The system refused a lower priority (${priorityRefused}).`);
   const config = await loadConfig({ flags: { dataDir: options.dataDir } });
   const directory = options.to === '-' ? null : options.to;
   const onBytes = createProgress('read');
@@ -53,7 +54,7 @@ const take = async (options: TakeOptions, version: string): Promise<void> => {
   const text = `Backed up what was there at ${backupAt}: ${sizeText(bytes)} in ${file ?? 'the output'}. ${key}`;
   // The standard output is the backup itself.
   if (file === null) console.error(text);
-  else print(options, taken, text);
+  else print(options, { ...taken, priorityRefused }, text);
 };
 
 const recipientOf = (text: string, before: string[] = []): string[] => {

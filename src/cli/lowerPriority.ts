@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { setPriority } from 'node:os';
-import { hasCode } from '../core/errorCode.ts';
+import { getPriority, setPriority } from 'node:os';
+import { codeOf, hasCode } from '../core/errorCode.ts';
 
 /** Below the server and its database, and not so low that a busy machine never ends its backup. */
 const niceness = 5;
@@ -14,14 +14,26 @@ const threads = (): number[] => {
   }
 };
 
-/** Lets this process wait for others that need a processor. */
-export const lowerPriority = (): void => {
+/** Node.js puts the errno of these two calls one level deeper than that of others. */
+const errnoOf = (error: unknown): string =>
+  hasCode(error, 'ERR_SYSTEM_ERROR') ? codeOf((error as { readonly info?: unknown }).info) : codeOf(error);
+
+/**
+ * Lets this process wait for others that need a processor. Returns the errno with which the system refused it, or null. A
+ * priority that is lower already stays: root would raise it.
+ */
+export const lowerPriority = (): string | null => {
+  let refused: string | null = null;
   for (const thread of threads()) {
     try {
-      setPriority(thread, niceness);
+      if (getPriority(thread) < niceness) setPriority(thread, niceness);
     } catch (error) {
-      // The thread has ended, or the system does not allow it.
-      if (!hasCode(error, 'ESRCH', 'EACCES', 'EPERM', 'ERR_SYSTEM_ERROR')) throw error;
+      const errno = errnoOf(error);
+      // The thread has ended.
+      if (errno === 'ESRCH') continue;
+      if (errno !== 'EACCES' && errno !== 'EPERM') throw error;
+      refused = errno;
     }
   }
+  return refused;
 };

@@ -14,6 +14,7 @@ import { removeOlderLog } from './removeOlderLog.ts';
 import { type BackupTaken, scheduledPrefix } from './takeBackup.ts';
 
 type Schedule = NonNullable<Config['backups']>;
+type Answer = BackupTaken & { readonly priorityRefused: string | null };
 
 const florin = fileURLToPath(new URL('../../bin/florin.js', import.meta.url));
 const [hourMs, lookEveryMs] = [3_600_000, 60_000];
@@ -23,7 +24,7 @@ const keptOutput = 20_000;
  * Runs `florin backup` in a process of its own: reading, hashing and encrypting gigabytes would delay every request of this
  * one. Settings come from the environment, as for the command that a person runs.
  */
-const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal: AbortSignal): Promise<BackupTaken> =>
+const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal: AbortSignal): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const to = recipients.flatMap(recipient => ['--recipient', recipient]);
     const args = [florin, 'backup', '--scheduled', '--to', directory, ...to, '--data-dir', dataDir, '--json'];
@@ -42,7 +43,7 @@ const runBackup = (dataDir: string, { directory, recipients }: Schedule, signal:
       if (child.pid === undefined) reject(error);
     });
     child.once('close', code => {
-      if (code === 0) return resolve(JSON.parse(stdout) as BackupTaken);
+      if (code === 0) return resolve(JSON.parse(stdout) as Answer);
       const said = stderr.split('\n').filter(line => line.startsWith('florin: '));
       reject(failure ?? new Error(said.at(-1)?.slice('florin: '.length) ?? `florin backup ended with ${code}`));
     });
@@ -92,12 +93,14 @@ const startBackups = async (
   let failedMs: number | null = null;
   const attempt = async (record: BackupRecord, signal: AbortSignal): Promise<void> => {
     try {
-      const { backupAt, file, bytes, log: continuation } = await runBackup(config.dataDir, schedule, signal);
+      const taken = await runBackup(config.dataDir, schedule, signal);
+      const { backupAt, file, bytes, log: continuation, priorityRefused: code } = taken;
       const last = { backupAt, file: file!, bytes, log: continuation };
       const continuations = { ...record.continuations, [basename(file!)]: continuation };
       await writeBackupRecord(config, { ...record, last, continuations, failing: null });
       failedMs = null;
       log.info({ file, bytes, backupAt }, 'a backup was taken');
+      if (code !== null) log.warn({ code }, 'the system refused a lower priority to the backup');
       const kept = await removeOlder(schedule, backupsId, clock.nowMs());
       const remembered = Object.fromEntries(Object.entries(continuations).filter(([name]) => kept.includes(name)));
       await writeBackupRecord(config, { ...record, last, continuations: remembered, failing: null });

@@ -156,6 +156,16 @@ describe('deploy/kubernetes/florin.yaml', () => {
   });
 });
 
+describe('deploy/systemd/florin.service', () => {
+  const valuesOf = (name: string): string[] =>
+    [...read('deploy/systemd/florin.service').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!);
+
+  // The first line decides that others are refused. Each of the next ones adds to the list or takes from it.
+  test('lets a backup lower its priority, and nothing else alter resources', () => {
+    expect(valuesOf('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources', 'setpriority']);
+  });
+});
+
 test.each([
   'deploy/Dockerfile',
   'deploy/compose.yaml',
