@@ -132,6 +132,17 @@ describe('florin erase', () => {
       payment,
       rows => rows.length === 2 && rows.every(({ failures, isClaimed }) => failures === 1 && !isClaimed),
     );
+    const { id } = (await scene.deliveries(payment))[0]!;
+    // A client may write a path in another way.
+    const paths = [`/deliveries/${id}/resend`, `/deliveries/${id.replace('_', '%5F')}/resend`];
+    const resend = (at: number) =>
+      scene.florin.client.call('POST', `/v1${paths[at]!}`, {
+        key: merchant.account.keys.sandbox,
+        headers: { 'idempotency-key': `resend-${at}` },
+      });
+    const resent = [await resend(0), await resend(1)];
+    for (const answer of resent) expect(answer.text).toContain('Zwqx+Number');
+    await scene.untilDelivery({ id }, ({ failures, isClaimed }) => failures > 1 && !isClaimed);
     // Not while it is being sent again.
     await scene.sql(
       `update deliveries set next_attempt_at = now() + interval '1 hour' where account_id = $1`,
@@ -143,7 +154,8 @@ describe('florin erase', () => {
       callbackUrl: payment.callbackUrl,
     });
 
-    await erase('--payment', payment.id, '--external-id', '--callback-url');
+    const report = await erase('--payment', payment.id, '--external-id', '--callback-url');
+    expect(report.payments[0].answers).toBe(4);
     for (const word of ['Zwqx Number', 'Zwqx+Number']) {
       expect(await tablesWithText(scene.florin.admin.db, word)).toEqual([]);
     }
@@ -152,8 +164,10 @@ describe('florin erase', () => {
     expect(rows.map(({ status, parkedReason }) => [status, parkedReason])).toEqual(
       Array(2).fill(['parked', 'the address of the callback was erased']),
     );
+    for (const at of [0, 1]) expect((await resend(at)).json).toEqual({ ...resent[at]!.json, url: receiver.url });
+    const sent = receiver.received.length;
     expect((await merchant.call('POST', `/deliveries/${rows[0]!.id}/resend`)).status).toBe(409);
-    expect(receiver.received).toHaveLength(2);
+    expect(receiver.received).toHaveLength(sent);
     await expectSound();
   });
 

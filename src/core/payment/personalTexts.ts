@@ -33,8 +33,17 @@ export const erasedEventBody = (body: string, erasure: Erasure): string => {
   return JSON.stringify({ ...event, data: blanked(event.data, erasure) });
 };
 
-/** A kept answer without the texts of the payment, if it is the payment. Refusals have no texts of it. */
+/** The part of a callback's address that names the target of its deliveries, as `delivery_target` cuts it. */
+export const serverOf = (url: string): string => /^[^:]+:\/\/[^/?#]*/.exec(url)![0];
+
+/**
+ * A kept answer without the texts of the payment, if it is the payment or a delivery to its callback. Refusals have no texts
+ * of it.
+ */
 export const erasedAnswer = (response: string, paymentId: string, erasure: Erasure): string => {
   const answer = JSON.parse(response) as Record<string, unknown>;
-  return answer.id === paymentId ? JSON.stringify(blanked(answer, erasure)) : response;
+  if (answer.id === paymentId) return JSON.stringify(blanked(answer, erasure));
+  const isCallback = answer.endpointId === null && typeof answer.url === 'string';
+  if (!isCallback || !erasure.callbackUrl) return response;
+  return JSON.stringify({ ...answer, url: serverOf(answer.url as string) });
 };

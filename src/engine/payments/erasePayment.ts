@@ -1,5 +1,5 @@
 import { FlorinError } from '../../core/errors.ts';
-import { type Erasure, erasedAnswer, erasedEventBody, erasedFields } from '../../core/payment/personalTexts.ts';
+import { type Erasure, erasedAnswer, erasedEventBody, erasedFields, serverOf } from '../../core/payment/personalTexts.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
@@ -9,6 +9,7 @@ import {
   eraseResponses,
   readAnswers,
   readHistory,
+  readResendAnswers,
   stopCallbacks,
   writeErasedAnswer,
   writeErasedEvents,
@@ -75,9 +76,6 @@ const eraseRow = async ({ vault }: Parts, tx: Queryable, row: PaymentRow, erasur
   return true;
 };
 
-/** The part of a callback's address that names the target of its deliveries, as `delivery_target` cuts it. */
-const serverOf = (url: string): string => /^[^:]+:\/\/[^/?#]*/.exec(url)![0];
-
 const eraseHistory = async (parts: Parts, tx: Queryable, row: PaymentRow, erasure: Erasure) => {
   const { vault } = parts;
   const { accountId, environment } = row;
@@ -109,8 +107,9 @@ const eraseHistory = async (parts: Parts, tx: Queryable, row: PaymentRow, erasur
 };
 
 const eraseAnswers = async ({ vault }: Parts, tx: Queryable, row: PaymentRow, erasure: Erasure): Promise<number> => {
+  const resends = erasure.callbackUrl ? await readResendAnswers(tx, row) : [];
   let answers = 0;
-  for (const kept of await readAnswers(tx, row, row.createdAt)) {
+  for (const kept of [...(await readAnswers(tx, row, row.createdAt)), ...resends]) {
     const isSealed = kept.seal !== null && vault.isRowSeal('idempotency_keys', answerSealValues(kept), kept.seal);
     if (!isSealed) throw changedInDatabase(`A kept answer about ${row.id}`);
     const response = erasedAnswer(kept.response!, row.id, erasure);

@@ -166,7 +166,10 @@ const logRoutes = (context: Context): ApiRoute[] => [
       perform(
         context,
         actingOf(call),
-        { key: idempotencyOf(call, call.request.url), print: row => ({ body: printDelivery(row) }) },
+        {
+          key: idempotencyOf(call, `/v1/deliveries/${call.params.id}/resend`),
+          print: row => ({ body: printDelivery(row) }),
+        },
         resendDelivery(context, call.params.id!),
       ),
   },

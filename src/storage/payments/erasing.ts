@@ -142,6 +142,18 @@ export type AnswerRow = Row & SealedAnswer & { readonly environment: Environment
 export const readAnswers = (tx: Queryable, key: PaymentKey, createdAt: Date): Promise<AnswerRow[]> =>
   tx.query<AnswerRow>(answersStatement, [...ofPayment(key), createdAt, actionRoutes(key.id)]);
 
+// Compared as the index sorts: with the collation of event ids, every answer of the account would be read.
+const resendAnswersStatement = {
+  name: 'erase-resend-answers-read',
+  text: `select ${answerColumns} from idempotency_keys where account_id = $1 and environment = $2 and response is not null
+      and route = any (array(
+        select ('POST /v1/deliveries/' || delivery_id(e.id, 'callback') || '/resend') collate "default" from events e
+        where e.account_id = $1 and e.environment = $2 and e.payment_id = $3))`,
+};
+/** Kept answers that show deliveries to the callback of the payment. */
+export const readResendAnswers = (tx: Queryable, key: PaymentKey): Promise<AnswerRow[]> =>
+  tx.query<AnswerRow>(resendAnswersStatement, ofPayment(key));
+
 const answerStatement = {
   name: 'erase-answer-write',
   text: `update idempotency_keys set response = $5, row_seal = $6
