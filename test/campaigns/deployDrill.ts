@@ -14,6 +14,7 @@ import { createWorld } from './deployDrill/world.ts';
 
 const help = `Follows docs/deploying.md literally: runs its blocks in order, and does by script what a person does in a browser, at a
 DNS provider and with a wallet. Each line of florin doctor --live must be red before its step and green after it.
+Only the line of mail is green from the start, because mail is optional.
 
 Needs root on Linux, with unshare, ip, setpriv, runuser, useradd, curl and openssl: it makes a machine of its own out of
 this one, in namespaces. The network of that machine is loopback, what is written to its files stays in memory, a local
