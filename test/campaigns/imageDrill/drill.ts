@@ -24,7 +24,7 @@ export const runDrill = async ({ room, image, runOptions, tell }: Drill): Promis
   const tag = image ?? 'florin:drill';
   const here = architectureOf(process.arch);
   if (image === null) {
-    await check('the image is built offline', async () => {
+    await check('the image is built without Docker and without a base image, and is small enough', async () => {
       const { compressedBytes, uncompressedBytes } = await buildImage(tag, here);
       if (compressedBytes > largestBytes) throw new Error(`${megabytes(compressedBytes)} compressed is too large`);
       return `${megabytes(compressedBytes)} compressed, ${megabytes(uncompressedBytes)} unpacked`;
