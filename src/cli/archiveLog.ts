@@ -198,6 +198,11 @@ const startArchiving = async (parts: Parts): Promise<Loop> => {
   };
 };
 
+/** Metrics and `florin doctor` must not wait for an archive that nobody writes any more. */
+const forgetArchive = async (config: Config): Promise<void> => {
+  if ((await readLogArchiveRecord(config)) !== null) await writeLogArchiveRecord(config, null);
+};
+
 /** What nobody archives any more must not be kept: the disk would fill. */
 const stopArchiving = async (config: Config): Promise<void> => {
   const server = await connect(config);
@@ -206,12 +211,16 @@ const stopArchiving = async (config: Config): Promise<void> => {
   } finally {
     await server.close();
   }
-  if ((await readLogArchiveRecord(config)) !== null) await writeLogArchiveRecord(config, null);
+  await forgetArchive(config);
 };
 
 /** The embedded database has this one process, so it archives whatever its roles. */
 export const archiveLog = async (config: Config, context: Context): Promise<Loop[]> => {
-  if (config.database !== null) return [];
+  if (config.database !== null) {
+    // This directory may have had an embedded database before.
+    await forgetArchive(config);
+    return [];
+  }
   const schedule = config.backups;
   if (schedule !== null && schedule.logSeconds > 0) {
     const backupsId = await ensureBackupsId(config.dataDir);

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { metricTable } from '../../src/metrics/metricTable.ts';
 import { paymentCalls } from '../api/paymentCalls.ts';
+import { makeRoom } from '../cli/cliProcess.ts';
 import { answering, type Receiver, startReceiver } from '../deliveries/receiver.ts';
 import { cutDatabase } from '../support/cutDatabase.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
@@ -17,6 +19,10 @@ const deadNode = 'http://person:n0de-passw0rd@127.0.0.1:9/n0de-key';
 
 const masterKey = { FLORIN_MASTER_KEY: '5c'.repeat(32) };
 
+/** As the embedded database left it, before the data directory was used with a server of one's own. */
+const lateArchive = { directory: '/mnt/backups', folder: 'a', seconds: 60, archivedAt: '2020-01-01T00:00:00.000Z' };
+
+let dataDir: string;
 let scene: TestFlorin;
 let account: TestAccount;
 let receiver: Receiver;
@@ -25,8 +31,10 @@ const note = (fields: object, message: string): void => void lines.push({ fields
 const log: Log = { debug() {}, info: note, warn() {}, error: note };
 beforeAll(async () => {
   receiver = await startReceiver();
+  dataDir = await makeRoom();
+  await writeFile(join(dataDir, 'log-archive.json'), JSON.stringify(lateArchive));
   scene = await startTestFlorin({
-    env: { FLORIN_ROLES: 'all', FLORIN_METRICS_PORT: '0', ...masterKey },
+    env: { FLORIN_ROLES: 'all', FLORIN_METRICS_PORT: '0', FLORIN_DATA_DIR: dataDir, ...masterKey },
     configFile: { networks: { sandbox: { polygon: { rpcUrls: [deadNode] } } } },
     log,
   });
@@ -47,6 +55,11 @@ test('every metric that this Florin can know is answered, and each is in the gui
     name => !/^florin_(?:backup|log_archive)_|_latest_|_shared$/.test(name),
   );
   expect(answered.sort()).toEqual(known.sort());
+});
+
+test('a log that an embedded database archived here before is not late', async () => {
+  expect(JSON.parse(await readFile(join(dataDir, 'log-archive.json'), 'utf8'))).toBeNull();
+  expect(await value('florin_log_archive_timestamp_seconds')).toBeUndefined();
 });
 
 test('names follow the conventions of Prometheus', async () => {

@@ -1,5 +1,11 @@
 import { FlorinError } from '../../core/errors.ts';
-import { type Erasure, erasedAnswer, erasedEventBody, erasedFields, serverOf } from '../../core/payment/personalTexts.ts';
+import {
+  type Erasure,
+  erasedAnswer,
+  erasedEventBody,
+  erasedFields,
+  serverOf,
+} from '../../core/payment/personalTexts.ts';
 import type { PaymentKey } from '../../core/paymentKey.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {

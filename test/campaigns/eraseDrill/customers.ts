@@ -63,7 +63,7 @@ export const makePayments = async (
       ...{ amount: '5', currency: 'USDC', network: 'base', description: `Order of ${own}` },
       metadata: { name: own, more: { [own]: 1 }, filling: `${filling}${own}` },
       redirectUrl: `https://shop.example/thanks?name=${own}`,
-      ...(at % 2 === 0 ? { callbackUrl: `${callback}/paid` } : {}),
+      ...(at % 2 === 0 ? { callbackUrl: `${callback}/paid?name=${own}` } : {}),
       ...(end === 'expired' ? { expiresIn: 1 } : {}),
     };
     const created = expectOk(await api.call('POST', '/v1/payments', { body, idempotencyKey: `create-${keys}-${at}` }));
@@ -92,6 +92,23 @@ export const untilEnded = async (client: pg.Client, timeoutMs: number): Promise<
     if (performance.now() > endMs) throw new Error(`not over in time: ${JSON.stringify(rows[0])}`);
     await pause(200);
   }
+};
+
+/** Sends again what went to callbacks, with keys, so that the answers are kept. Returns how many there were. */
+export const resendCallbacks = async (api: Api, payments: readonly Made[]): Promise<number> => {
+  let resent = 0;
+  await sameTime(payments.length, async at => {
+    const { id } = payments[at]!;
+    const { data: events } = expectOk(await api.call('GET', `/v1/events?paymentId=${id}`));
+    for (const event of events as { id: string }[]) {
+      const { data } = expectOk(await api.call('GET', `/v1/events/${event.id}/deliveries`));
+      for (const delivery of (data as { id: string; endpointId: string | null }[]).filter(each => !each.endpointId)) {
+        expectOk(await api.call('POST', `/v1/deliveries/${delivery.id}/resend`, { idempotencyKey: 'resend' }));
+        resent += 1;
+      }
+    }
+  });
+  return resent;
 };
 
 /** What the API shows of each payment and of its events, as text. */

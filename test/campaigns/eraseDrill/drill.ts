@@ -24,7 +24,7 @@ import {
   startIn,
 } from '../sim/scene.ts';
 import { localChainId } from '../sim/world.ts';
-import { type Made, type Market, makePayments, shownOf, startEcho, untilEnded } from './customers.ts';
+import { type Made, type Market, makePayments, resendCallbacks, shownOf, startEcho, untilEnded } from './customers.ts';
 import { filesWithText } from './findInFiles.ts';
 
 export type DrillOptions = {
@@ -106,7 +106,7 @@ const checkRecords = async (drill: Drill): Promise<void> => {
 const blank = (text: string): string =>
   text
     .replaceAll(/"metadata":\{"name".*?\},"environment"/g, '"metadata":{},"environment"')
-    .replaceAll(/"description":"[^"]*"/g, '"description":null')
+    .replaceAll(/"(description|callbackUrl)":"[^"]*"/g, '"$1":null')
     .replaceAll(/"redirectUrl":"[^"]*"/g, '"redirectUrl":null');
 
 /** What the API shows, besides the texts: the same as before, to the byte. */
@@ -179,7 +179,7 @@ const checkBackup = async (drill: Drill): Promise<void> => {
 
 const erase = async (drill: Drill, payments: readonly Made[]): Promise<void> => {
   const { json, seconds } = await answer([
-    ...['erase', '--yes', '--rewrite', '--data-dir', drill.room.dataDir, '--payment'],
+    ...['erase', '--yes', '--rewrite', '--callback-url', '--data-dir', drill.room.dataDir, '--payment'],
     ...payments.map(({ id }) => id),
   ]);
   const erased = json.payments as { payment: boolean; events: number; responses: number; answers: number }[];
@@ -212,6 +212,8 @@ const rehearse = async (drill: Drill): Promise<void> => {
   await makePayments(market, { word: keptWord, keys: 'second', count: Math.ceil(count / 10) });
   const client = new pg.Client(superuser);
   await client.connect();
+  await untilEnded(client, timeoutMs);
+  drill.tell(`${await resendCallbacks(drill.api, payments)} deliveries to callbacks are sent again`);
   await untilEnded(client, timeoutMs);
   // The planner keeps samples of each column.
   await client.query('analyze');

@@ -9,6 +9,9 @@ import { type Shop, shopOf } from './shop.ts';
 /** No passwd file knows it. Group 0 is what a platform gives to a user that it chose. */
 const user = '12345:0';
 
+/** Where the volume for backups is in the container. */
+const backups = '/backups';
+
 const refusedWrite = ': >/tmp/x && (mkdir /florin/x 2>/dev/null || echo refused)';
 
 /** State and name of each process, from /proc: Z is one that has ended and that nobody has reaped. */
@@ -31,12 +34,23 @@ const killPostgres = async (container: Container, dataDir: string): Promise<void
   throw new Error('PostgreSQL was not started again');
 };
 
+const backUp = (container: Container): string => {
+  const identity = `${backups}/identity`;
+  const recipient = container.exec('florin', 'backup', 'identity', '--output', identity);
+  const taken = container.exec('florin', 'backup', '--to', backups, '--recipient', recipient, '--json');
+  const { file } = JSON.parse(taken) as { file: string };
+  return container.exec('florin', 'backup', 'verify', file, '--identity', identity);
+};
+
 /** Everything in one container and one volume. */
 export const embeddedScene = async ({ folder, image, runOptions, check }: Scene): Promise<void> => {
   const dataDir = join(folder, 'data');
-  mkdirSync(dataDir);
-  // Group 0 owns it, as in a volume of the image.
-  chmodSync(dataDir, 0o770);
+  const backupDir = join(folder, 'backups');
+  for (const volume of [dataDir, backupDir]) {
+    mkdirSync(volume);
+    // Group 0 owns it, as in a volume of the image.
+    chmodSync(volume, 0o770);
+  }
   const [port, sandboxPort] = [await freePort(), await freePort()];
   const env = { FLORIN_HOST: '127.0.0.1', FLORIN_PORT: `${port}`, FLORIN_SANDBOX_PORT: `${sandboxPort}` };
   let container: Container | null = null;
@@ -50,7 +64,13 @@ export const embeddedScene = async ({ folder, image, runOptions, check }: Scene)
   };
   try {
     await check('it starts read-only, without capabilities, as user 12345', async () => {
-      container = runContainer({ image, user, volumes: [`${dataDir}:/data`], env, runOptions });
+      container = runContainer({
+        image,
+        user,
+        volumes: [`${dataDir}:/data`, `${backupDir}:${backups}`],
+        env,
+        runOptions,
+      });
       await container.waitUntilReady();
       expectEqual(container.exec('sh', '-c', refusedWrite), 'refused', 'a write to the root');
       shop = shopOf(container, dataDir, sandboxPort);
@@ -59,6 +79,7 @@ export const embeddedScene = async ({ folder, image, runOptions, check }: Scene)
     if (container === null || shop === null) return;
     const running: Container = container;
     await check('the first payment is completed', stillThere);
+    await check('a backup in a volume of its own is whole', () => backUp(running));
     await check('PostgreSQL ends; it is started again, and its children are reaped', async () => {
       await killPostgres(running, dataDir);
       await running.waitUntilReady();
