@@ -61,7 +61,7 @@ export const sweepFaults: readonly Fault[] = [
   },
   {
     harm: 'A new payout address would take effect at once.',
-    file: 'src/engine/wallets/wallets.ts',
+    file: 'src/engine/wallets/walletWait.ts',
     find: 'production: 24',
     replace: 'production: 0',
     tests: ['dashboard/walletChanges'],
