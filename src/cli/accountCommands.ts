@@ -19,6 +19,7 @@ import { perform } from '../engine/perform.ts';
 import { listAccounts } from '../storage/access/accounts.ts';
 import { type KeyRow, listKeys } from '../storage/access/keys.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
+import { warnOfWeakOwners } from './warnOfWeakOwners.ts';
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -167,6 +168,7 @@ const addKeys = (program: Command): void => {
         const work = createKey(admin, { scopes, name, expiresAt: expires, ipAllow: ip }, null);
         const row = await perform(admin, acting, null, work);
         print(options, { ...keyView(row), key: row.key }, `Created ${row.id}. Shown once:\n${row.key}`);
+        await warnOfWeakOwners(admin, row);
       }),
     );
   common(keys.command('list').description('List keys.'))

@@ -11,6 +11,7 @@ import { showWallets, stopChange } from '../engine/wallets/wallets.ts';
 import { environmentOption } from './accountCommands.ts';
 import { type Common, common, print, withAdmin } from './commands.ts';
 import { networksOf } from './compose.ts';
+import { warnOfWeakOwners } from './warnOfWeakOwners.ts';
 
 const addSet = (wallets: Command): void => {
   common(wallets.command('set').description('Set the wallet of a network. It applies to new payments.'))
@@ -40,6 +41,7 @@ const addSet = (wallets: Command): void => {
           const wallet = await perform(admin, operatorActing(scope), null, work);
           const answer = { accountId: account.id, environment, network, ...wallet };
           print(options, answer, `New ${environment} payments on ${network} go to ${wallet.destination}.`);
+          await warnOfWeakOwners(admin, answer);
         }),
     );
 };

@@ -59,7 +59,7 @@ const harmless = (name: string): string => {
 const manyChanges =
   'If there are many such changes within an hour, no message is sent about the later ones. The dashboard shows all of them.';
 
-const undoable = `If you signed in with a passkey or a code before, and no longer can, choose “My sign-in was changed” on the sign-in page. For ${earlierHours} hours after the last change, that earlier sign-in undoes it.`;
+const undoable = `If you can no longer sign in as before, choose “My sign-in was changed” on the sign-in page. For ${earlierHours} hours after the change, that earlier sign-in undoes it.`;
 
 type Words = { readonly subject: string; readonly lines: readonly string[]; readonly link?: string };
 

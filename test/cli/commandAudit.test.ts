@@ -1,4 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest';
+import { addPerson } from '../../src/engine/access/people.ts';
+import { sealRegister } from '../../src/engine/audit/register.ts';
 import { auditRows } from '../dashboard/auditRows.ts';
 import { startTestFlorin, type TestFlorin } from '../support/florin.ts';
 import { run } from './cliProcess.ts';
@@ -59,4 +61,35 @@ test('what is refused is not in the log', { tags: ['thorough'] }, async () => {
   const bad = ['accounts', 'update', id, '--support-contact', 'nowhere', '--data-dir', dataDir];
   expect((await run(bad, dataDir, { DATABASE_URL: database!.url })).code).toBe(2);
   expect((await auditRows(scene, id)).map(row => row.action)).toEqual(['account.created']);
+});
+
+test('a live wallet and a live key come with a warning if no owner of the account has a second factor', async () => {
+  const { id } = await command('accounts', 'create', '--name', 'Weak');
+  const key = ['keys', 'create', '--account', id, '--environment'];
+  const treasury = '0x52908400098527886E0F7030069857D2E4169EE7';
+  const wallet = ['wallets', 'set', '--account', id, '--network', 'base', '--treasury', treasury, '--environment'];
+  const { dataDir, database } = scene.config;
+  const warns = async (args: string[]): Promise<boolean> => {
+    const ended = await run([...args, '--data-dir', dataDir], dataDir, { DATABASE_URL: database!.url });
+    expect(ended.code, ended.stderr).toBe(0);
+    return ended.stderr.includes('Warning: no owner of this account has a second factor.');
+  };
+  expect(await warns([...key, 'production']), 'without an owner').toBe(false);
+  const { admin } = scene;
+  const owner = await admin.db.transaction(async tx => {
+    const person = {
+      accountId: id,
+      email: 'weak@example.com',
+      name: 'Weak',
+      role: 'owner',
+      passwordHash: null,
+    } as const;
+    const added = await addPerson(admin, tx, person);
+    await sealRegister(admin, tx, id);
+    return added;
+  });
+  expect(await warns([...key, 'sandbox'])).toBe(false);
+  expect([await warns([...key, 'production']), await warns([...wallet, 'production'])]).toEqual([true, true]);
+  await admin.db.script(`update people set passkey_ids = array['psk_' || repeat('0', 26)] where id = '${owner.id}'`);
+  expect(await warns([...wallet, 'production'])).toBe(false);
 });

@@ -54,28 +54,55 @@ test('all others can be ended at once', async () => {
   expect(await isIn(person)).toBe(true);
 });
 
-test('a session ends a later one that had a second factor only with one of its own', async () => {
-  const person = await dashboard.newPerson('owner');
-  await person.do('POST /prove', { body: { password: testPassword } });
-  const { recoveryCodes, next } = await addTotp(person);
-  const proof = { email: person.email, password: testPassword };
-  const owner = dashboard.stranger();
-  await owner.do('POST /sign-in', { body: { ...proof, code: recoveryCodes[0]! } });
-  const [id, own] = [await idOf(owner), await idOf(person)];
+/** An owner with a second factor, and a session by password that is older or newer than it. Later they sign in with a code. */
+const startTwo = async (isOlder: boolean) => {
+  const first = await dashboard.newPerson('owner');
+  await first.do('POST /prove', { body: { password: testPassword } });
+  const { recoveryCodes, next } = await addTotp(first);
+  const proof = { email: first.email, password: testPassword };
+  const signIn = async (code: string): Promise<DashboardClient> => {
+    const client = dashboard.stranger();
+    await client.do('POST /sign-in', { body: { ...proof, code } });
+    return client;
+  };
+  const weak = isOlder ? first : await signIn(recoveryCodes[2]!);
+  await first.unprove();
+  const owner = await signIn(recoveryCodes[0]!);
+  const [id, own] = [await idOf(owner), await idOf(weak)];
   await dashboard.scene.admin.db.script(`update sessions set strongly_proven_until = now() - interval '1 hour'
     where id = '${id}'`);
-  expectError(await person.call('POST /me/sessions/end-others'), 403, 'permission_denied', 'secondFactor');
+  return { weak, owner, id, own, next, unprove: () => first.unprove(), again: () => signIn(recoveryCodes[1]!) };
+};
+
+test('a session ends a later one that had a second factor only with one of its own', async () => {
+  const { weak, owner, id, own, next, unprove, again: signInAgain } = await startTwo(false);
+  expectError(await weak.call('POST /me/sessions/end-others'), 403, 'permission_denied', 'secondFactor');
   const one = { params: { id } };
-  expectError(await person.call('DELETE /me/sessions/:id', one), 403, 'permission_denied', 'secondFactor');
+  expectError(await weak.call('DELETE /me/sessions/:id', one), 403, 'permission_denied', 'secondFactor');
   expect(await isIn(owner)).toBe(true);
-  await person.do('POST /prove', { body: { password: testPassword, code: next } });
-  await person.do('POST /me/sessions/end-others');
+  await weak.do('POST /prove', { body: { password: testPassword, code: next } });
+  await weak.do('POST /me/sessions/end-others');
   expect(await isIn(owner), 'with a fresh proof').toBe(false);
-  await person.unprove();
-  await owner.do('POST /sign-in', { body: { ...proof, code: recoveryCodes[1]! } });
-  await owner.unprove();
-  await owner.do('DELETE /me/sessions/:id', { params: { id: own } });
-  expect(await isIn(person), 'an earlier one').toBe(false);
+  await unprove();
+  const later = await signInAgain();
+  await unprove();
+  await later.do('DELETE /me/sessions/:id', { params: { id: own } });
+  expect(await isIn(weak), 'an earlier one').toBe(false);
+});
+
+test('a session from before the first second factor ends a later one: a thief may have added that factor', async () => {
+  const { weak, owner, id, again: signInAgain } = await startTwo(true);
+  await weak.do('DELETE /me/sessions/:id', { params: { id } });
+  expect(await isIn(owner)).toBe(false);
+  const later = await signInAgain();
+  await weak.do('POST /me/sessions/end-others');
+  expect(await isIn(later)).toBe(false);
+  const last = await startTwo(true);
+  const until = `update people set earlier_until = earlier_until - interval '48 hours'`;
+  await dashboard.scene.admin.db.script(`${until} where id = '${last.weak.personId}'`);
+  const answer = await last.weak.call('POST /me/sessions/end-others');
+  expectError(answer, 403, 'permission_denied', 'secondFactor');
+  expect(await isIn(last.owner), 'once no earlier sign-in is kept').toBe(true);
 });
 
 test('a person has fifty sessions at most: the one unused the longest makes room', async () => {

@@ -155,9 +155,17 @@ test('a second factor that was removed a moment ago makes the link of an only ow
   await scene.settled();
   expect(await links(owner.personId)).toEqual([true]);
   const mails = scene.receiver.kept.filter(({ to }) => to.includes(owner.email)).map(textOf);
-  expect(
-    mails.filter(text => text.includes('If you signed in with a passkey or a code before, ')).length,
-  ).toBeGreaterThan(0);
+  expect(mails.filter(text => text.includes('If you can no longer sign in as before, ')).length).toBeGreaterThan(0);
+});
+
+test('an earlier password without a second factor does not make it wait', async () => {
+  const { id } = await dashboard.scene.account();
+  const owner = await dashboard.newPerson('owner', id);
+  await owner.prove();
+  await owner.do('POST /me/password', { body: { password: 'another quiet river' } });
+  await ask(owner.email);
+  await scene.settled();
+  expect(await links(owner.personId)).toEqual([false]);
 });
 
 test('an address without a sign-in gets the same answer and no mail', async () => {

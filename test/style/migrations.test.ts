@@ -43,6 +43,7 @@ const landed: Readonly<Record<string, string>> = {
   '0034_chain_branches.sql': '6cce735e4cad618f5ce0bafdce71049c06ffce4ff431d556c71bea92f4e44a0f',
   '0035_minor_mails.sql': 'd9b98180341441d9df22d2254fee19a5e76922409fb4a611ff82d698ccabb973',
   '0036_earlier_sign_in.sql': '76c328df4c523bb3fc28db09fdce47622fc2fd230e6210f4492fbacf6909b486',
+  '0037_earlier_password.sql': 'd70c89ea9fb117cf2d22917cbd208c6f1b0002c0ff52d2623dac20c8eb551b6d',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

@@ -127,9 +127,14 @@ export const joinByLink = async (
   const member = memberActing({ accountId, personId, name, email }, visit.address);
   return perform(context, { ...member, isOperatorsLink: kind === 'setup' }, null, async tx => {
     const used = await spendLink(tx, given.token, link);
-    await addPerson(context, tx, { accountId, email, name, role: used.role, passwordHash }, personId);
+    const { createdAt } = await addPerson(
+      context,
+      tx,
+      { accountId, email, name, role: used.role, passwordHash },
+      personId,
+    );
     const followed = [joined(personId, email, used)];
-    if (passkey) followed.push((await storePasskey(context, tx, personId, passkey, visit.device)).deed);
+    if (passkey) followed.push((await storePasskey(context, tx, personId, passkey, visit.device, createdAt)).deed);
     const made = { person: (await readPerson(tx, personId))!, accountId, role: used.role };
     // Whoever has just made a passkey has shown that they have it.
     const proof = { method: kind === 'setup' ? 'setup link' : 'invitation', isStrong: passkey !== null };

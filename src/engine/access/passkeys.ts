@@ -147,13 +147,14 @@ export const storePasskey = async (
   personId: string,
   made: NewPasskey,
   called: string,
+  joinedAt: Date | null = null,
 ): Promise<{ row: PasskeyRow; deed: Deed }> => {
   const name = called.trim().slice(0, 100) || 'Passkey';
   const { id } = context.ids.next('passkey', context.clock.nowMs());
   const { credentialId, publicKey, counter, backedUp } = made;
   const transports = [...made.transports];
   const passkey = { personId, id, credentialId, publicKey, counter, transports, backedUp, name };
-  const row = await insertPasskey(tx, passkey).catch(error => {
+  const row = await insertPasskey(tx, passkey, joinedAt).catch(error => {
     if (!isUniqueViolation(error, 'passkeys_credential_id_key')) throw error;
     throw new FlorinError('conflict', 'This passkey is already registered.');
   });

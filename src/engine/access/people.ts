@@ -68,11 +68,12 @@ export const addPerson = async (
   tx: Queryable,
   person: NewPerson,
   promisedId: string | null = null,
-): Promise<{ accountId: string; id: string }> => {
+): Promise<{ accountId: string; id: string; createdAt: Date }> => {
   const { id: nextId, ms } = context.ids.next('person', context.clock.nowMs());
   const id = promisedId ?? nextId;
+  const createdAt = new Date(ms);
   try {
-    await insertPerson(tx, { ...person, firstAccountId: person.accountId, id, createdAt: new Date(ms) });
+    await insertPerson(tx, { ...person, firstAccountId: person.accountId, id, createdAt });
   } catch (error) {
     if (!isUniqueViolation(error, 'people_email')) throw error;
     throw new FlorinError(
@@ -82,5 +83,5 @@ export const addPerson = async (
     );
   }
   await putMembership(tx, person.accountId, id, person.role);
-  return { accountId: person.accountId, id };
+  return { accountId: person.accountId, id, createdAt };
 };

@@ -2,6 +2,7 @@ import { provenSeconds } from '../../core/access/proofRules.ts';
 import { type Action, mayDo, type Role } from '../../core/access/rights.ts';
 import type { SessionEnd } from '../../core/api/sessionApi.ts';
 import { FlorinError } from '../../core/errors.ts';
+import { isFromBeforeFactors } from '../../storage/access/earlierSignIn.ts';
 import { shareRole } from '../../storage/access/memberships.ts';
 import { lockPerson } from '../../storage/access/people.ts';
 import {
@@ -121,12 +122,14 @@ export const listOwnSessions = (context: Pick<Context, 'db'>, person: SignedInPe
 
 /**
  * A thief's session must not end the sessions that its owner opens with a passkey or a code. With a proof of its own it
- * may. `id` is null for all sessions but this one. The lock makes a sign-in beside it come before or after.
+ * may, and if it is from before the first second factor: a thief may have added that one, and whoever is in the right ends
+ * all sessions with the earlier sign-in, which is kept as long. `id` is null for all sessions but this one. The lock makes a
+ * sign-in beside it come before or after.
  */
 const refuseLaterProven = async (tx: Queryable, person: SignedInPerson, id: string | null): Promise<void> => {
   if (person.stronglyProvenUntil) return;
   await lockPerson(tx, person.personId);
-  if (!(await isLaterProven(tx, person, id))) return;
+  if (!(await isLaterProven(tx, person, id)) || (await isFromBeforeFactors(tx, person))) return;
   const message = 'A newer session was opened with a second factor. To end it, confirm your identity with yours.';
   throw new FlorinError('permission_denied', message, 'secondFactor');
 };

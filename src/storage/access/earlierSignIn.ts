@@ -6,11 +6,16 @@ import { sweepPasskeys } from './passkeys.ts';
 import { lockPerson, type PersonRow } from './people.ts';
 
 const isUsable = (alias: string): string => `${alias}.earlier_until > statement_timestamp()`;
+/** An earlier sign-in that is kept without a second factor: its person had none. */
+const isPasswordAlone = (alias: string): string =>
+  `(${alias}.earlier_totp_secret is null and ${alias}.earlier_passkey_ids is null)`;
 
+// A passkey that its person joined with was made with their row. Nobody else can have planted it there.
 const establishedStatement = {
   name: 'earlier-passkeys',
-  text: `select k.id, ${sealsOf({ k: 'passkeys' })} from passkeys k
-    where k.person_id = $1 and k.created_at <= statement_timestamp() - interval '${establishedDays} days'`,
+  text: `select k.id, ${sealsOf({ k: 'passkeys', p: 'people' })} from passkeys k join people p on p.id = k.person_id
+    where k.person_id = $1
+      and (k.created_at <= statement_timestamp() - interval '${establishedDays} days' or k.created_at = p.created_at)`,
 };
 const didStatement = {
   name: 'earlier-did',
@@ -35,7 +40,9 @@ const keepStatement = {
   name: 'earlier-keep',
   text: sealedUpdate('people', {
     set: {
-      earlier_until: `statement_timestamp() + interval '${earlierHours} hours'`,
+      // Further changes prolong it only if it has a second factor.
+      earlier_until: `case when ${isUsable('t')} and ${isPasswordAlone('t')} then t.earlier_until
+        else statement_timestamp() + interval '${earlierHours} hours' end`,
       ...Object.fromEntries(
         Object.entries(keptNow).map(([earlier, now]) => [
           earlier,
@@ -44,13 +51,15 @@ const keepStatement = {
       ),
     },
     where: `t.id = $1
-      and (${isUsable('t')} or (t.totp_secret is not null and not $3) or t.passkey_ids && $2::text[])`,
+      and (${isUsable('t')} or (t.totp_secret is not null and not $3) or t.passkey_ids && $2::text[]
+        or (t.totp_secret is null and t.passkey_ids is null and t.password_hash is not null))`,
   }),
 };
 /**
- * Keeps how a person signs in before it changes, or an earlier one that is kept already, from now on for a while. Without
- * a second factor, nothing is kept: an old password that leaked must not bring anything back. Nor must one that a thief
- * added and the owner removes, so new ones are not kept.
+ * Keeps how a person signs in before it changes, or an earlier one that is kept already, for a while. A password alone is kept
+ * only if it was all that the person had, and further changes do not prolong it: an old password that leaked must not pass a
+ * second factor by for longer. A second factor that a thief added and the owner removes must not come back, so new ones are
+ * not kept.
  */
 export const keepEarlier = async (tx: Queryable, id: string): Promise<void> => {
   const established = await tx.query<Row & { id: string }>(establishedStatement, [id]);
@@ -62,13 +71,14 @@ export const keepEarlier = async (tx: Queryable, id: string): Promise<void> => {
 const findStatement = {
   name: 'earlier-by-email',
   text: `select p.id, p.first_account_id as "firstAccountId", p.email, p.name,
-      case when p.earlier_totp_secret is not null then p.earlier_password_hash end as "passwordHash",
+      case when p.earlier_totp_secret is not null or ${isPasswordAlone('p')} then p.earlier_password_hash
+        end as "passwordHash",
       p.earlier_totp_secret as "totpSecret", null as "totpPending", p.earlier_totp_step as "totpLastStep",
       coalesce(cardinality(p.earlier_passkey_ids), 0) as passkeys,
       coalesce(cardinality(p.earlier_recovery_hashes), 0) as "recoveryCodesLeft", ${sealsOf({ p: 'people' })}
     from people p where p.email = $1 and p.removed_at is null and ${isUsable('p')}`,
 };
-/** A person as they signed in earlier. Without a code beside it, the earlier password is none. */
+/** A person as they signed in earlier. If they had only passkeys beside their password, the password alone is none. */
 export const findEarlierByEmail = async (db: Queryable, email: string): Promise<PersonRow | null> =>
   (await db.query<PersonRow>(findStatement, [email]))[0] ?? null;
 
@@ -118,8 +128,26 @@ const untilStatement = {
 export const readEarlierUntil = async (db: Queryable, id: string): Promise<Date | null> =>
   (await db.query<Row & { until: Date }>(untilStatement, [id]))[0]?.until ?? null;
 
+const sessionBeforeStatement = {
+  name: 'earlier-session',
+  text: `select s.id, ${sealsOf({ s: 'sessions', p: 'people' })}
+    from sessions s join people p on p.id = s.person_id and s.id = any(p.session_ids)
+    where s.person_id = $1 and s.id = $2 and ${isUsable('p')} and ${isPasswordAlone('p')}
+      and s.created_at < p.earlier_until - interval '${earlierHours} hours'`,
+};
+/** Whether a session is from before its person had a second factor, or the password that they have now. */
+export const isFromBeforeFactors = async (
+  db: Queryable,
+  session: { personId: string; sessionId: string },
+): Promise<boolean> => (await db.query(sessionBeforeStatement, [session.personId, session.sessionId])).length > 0;
+
+const factorStatement = {
+  name: 'earlier-second-factor',
+  text: `select p.id, ${sealsOf({ p: 'people' })} from people p
+    where p.id = $1 and ${isUsable('p')} and not ${isPasswordAlone('p')}`,
+};
 /** Whether a person removed a second factor a while ago, or has an earlier sign-in with one. */
 export const hadSecondFactor = async (db: Queryable, id: string): Promise<boolean> =>
-  (await readEarlierUntil(db, id)) !== null ||
+  (await db.query(factorStatement, [id])).length > 0 ||
   (await didRecently(db, id, 'person.totp_removed')) ||
   (await didRecently(db, id, 'person.passkey_removed'));

@@ -26,16 +26,18 @@ const nameStatement = {
 };
 const insertStatement = {
   name: 'passkey-insert',
-  text: `insert into passkeys as k (person_id, id, credential_id, public_key, counter, transports, backed_up, name)
-    values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}, ${toSeal('passkeys', 'k')}`,
+  text: `insert into passkeys as k (person_id, id, credential_id, public_key, counter, transports, backed_up, name, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, clock_timestamp())) returning ${columns}, ${toSeal('passkeys', 'k')}`,
 };
 export const insertPasskey = async (
   tx: Queryable,
   passkey: Omit<PasskeyRow, 'createdAt' | 'lastUsedAt' | 'counter'> & { counter: number; backedUp: boolean },
+  /** With its person: the same time says so later. Null for any other passkey. */
+  createdAt: Date | null,
 ): Promise<PasskeyRow> => {
   const { personId, id, credentialId, publicKey, counter, transports, backedUp, name } = passkey;
   await tx.query(nameStatement, [personId, id]);
-  const values = [personId, id, credentialId, publicKey, counter, transports, backedUp, name];
+  const values = [personId, id, credentialId, publicKey, counter, transports, backedUp, name, createdAt];
   return (await tx.query<PasskeyRow>(insertStatement, values))[0]!;
 };
 

@@ -159,7 +159,7 @@ const SignInForms = ({
   </>
 );
 
-const earlierLead = `Sign in the way you did before the change: with your earlier passkey, or with your earlier password and a code. This undoes the change and ends all other sessions. It works for ${earlierHours} hours after the last change.`;
+const earlierLead = `Sign in the way you did before the change: with your earlier passkey, or with your earlier password and, if you needed one, a code. This undoes the change and ends all other sessions. It works for ${earlierHours} hours after the change.`;
 
 const SignIn = (): ReactElement => {
   const { query } = usePageLocation();
