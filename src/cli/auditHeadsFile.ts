@@ -46,9 +46,8 @@ export const rememberedGateAt = async (config: Pick<Config, 'dataDir'>): Promise
 
 /**
  * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now, and whether
- * any was stored. The
- * database alone cannot show that rows were deleted from the end of a log. After a restore that was declared, this process
- * forgets how far rows had come.
+ * any was stored. The database alone cannot show that rows were deleted from the end of a log. After a restore that was
+ * declared, this process forgets how far rows had come.
  */
 export const keepAuditHeads = async (
   config: Config,

@@ -34,14 +34,15 @@ export type Told = { readonly ok: boolean; readonly detail: string };
 
 const shownDifferences = 1_000;
 
-/** `left`: what could not be looked at, and why. */
+/** `left`: what could not be looked at, and why. Said where all else is right: problems come first. */
 type Examined = Verified & { readonly left?: string | null };
 
 export const verified = ({ checked, problems, left = null }: Examined, what: string): Told => ({
   ok: problems.length === 0,
-  detail: [...(problems.length === 0 ? [`${checked} ${what} verified`] : problems), left]
-    .filter(part => part !== null)
-    .join('; '),
+  detail:
+    problems.length === 0
+      ? [`${checked} ${what} verified`, left].filter(part => part !== null).join('; ')
+      : problems.join('; '),
 });
 
 const hasDirectory = ({ dataDir }: Config): Promise<boolean> =>
