@@ -5,8 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, hasCode } from '../core/errorCode.ts';
 import { FlorinError } from '../core/errors.ts';
 import { segmentBytes } from '../core/logSegment.ts';
-import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
-import type { Context } from '../engine/context.ts';
+import { type AlertingOfBackups, alertOfBackup } from '../engine/audit/deploymentAlert.ts';
 import { archiveFolder } from '../local/backup/logArchiveFolder.ts';
 import { ensureBackupsId } from '../local/instanceId.ts';
 import { names } from '../local/postgres/createCluster.ts';
@@ -38,7 +37,7 @@ const explained = (error: unknown, { directory }: Schedule): string => {
 type Parts = {
   readonly config: Config;
   readonly schedule: Schedule;
-  readonly context: Context;
+  readonly context: AlertingOfBackups;
   readonly backupsId: string;
 };
 
@@ -215,7 +214,7 @@ const stopArchiving = async (config: Config): Promise<void> => {
 };
 
 /** The embedded database has this one process, so it archives whatever its roles. */
-export const archiveLog = async (config: Config, context: Context): Promise<Loop[]> => {
+export const archiveLog = async (config: Config, context: AlertingOfBackups): Promise<Loop[]> => {
   if (config.database !== null) {
     // This directory may have had an embedded database before.
     await forgetArchive(config);

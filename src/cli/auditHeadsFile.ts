@@ -44,6 +44,9 @@ export const rememberedGateAt = async (config: Pick<Config, 'dataDir'>): Promise
   return heads.reduce((latest, { gateAt = '' }) => (gateAt > latest ? gateAt : latest), '');
 };
 
+/** `isRestored`: a restore was declared since the look before. */
+export type AuditLook = { readonly loss: AuditLoss; readonly isRestored: boolean };
+
 /**
  * Stores the last row of each audit log in the data directory, and returns which stored rows are missing now, and whether
  * any was stored. The database alone cannot show that rows were deleted from the end of a log. After a restore that was
@@ -52,7 +55,7 @@ export const rememberedGateAt = async (config: Pick<Config, 'dataDir'>): Promise
 export const keepAuditHeads = async (
   config: Config,
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
-): Promise<{ readonly problems: string[]; readonly loss: AuditLoss; readonly isCompared: boolean }> => {
+): Promise<{ readonly problems: string[]; readonly isCompared: boolean } & AuditLook> => {
   const path = pathOf(config);
   const remembered = await readHeads(path);
   const { problems, heads, loss, isRestored } = await compareAuditHeads(admin, remembered);
@@ -61,7 +64,7 @@ export const keepAuditHeads = async (
     await forgetPeople(config);
   }
   await writeFileAtomically(path, `${JSON.stringify(heads)}\n`, 0o600);
-  return { problems, loss, isCompared: remembered.length > 0 };
+  return { problems, loss, isRestored, isCompared: remembered.length > 0 };
 };
 
 /** The server keeps running, with production of these accounts closed. Null if the logs could not be compared. */
@@ -69,12 +72,12 @@ export const noticeAuditLoss = async (
   config: Config,
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
   log: Log,
-): Promise<AuditLoss | null> => {
-  let loss: AuditLoss | null = null;
+): Promise<AuditLook | null> => {
+  let look: AuditLook | null = null;
   try {
     const kept = await keepAuditHeads(config, admin);
     const { problems } = kept;
-    loss = kept.loss;
+    look = kept;
     if (problems.length > 0) log.error({ forged: 'audit_log', problems }, 'rows of the audit log are missing');
     const people = await keepPersonRevisions(config, admin);
     if (people.problems.length > 0)
@@ -82,7 +85,7 @@ export const noticeAuditLoss = async (
   } catch (error) {
     log.error({ err: error }, 'the audit logs could not be checked for missing rows');
   }
-  return loss;
+  return look;
 };
 
 /** What is cut off within this time, of rows that were added within it, is seen only where they were announced. */
@@ -100,10 +103,14 @@ export const openAuditHeads = async (
   admin: Pick<AdminContext, 'db' | 'vault' | 'floors'>,
   log: Log,
   intervalMs = keepIntervalMs,
+  told: (look: AuditLook) => void = () => {},
 ): Promise<AuditHeads> => {
   let loss: AuditLoss = { gateAt: '', accounts: new Set() };
   const look = async (): Promise<void> => {
-    loss = (await noticeAuditLoss(config, admin, log)) ?? loss;
+    const found = await noticeAuditLoss(config, admin, log);
+    if (found === null) return;
+    ({ loss } = found);
+    told(found);
   };
   await look();
   const loop = startLoop({

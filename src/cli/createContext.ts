@@ -7,8 +7,8 @@ import type { AdminContext } from '../engine/access/accounts.ts';
 import { createKeyUses } from '../engine/access/keyUses.ts';
 import { createNetworkDirectory } from '../engine/chain/networkDirectory.ts';
 import { type AuditLoss, createRestoreState } from '../engine/chain/restoreGate.ts';
-import type { Declaration } from '../engine/chain/restores.ts';
 import type { Context, DashboardSettings, EnvironmentSettings } from '../engine/context.ts';
+import { openDerivationIndexes } from '../engine/payments/derivationIndexes.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/database.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
@@ -16,7 +16,7 @@ import type { Sender } from '../webhooks/send.ts';
 import { readBackupSchedule } from './backupRecord.ts';
 import { monotonicMs, openLists } from './compose.ts';
 import type { Config } from './config.ts';
-import { openIndexes } from './epochFile.ts';
+import type { Epochs } from './epochFile.ts';
 import { nodeCalls, sending } from './outgoingCalls.ts';
 import type { Stack } from './stack.ts';
 import { localCaip2 } from './watchedChains.ts';
@@ -57,8 +57,7 @@ export const createContext = async (parts: {
   readonly chain: DevChain | null;
   readonly urls: Readonly<Urls>;
   readonly sender: Sender;
-  readonly holder: string;
-  readonly restored: Declaration | undefined;
+  readonly epochs: Epochs;
   readonly auditLoss: () => AuditLoss;
   readonly log: Log;
   readonly meter: Meter;
@@ -66,7 +65,7 @@ export const createContext = async (parts: {
   /** Ends the mail that somebody waits for. */
   readonly ending: AbortSignal;
 }): Promise<Context> => {
-  const { config, admin, service, networks, chain, urls, sender, holder, restored, log, meter, stack } = parts;
+  const { config, admin, service, networks, chain, urls, sender, epochs, log, meter, stack } = parts;
   const settings = environmentSettings(config, urls);
   const listDb = openLists({ service }, admin, log);
   stack.push('list connections', () => listDb.close());
@@ -80,7 +79,7 @@ export const createContext = async (parts: {
     ...sending(config, sender, settings, parts.ending),
     ...nodeCalls(networks),
     refuseUrl: (url, environment) => checkWebhookUrl(url, settings[environment]),
-    derivationIndexes: await openIndexes(config, admin, { holder, log, restored }),
+    derivationIndexes: await openDerivationIndexes(admin, epochs.take, epochs.look),
     restoreState: createRestoreState({ ...admin, log }, monotonicMs, parts.auditLoss),
     backups: () => readBackupSchedule(config, admin.clock.nowMs()),
     keptHours: config.retention.idempotencyHours,

@@ -8,9 +8,9 @@ import { type Declaration, declareRestored, detectRestore } from '../engine/chai
 import {
   createLookForRestore,
   createTakeEpoch,
-  type DerivationIndexes,
   type EpochMemory,
-  openDerivationIndexes,
+  type LookForRestore,
+  type TakeEpoch,
 } from '../engine/payments/derivationIndexes.ts';
 import { readRestoreState } from '../storage/chain/restoreReviews.ts';
 import { rememberedGateAt } from './auditHeadsFile.ts';
@@ -57,12 +57,15 @@ const openEpochFile = async (config: Pick<Config, 'dataDir'>): Promise<EpochMemo
   };
 };
 
-/** Looks for a restore, then takes this process's epoch. In this order: a new epoch would hide that others are lost. */
-export const openIndexes = async (
+/** What the data directory remembers of derivation indexes. */
+export type Epochs = { readonly take: TakeEpoch; readonly look: LookForRestore };
+
+/** Looks for a restore. Take an epoch only after this: a new one would hide that others are lost. */
+export const openEpochs = async (
   config: Pick<Config, 'dataDir'>,
   admin: AdminContext,
   by: { readonly holder: string; readonly log: Log; readonly restored?: Declaration | undefined },
-): Promise<DerivationIndexes> => {
+): Promise<Epochs> => {
   const memory = await openEpochFile(config);
   const { db } = admin;
   const detect = () => detectRestore(admin, memory.remembered, by.log);
@@ -84,5 +87,5 @@ export const openIndexes = async (
   if (inReview.size > 0) {
     by.log.warn({ accounts: inReview.size }, 'production is closed until accounts are reviewed: run florin doctor');
   }
-  return openDerivationIndexes(admin, createTakeEpoch(db, memory, by), createLookForRestore(admin, detect, by.log));
+  return { take: createTakeEpoch(db, memory, by), look: createLookForRestore(admin, detect, by.log) };
 };

@@ -1,19 +1,47 @@
 import type { RequestListener } from 'node:http';
 import { type Environment, environments } from '../core/environment.ts';
 import { type FlorinError, invalid } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { createClientAddress } from '../http/edge/clientAddress.ts';
+import { type ConnectionCap, createConnectionCap } from '../http/edge/connectionCap.ts';
 import { createHostEnvironment, isHostOf } from '../http/edge/hostEnvironment.ts';
 import { createListener, type Listener, type ListenerOptions } from '../http/edge/listener.ts';
 import { createRareWarning } from '../http/edge/rareWarning.ts';
 import { refuseRequest } from '../http/edge/refusal.ts';
 import type { Incoming } from '../http/edge/server.ts';
 import { type Config, ConfigError } from './config.ts';
+import type { Urls } from './createContext.ts';
 import { portProblem } from './refuseTakenPorts.ts';
 
 const unknownHost = (): FlorinError =>
   invalid(undefined, 'The Host header names neither environment. Use the address of production or of the sandbox.');
 
 export type Ports = Record<Environment, number> & { dashboard: number | null };
+
+/** Where connections come from, and how many an address may have. */
+export type Doors = {
+  readonly cap: ConnectionCap;
+  /** Returns the port. */
+  open(listener: Listener, port: number): Promise<number>;
+};
+
+/** This process accepts them. */
+export const ownDoors = (config: Config, log: Log): Doors => {
+  const { connectionsPerAddress: perAddress, trustedProxies, hosts } = config;
+  return {
+    cap: createConnectionCap({ perAddress, trustedProxies, log }),
+    open: (listener, port) => listener.listen(port, hosts),
+  };
+};
+
+/** Where clients reach this deployment, once the ports are known. */
+export const urlsOf = ({ publicUrls, dashboard }: Config, ports: Ports): Urls => {
+  const reached = (environment: Environment): string =>
+    publicUrls[environment] ?? `https://localhost:${ports[environment]}`;
+  const production = reached('production');
+  const ownUrl = ports.dashboard === null ? production : `https://localhost:${ports.dashboard}`;
+  return { production, sandbox: reached('sandbox'), dashboard: dashboard.url ?? ownUrl };
+};
 
 /** The target of a request; null if its Host header matches none. */
 type Aim = (request: Incoming) => { environment: Environment; isForDashboard: boolean } | null;
@@ -26,7 +54,7 @@ type Aim = (request: Incoming) => { environment: Environment; isForDashboard: bo
 export const listen = async (
   config: Config,
   handler: RequestListener,
-  options: Pick<ListenerOptions, 'tls' | 'admit' | 'requestId' | 'log'> & { dashboardUrl: () => string },
+  options: Pick<ListenerOptions, 'tls' | 'requestId' | 'log'> & { doors: Doors; dashboardUrl: () => string },
 ): Promise<{ listeners: Listener[]; ports: Ports }> => {
   const listeners: Listener[] = [];
   const clientAddress = createClientAddress(config.trustedProxies);
@@ -45,10 +73,10 @@ export const listen = async (
       aimed.isForDashboard = aim.isForDashboard;
       handler(aimed, response);
     };
-    const listener = createListener({ ...options, handler: tagged, servePlain });
+    const listener = createListener({ ...options, admit: options.doors.cap.admit, handler: tagged, servePlain });
     listeners.push(listener);
     try {
-      return await listener.listen(port, config.hosts);
+      return await options.doors.open(listener, port);
     } catch (error) {
       await Promise.all(listeners.map(each => each.close()));
       const problem = portProblem(error, port);

@@ -22,7 +22,6 @@ import { monotonicMs } from './compose.ts';
 export type ReadingSources = {
   /** Connections of its own: the figures matter most when all others are in use. */
   readonly db: Database;
-  readonly pools: Readonly<Record<string, Pick<Database, 'poolUse'>>>;
   readonly chains: readonly MeteredChain[];
   readonly dataDir: string;
   readonly backups: () => Promise<BackupRecord>;
@@ -119,23 +118,6 @@ const outboxFamilies = (parked: Figures['parkedMessages']): Family[] => {
   ];
 };
 
-const poolFamilies = (pools: ReadingSources['pools']): Family[] => {
-  const used = Object.entries(pools).map(([pool, db]) => ({ pool, ...db.poolUse() }));
-  return [
-    familyOf(
-      'florin_database_connections',
-      used.flatMap(({ pool, inUse, idle }) => [
-        { labels: { pool, state: 'in_use' }, value: inUse },
-        { labels: { pool, state: 'idle' }, value: idle },
-      ]),
-    ),
-    familyOf(
-      'florin_database_connections_waiting',
-      used.map(({ pool, waiting: value }) => ({ labels: { pool }, value })),
-    ),
-  ];
-};
-
 const backupFamilies = (record: BackupRecord | null): Family[] => {
   const { schedule = null, last = null, failing = null } = record ?? {};
   return [
@@ -172,7 +154,6 @@ const createFailures = () => {
  */
 export const createReadings = ({
   db,
-  pools,
   chains,
   dataDir,
   backups,
@@ -202,7 +183,6 @@ export const createReadings = ({
     return [
       gauge('florin_database_up', Number(up !== null)),
       familyOf('florin_readings_failed_total', failures()),
-      ...poolFamilies(pools),
       familyOf('florin_payments', payments === null ? [] : paymentSamples(payments)),
       ...(figures === null ? [] : chainFamilies(chains, figures)),
       ...dueFamilies(due),

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alertOfBackup } from '../engine/audit/deploymentAlert.ts';
-import type { Context } from '../engine/context.ts';
+import { type AlertingOfBackups, alertOfBackup } from '../engine/audit/deploymentAlert.ts';
 import { ensureBackupsId } from '../local/instanceId.ts';
 import { type Loop, startLoop } from '../workers/loop.ts';
 import { type BackupRecord, readBackupRecord, writeBackupRecord } from './backupRecord.ts';
@@ -81,7 +80,7 @@ const dueMs = (
 const startBackups = async (
   config: Config,
   schedule: Schedule,
-  context: Context,
+  context: AlertingOfBackups,
   lookMs = lookEveryMs,
 ): Promise<Loop> => {
   const { hours, directory } = schedule;
@@ -146,7 +145,7 @@ const forgetSchedule = async (config: Config): Promise<void> => {
 /** The embedded database has this one process, so it takes the backups whatever its roles. */
 export const scheduleBackups = async (
   config: Config,
-  context: Context,
+  context: AlertingOfBackups,
   lookMs: number | undefined,
 ): Promise<Loop[]> => {
   if (config.backups) return [await startBackups(config, config.backups, context, lookMs)];

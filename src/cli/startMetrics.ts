@@ -1,15 +1,15 @@
+import type { Log } from '../core/log.ts';
 import type { Context } from '../engine/context.ts';
 import { startMetricsListener } from '../http/edge/metricsListener.ts';
-import { expositionType, writeExposition } from '../metrics/exposition.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { createProcessMetrics } from '../metrics/processMetrics.ts';
+import { expositionType, type Family, writeExposition } from '../metrics/exposition.ts';
+import type { MeteredChain, Metrics } from '../metrics/metrics.ts';
 import { type ConnectionSettings, openDatabase } from '../storage/database.ts';
 import { isLoopbackHost } from '../webhooks/guard.ts';
 import { readBackupRecord } from './backupRecord.ts';
-import { monotonicMs } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readLogArchiveRecord } from './logArchiveRecord.ts';
 import { createReadings } from './metricsReadings.ts';
+import { openOwnMetrics } from './ownMetrics.ts';
 import { portProblem } from './refuseTakenPorts.ts';
 import type { Stack } from './stack.ts';
 import { meteredChains } from './watchedChains.ts';
@@ -32,27 +32,23 @@ const admitting = (hosts: readonly string[]): ((host: string | undefined) => boo
       }
     : () => true;
 
-/** Serves the metrics of this process on a listener of its own. Returns its port. */
-export const startMetrics = async (parts: {
+type Bound = { address: string; port: number }[];
+
+/** Serves what `own` gives, and what the database says, on a listener of its own. Returns its port. */
+export const serveMetrics = async (parts: {
   readonly config: Config;
-  readonly metrics: Metrics;
-  readonly context: Context;
   readonly service: ConnectionSettings;
-  readonly bound: { address: string; port: number }[];
+  readonly chains: readonly MeteredChain[];
+  readonly own: () => Family[] | Promise<Family[]>;
+  readonly log: Log;
   readonly stack: Stack;
 }): Promise<number> => {
-  const { config, metrics, context, service, bound, stack } = parts;
-  const { log } = context;
+  const { config, service, chains, own, log, stack } = parts;
   const { port, hosts } = config.metrics!;
-  const chains = meteredChains(context.networks.all());
-  metrics.startSeries(chains);
   const db = openDatabase(service, { log, maxConnections: 2, applicationName: 'florin metrics', queryTimeoutMs });
   stack.push('metrics connection', () => db.close());
-  const own = createProcessMetrics(monotonicMs);
-  stack.push('process metrics', own.stop);
   const read = createReadings({
     db,
-    pools: { main: context.db, lists: context.listDb },
     chains,
     dataDir: config.dataDir,
     backups: () => readBackupRecord(config),
@@ -64,8 +60,7 @@ export const startMetrics = async (parts: {
       return { until: until ? new Date(until) : null, seconds: record.seconds };
     },
   });
-  const write = async (): Promise<string> =>
-    writeExposition([...own.families(), ...metrics.families(), ...(await read())]);
+  const write = async (): Promise<string> => writeExposition((await Promise.all([own(), read()])).flat());
   try {
     const listener = await startMetricsListener({
       port,
@@ -76,10 +71,26 @@ export const startMetrics = async (parts: {
       log,
     });
     stack.push('metrics listener', listener.close);
-    bound.push(...hosts.map(address => ({ address, port: listener.port })));
     return listener.port;
   } catch (error) {
     const problem = portProblem(error, port);
     throw problem === null ? error : new ConfigError([problem]);
   }
+};
+
+/** Serves the metrics of this process. Returns the port. */
+export const startMetrics = async (parts: {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly context: Context;
+  readonly service: ConnectionSettings;
+  readonly bound: Bound;
+  readonly stack: Stack;
+}): Promise<number> => {
+  const { config, metrics, context, service, bound, stack } = parts;
+  const chains = meteredChains(context.networks.all());
+  const own = openOwnMetrics(metrics, { pools: { main: context.db, lists: context.listDb }, chains, stack });
+  const port = await serveMetrics({ config, service, chains, own, log: context.log, stack });
+  bound.push(...config.metrics!.hosts.map(address => ({ address, port })));
+  return port;
 };

@@ -40,7 +40,7 @@ export const startEffectAnnouncer = (context: Context): Loop =>
   startLoop({ name: 'wallet effects', intervalMs: 1_000, log: context.log, work: () => announceEffects(context) });
 
 /** Keeps this process in step with the database's clock. */
-export const startClockKeeper = (context: Context): Loop =>
+export const startClockKeeper = (context: Pick<Context, 'clock' | 'log'>): Loop =>
   startLoop({
     name: 'clock',
     intervalMs: 5_000,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { openIndexes } from '../../src/cli/epochFile.ts';
+import { openEpochs } from '../../src/cli/epochFile.ts';
 import { formatEpoch, parseEpoch } from '../../src/core/epoch.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
@@ -18,7 +18,8 @@ const openWith = async (text: string): Promise<string[]> => {
   atEndOfFile(() => rm(dataDir, { recursive: true, force: true }));
   const path = join(dataDir, 'derivation-epochs');
   await writeFile(path, text);
-  await openIndexes({ dataDir }, scene.admin, { holder: 'test', log: silentLog });
+  const { take } = await openEpochs({ dataDir }, scene.admin, { holder: 'test', log: silentLog });
+  await take();
   return (await readFile(path, 'utf8')).split('\n');
 };
 

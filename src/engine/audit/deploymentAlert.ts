@@ -1,6 +1,9 @@
 import type { Context } from '../context.ts';
 import { enqueue } from './outbox.ts';
 
+/** What it takes to keep backups and to say that they failed. */
+export type AlertingOfBackups = Pick<Context, 'db' | 'clock' | 'ids' | 'vault' | 'log'>;
+
 /** Tells the operator that a backup failed, or that the log is not archived. It concerns no account, so the audit log has nothing of it. */
 export const alertOfBackup = async (
   context: Pick<Context, 'db' | 'clock' | 'ids' | 'vault'>,

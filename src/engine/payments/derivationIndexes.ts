@@ -110,7 +110,7 @@ export const createTakeEpoch = (
     const epoch = await db.transaction(tx => takeEpoch(tx, { above, mark: randomInt(marksPerNumber), holder }));
     // After the database: an epoch that only the data directory knows would look like a restore.
     await memory.remember(epoch);
-    above = epoch.number;
+    above = Math.max(above, epoch.number);
     // With this line from an old log, the addresses of a lost epoch can be found again.
     log.info({ epoch: formatEpoch(epoch) }, 'derivation epoch taken');
     return epoch;

@@ -22,38 +22,47 @@ export type ConnectionCapOptions = {
 export const endsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Socket): string =>
   `${localAddress} ${localPort} ${remoteAddress} ${remotePort}`;
 
-type Place = { readonly subject: string; isCounted: boolean };
+/** What one connection has of the number of its address. */
+export type Place = { count(isCounted: boolean): void };
 
-/** Limits the connections of one client address to all listeners of this process together. */
-export const createConnectionCap = ({ perAddress, trustedProxies, log }: ConnectionCapOptions): ConnectionCap => {
+/** Counts the connections of each client address. The place of a new one counts; null if its address has too many. */
+export const createAddressPlaces = ({ perAddress, trustedProxies, log }: ConnectionCapOptions) => {
   const isTrusted = createAddressMatcher(trustedProxies);
-  const places = new Map<string, Place>();
   const counts = new Map<string, number>();
   const warn = createRareWarning(log, 'an address has too many connections; further ones are refused');
-
-  const count = (place: Place, isCounted: boolean): void => {
-    if (place.isCounted === isCounted) return;
-    place.isCounted = isCounted;
-    const now = (counts.get(place.subject) ?? 0) + (isCounted ? 1 : -1);
-    if (now > 0) counts.set(place.subject, now);
-    else counts.delete(place.subject);
+  const free: Place = { count() {} };
+  return (remoteAddress: string): Place | null => {
+    if (isTrusted(remoteAddress)) return free;
+    const subject = limitSubject(remoteAddress);
+    if ((counts.get(subject) ?? 0) >= perAddress) {
+      warn({ address: subject, connections: perAddress });
+      return null;
+    }
+    let isIn = false;
+    const count = (isCounted: boolean): void => {
+      if (isIn === isCounted) return;
+      isIn = isCounted;
+      const now = (counts.get(subject) ?? 0) + (isCounted ? 1 : -1);
+      if (now > 0) counts.set(subject, now);
+      else counts.delete(subject);
+    };
+    count(true);
+    return { count };
   };
+};
 
+/** Limits the connections of one client address to all listeners of this process together. */
+export const createConnectionCap = (options: ConnectionCapOptions): ConnectionCap => {
+  const takePlace = createAddressPlaces(options);
+  const places = new Map<string, Place>();
   return {
     admit(socket) {
-      const { remoteAddress = '' } = socket;
-      if (isTrusted(remoteAddress)) return true;
-      const subject = limitSubject(remoteAddress);
-      if ((counts.get(subject) ?? 0) >= perAddress) {
-        warn({ address: subject, connections: perAddress });
-        return false;
-      }
-      const place: Place = { subject, isCounted: false };
+      const place = takePlace(socket.remoteAddress ?? '');
+      if (place === null) return false;
       const ends = endsOf(socket);
-      count(place, true);
       places.set(ends, place);
       socket.once('close', () => {
-        count(place, false);
+        place.count(false);
         if (places.get(ends) === place) places.delete(ends);
       });
       return true;
@@ -62,9 +71,9 @@ export const createConnectionCap = ({ perAddress, trustedProxies, log }: Connect
       const ends = endsOf(response.req.socket);
       const place = places.get(ends);
       if (!place || response.closed) return;
-      count(place, false);
+      place.count(false);
       response.once('close', () => {
-        if (places.get(ends) === place) count(place, true);
+        if (places.get(ends) === place) place.count(true);
       });
     },
   };

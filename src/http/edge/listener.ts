@@ -27,6 +27,8 @@ export type Listener = {
   readonly httpsServer: HttpsServer;
   /** Returns the bound port, which is the same on every host. 0 picks a port that is free on all hosts. */
   listen(port: number, hosts: readonly string[]): Promise<number>;
+  /** Serves a connection that another process has accepted. */
+  take(socket: Socket): void;
   /** Stops accepting, waits for running requests, and closes the remaining connections at the deadline. */
   close(): Promise<void>;
 };
@@ -89,8 +91,11 @@ export const createListener = (options: ListenerOptions): Listener => {
       tcpServers.push(...bound.servers);
       return bound.port;
     },
+    take: accept,
     close: async () => {
       const closed = tcpServers.map(server => new Promise(resolve => server.close(resolve)));
+      // No server of this process counts those that another one has accepted.
+      for (const socket of sockets) closed.push(new Promise(resolve => socket.once('close', resolve)));
       const deadline = setTimeout(() => {
         log.warn({ connections: sockets.size }, 'connections were closed at the shutdown deadline');
         for (const socket of sockets) socket.destroy();
