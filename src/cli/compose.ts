@@ -90,6 +90,13 @@ const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Pro
 export const serviceRoleOf = (database: NonNullable<Config['database']>): string | null =>
   database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
 
+/** Each process has up to this many connections. */
+const connectionsOfProcess = 16;
+
+/** The embedded server admits 100, which is enough for one process and commands beside it. */
+const serverSettingsOf = ({ processes }: Config): Record<string, string> =>
+  processes === null ? {} : { max_connections: String(100 + (processes + 2) * connectionsOfProcess) };
+
 /** The server's database, embedded or external, after migrations and checks. */
 export const startStorage = async (
   config: Config,
@@ -105,7 +112,12 @@ export const startStorage = async (
     service = { connectionString: config.database.url };
     serviceRole = serviceRoleOf(config.database);
   } else {
-    embedded = await startPostgres({ dataDir: config.dataDir, log, probe: probeConnection });
+    embedded = await startPostgres({
+      dataDir: config.dataDir,
+      log,
+      probe: probeConnection,
+      settings: serverSettingsOf(config),
+    });
     ({ owner, service } = embedded);
     serviceRole = embedded.service.user;
   }

@@ -58,6 +58,8 @@ export type Config = {
     readonly logSeconds: number;
   } | null;
   readonly roles: readonly Role[];
+  /** How many processes serve requests, beside those of the other roles; null if one process does everything. */
+  readonly processes: number | null;
   /** Null if metrics are not served. */
   readonly metrics: { readonly port: number; readonly hosts: readonly string[] } | null;
   readonly retention: Retention;
@@ -141,6 +143,7 @@ export const loadConfig = async ({
         }
       : null,
     roles: values.roles!,
+    processes: values.processes,
     metrics: values.metricsPort === null ? null : { port: values.metricsPort, hosts: values.metricsHost! },
     retention: {
       deliveryLogDays: values.deliveryLogDays!,

@@ -97,6 +97,10 @@ export const contradictions = (values: Values, set: (name: SettingName) => boole
     does('deliver') && !does('api') && !(set('publicUrl') && set('sandboxPublicUrl')),
     'FLORIN_PUBLIC_URL and FLORIN_SANDBOX_PUBLIC_URL are required with the role deliver and without api: they decide whether to call loopback',
   );
+  check(
+    set('processes') && !does('api'),
+    'FLORIN_PROCESSES needs the role api in FLORIN_ROLES: it says how many processes serve requests',
+  );
   return [...problems, ...exposureProblems(values, set)];
 };
 

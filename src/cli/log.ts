@@ -24,7 +24,7 @@ const gatherLines = 256;
  * Collects access lines and writes many at a time. A line costs 4.2 µs this way, 12 µs through the logger, and 2.8 µs
  * with JSON built by hand.
  */
-const gatherAccess = (isOn: boolean, write: (text: string) => void) => {
+const gatherAccess = (isOn: boolean, base: object, write: (text: string) => void) => {
   let gathered: object[] = [];
   let timer: NodeJS.Timeout | null = null;
   const flush = (): void => {
@@ -37,7 +37,13 @@ const gatherAccess = (isOn: boolean, write: (text: string) => void) => {
     flush,
     add(line: AccessLine): void {
       if (!isOn) return;
-      gathered.push({ level: pino.levels.values.info, time: new Date().toISOString(), msg: 'request', ...line });
+      gathered.push({
+        level: pino.levels.values.info,
+        time: new Date().toISOString(),
+        ...base,
+        msg: 'request',
+        ...line,
+      });
       if (gathered.length >= gatherLines) flush();
       else timer ??= setTimeout(flush, gatherMs).unref();
     },
@@ -49,6 +55,8 @@ const lastWriteMs = 1_000;
 export type Logs = {
   readonly log: Log;
   readonly access: (line: AccessLine) => void;
+  /** Writes lines that another process has logged. */
+  readonly write: (lines: string) => void;
   /** Writes the rest, or gives up after a timeout: the reader may be gone, and the process must end anyway. */
   readonly flush: () => Promise<void>;
 };
@@ -84,22 +92,26 @@ const openDestination = (file: LogFile | null): LogDestination => {
   return process.stderr.isTTY ? openTerminal() : openStream({ minLength: 8_192, periodicFlush: 1_000 });
 };
 
-/** To a file, a terminal, or whoever reads standard error. */
-export const createLog = ({ logLevel: level, logFile }: { logLevel: LogLevel; logFile: LogFile | null }): Logs => {
+/** To a file, a terminal, or whoever reads standard error. Each line has the fields of `base`. */
+export const createLog = (
+  { logLevel: level, logFile }: { logLevel: LogLevel; logFile: LogFile | null },
+  base: { readonly process?: string } = {},
+): Logs => {
   const destination = openDestination(logFile);
   const log = pino(
     {
       level,
-      base: {},
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
     },
     destination,
   );
-  const access = gatherAccess(log.isLevelEnabled('info'), text => destination.write(text));
+  const access = gatherAccess(log.isLevelEnabled('info'), base, text => destination.write(text));
   return {
     log,
     access: access.add,
+    write: destination.write,
     async flush() {
       access.flush();
       const { promise: patience, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { readAddressBlock } from '../core/addressBlock.ts';
 import { codeOf } from '../core/errorCode.ts';
 import { connectionSafety } from '../storage/connectionSafety.ts';
@@ -35,6 +36,14 @@ export const parseNumber =
     const number = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
     return number >= least && number <= most ? number : bad(`must be a ${what} from ${least} to ${most}`);
   };
+
+const mostProcesses = 64;
+
+/** One core is for watching, delivering and the database. */
+export const parseProcesses = (text: string, bad: Bad): number | undefined => {
+  if (text === 'auto') return Math.min(mostProcesses, Math.max(1, availableParallelism() - 1));
+  return parseNumber(1, mostProcesses)(text, why => bad(`${why}, or auto`));
+};
 
 export const parseRecipients = (text: string, bad: Bad): string[] | undefined => {
   const recipients = listOf(text);

@@ -11,6 +11,7 @@ import {
   parseNumber,
   parseOrigin,
   parsePort,
+  parseProcesses,
   parseProxies,
   parseRecipients,
   parseRoles,
@@ -187,6 +188,12 @@ export const settings = {
     help: 'What this process does: all, or some of api, watch and deliver, separated by commas.',
     parse: parseRoles,
   }),
+  processes: setting({
+    variable: 'FLORIN_PROCESSES',
+    fallback: null,
+    help: 'How many processes of this machine serve requests, beside one that watches and one that delivers: 1 to 64, or auto for one less than there are cores. Default: one process does everything.',
+    parse: parseProcesses,
+  }),
   metricsPort: setting({
     flag: '--metrics-port <port>',
     variable: 'FLORIN_METRICS_PORT',
@@ -244,7 +251,7 @@ export const settings = {
   redisUrl: setting({
     variable: 'REDIS_URL',
     fallback: null,
-    help: 'Redis or Valkey, in which the API processes of all machines count rate limits together: rediss://user:password@host. Default: each process counts by itself.',
+    help: 'Redis or Valkey, in which the API processes of all machines count rate limits together: rediss://user:password@host. Default: each Florin counts by itself.',
     isSecret: true,
     parse: (text, bad) => {
       const server = readRedisUrl(text);

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { forgedOnceAMinute } from '../core/forgedOnceAMinute.ts';
 import type { Log } from '../core/log.ts';
+import type { Progress } from '../core/progress.ts';
+import type { Declaration } from '../engine/chain/restores.ts';
 import { type Config, loadConfig } from './config.ts';
 import { addConfigOptions } from './configOptions.ts';
 import { finishFirstRun, writeFirstRun } from './firstRun.ts';
 import type { Florin } from './florin.ts';
+import type { Logs } from './log.ts';
 import { createStartProgress } from './startProgress.ts';
 import { tellSystemd } from './tellSystemd.ts';
 
@@ -62,6 +65,18 @@ const stopOnSignal = (florin: Promise<Florin>, log: Log): Promise<void> =>
     process.on('SIGTERM', onSignal);
   });
 
+const isAlone = ({ processes }: Config): boolean => processes === null;
+
+/** Only `start` needs all modules. Without them the other commands start in half the time. */
+const start = async (
+  config: Config,
+  parts: Omit<Logs, 'flush'> & { readonly progress: Progress; readonly restored: Declaration | undefined },
+): Promise<Florin> => {
+  if (!isAlone(config)) return (await import('./processes/startProcesses.ts')).startProcesses(config, parts);
+  const { log, access, progress, restored } = parts;
+  return (await import('./florin.ts')).startFlorin(config, log, access, { progress, restored });
+};
+
 export const addStartCommand = (program: Command): void => {
   const command = program.command('start').description('Start Florin.');
   addConfigOptions(command)
@@ -72,15 +87,18 @@ export const addStartCommand = (program: Command): void => {
     .action(async ({ restored = false, ...flags }: Record<string, string> & { restored?: boolean }) => {
       const config = await loadConfig({ flags });
       const { createLog } = await import('./log.ts');
-      const { log: everyLine, access, flush } = createLog(config);
+      const {
+        log: everyLine,
+        access,
+        write,
+        flush,
+      } = createLog(config, isAlone(config) ? {} : { process: 'supervisor' });
       const log = forgedOnceAMinute(everyLine, () => performance.now());
       // The reader of the output may be gone. Keep running.
       process.stdout.on('error', () => {});
-      // Only `start` needs all modules. Without them the other commands start in half the time.
-      const { startFlorin } = await import('./florin.ts');
       const { progress, end } = createStartProgress(log, process.stderr.isTTY ? process.stderr : null);
       try {
-        const starting = startFlorin(config, log, access, { restored: restored ? {} : undefined, progress });
+        const starting = start(config, { log, access, write, progress, restored: restored ? {} : undefined });
         const stopped = stopOnSignal(starting, log);
         const florin = await starting.finally(end);
         try {

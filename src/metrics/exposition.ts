@@ -16,6 +16,20 @@ export type Family = {
   readonly samples: readonly Sample[];
 };
 
+/** The same samples, each with these labels too. */
+export const labelled = (families: readonly Family[], labels: Labels): Family[] =>
+  families.map(family => ({
+    ...family,
+    samples: family.samples.map(sample => ({ ...sample, labels: { ...labels, ...sample.labels } })),
+  }));
+
+/** Each family once, with the samples of all that have its name. */
+export const merged = (families: readonly Family[]): Family[] =>
+  [...Map.groupBy(families, ({ name }) => name).values()].map(([first, ...others]) => ({
+    ...first!,
+    samples: [first!, ...others].flatMap(({ samples }) => samples),
+  }));
+
 /** The media type of version 0.0.4 of the text format, which every Prometheus reads. */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -7,6 +7,7 @@ export const metricTable = {
   process_start_time_seconds: { type: 'gauge', help: 'When the process started, in seconds since 1970.' },
   process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process.' },
   process_resident_memory_bytes: { type: 'gauge', help: 'Memory of the process.' },
+  florin_process_up: { type: 'gauge', help: '1 if a process under a supervisor answered for this scrape.' },
   florin_event_loop_delay_seconds: {
     type: 'histogram',
     help: 'How late a timer of the process fires; ten measurements a second.',

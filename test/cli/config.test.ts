@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, type Flags, loadConfig } from '../../src/cli/config.ts';
@@ -55,6 +55,7 @@ describe('defaults and sources', () => {
       backupRecipients: [],
       backups: null,
       roles: ['api', 'watch', 'deliver'],
+      processes: null,
       metrics: null,
       retention: { deliveryLogDays: 30, deliveryBodyDays: 30, idempotencyHours: 24 },
       alertUrl: null,
@@ -88,6 +89,7 @@ describe('defaults and sources', () => {
       FLORIN_MASTER_KEY: key.toString('base64'),
       FLORIN_NEXT_MASTER_KEY: `${'ab'.repeat(32)}.${'cd'.repeat(32)}`,
       FLORIN_ROLES: 'deliver,api',
+      FLORIN_PROCESSES: '4',
       FLORIN_CONNECTIONS_PER_ADDRESS: '1000',
       FLORIN_DELIVERY_LOG_DAYS: '7',
       FLORIN_DELIVERY_BODY_DAYS: '3',
@@ -109,6 +111,7 @@ describe('defaults and sources', () => {
       masterKey: env.FLORIN_MASTER_KEY,
       nextMasterKey: env.FLORIN_NEXT_MASTER_KEY,
       roles: ['api', 'deliver'],
+      processes: 4,
       retention: { deliveryLogDays: 7, deliveryBodyDays: 3, idempotencyHours: 72 },
       alertUrl: env.FLORIN_ALERT_URL,
       mail: {
@@ -184,6 +187,9 @@ describe('single settings that are wrong', () => {
     ['FLORIN_ROLES', 'all,api'],
     ['FLORIN_ROLES', 'API'],
     ['FLORIN_ROLES', ','],
+    ['FLORIN_PROCESSES', '0'],
+    ['FLORIN_PROCESSES', '65'],
+    ['FLORIN_PROCESSES', 'all'],
     ['FLORIN_DELIVERY_LOG_DAYS', '0'],
     ['FLORIN_DELIVERY_LOG_DAYS', '1.5'],
     ['FLORIN_BACKUP_HOURS', '0'],
@@ -196,6 +202,11 @@ describe('single settings that are wrong', () => {
     const problems = await problemsOf({ env: { [variable]: value } });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${variable} (must|is) `));
+  });
+
+  test('takes the cores of the machine for FLORIN_PROCESSES=auto', async () => {
+    const { processes } = await load({ env: { FLORIN_PROCESSES: 'auto' } });
+    expect(processes).toBe(Math.min(64, Math.max(1, availableParallelism() - 1)));
   });
 
   test('names the flag where the flag is at fault', async () => {
@@ -283,6 +294,11 @@ describe('settings that contradict each other', () => {
       'a dashboard beyond loopback without TLS',
       { FLORIN_DASHBOARD_URL: 'https://office.example' },
       /required beyond loopback/,
+    ],
+    [
+      'processes for no requests',
+      { FLORIN_ROLES: 'watch', FLORIN_PROCESSES: '2' },
+      /^FLORIN_PROCESSES needs the role api/,
     ],
     ['delivering alone', { FLORIN_ROLES: 'deliver' }, /URL are required with the role deliver and without api/],
     ['delivering and watching', { FLORIN_ROLES: 'watch,deliver' }, /URL are required with the role deliver/],

@@ -1,0 +1,95 @@
+import { forgedOnceAMinute } from '../../core/forgedOnceAMinute.ts';
+import type { Log } from '../../core/log.ts';
+import { createTurnBuckets } from '../../limits/turnBuckets.ts';
+import type { DevChain } from '../../local/devchain/startDevChain.ts';
+import { createMetrics } from '../../metrics/metrics.ts';
+import { openDatabase } from '../../storage/database.ts';
+import { monotonicMs, openAdmin } from '../compose.ts';
+import { ConfigError } from '../config.ts';
+import { createLog } from '../log.ts';
+import { openKeys, startKeyWatch } from '../masterKeys.ts';
+import { openOwnMetrics } from '../ownMetrics.ts';
+import { rememberPeople } from '../personRevisionsFile.ts';
+import { openDesk, serve } from '../serve.ts';
+import { createStack, type Stack } from '../stack.ts';
+import type { Machine } from '../startMachine.ts';
+import { meteredChains } from '../watchedChains.ts';
+import { openChannel } from './channel.ts';
+import { handedDoors } from './handedDoors.ts';
+import type { Begin, Failure } from './messages.ts';
+
+// A terminal and some service managers signal every process of a group. The supervisor says when to stop, and in which order.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+// Without its supervisor, this process would hold leases and serve beside the next start.
+process.once('disconnect', () => process.exit(1));
+
+const channel = openChannel();
+
+/** What the supervisor has started. The data directory is its own: this process reads there, and writes nothing. */
+const joinMachine = async (begin: Begin, { log, stack }: { log: Log; stack: Stack }): Promise<Machine> => {
+  const { name, config, tls, service, holder, chainUrl } = begin;
+  const db = openDatabase(service, { log });
+  const storage = { db, service, stop: () => db.close() };
+  stack.push('database', storage.stop);
+  const ring = await openKeys(config, db, log);
+  const keyWatch = startKeyWatch(config, { db, ring, holder: `${holder}.${name}`, log, monotonicMs });
+  stack.push('key watch', () => keyWatch.stop());
+  const admin = await openAdmin(config, storage, log, ring);
+  let loss = begin.auditLoss;
+  channel.on({
+    audit({ look }) {
+      ({ loss } = look);
+      if (look.isRestored) admin.floors.forget();
+      void rememberPeople(config, admin.floors);
+    },
+  });
+  const chain: DevChain | null = chainUrl === null ? null : { rpcUrl: chainUrl, pid: () => null, stop: async () => {} };
+  const epochs: Machine['epochs'] = { take: () => channel.ask('epoch'), look: () => channel.ask('lookForRestore') };
+  return { tls, service, admin, holder, auditLoss: () => loss, epochs, chain };
+};
+
+const failureOf = (error: unknown): Failure => ({
+  message: error instanceof Error ? error.message : String(error),
+  problems: error instanceof ConfigError ? error.problems : null,
+});
+
+const begin = await channel.begun;
+const { name, config, limitBudgetMs } = begin;
+const { log: everyLine, access: everyRequest, flush } = createLog({ ...config, logFile: null }, { process: name });
+const metrics = config.metrics && createMetrics();
+const given = { log: forgedOnceAMinute(everyLine, () => performance.now()), access: everyRequest };
+const { log, access } = metrics?.watch(given) ?? given;
+const stack = createStack(log);
+
+const end = async (): Promise<void> => {
+  await stack.unwind();
+  await flush();
+};
+
+// Until all is started there is nothing that would have to end in order.
+channel.on({ stop: () => process.exit(0) });
+
+const start = async (): Promise<void> => {
+  const machine = await joinMachine(begin, { log, stack });
+  const desk = await openDesk(config, machine, { log, stack, metrics, urls: { ...begin.urls } });
+  const { context } = desk;
+  if (metrics) {
+    const pools = { main: context.db, lists: context.listDb };
+    const families = openOwnMetrics(metrics, { pools, chains: meteredChains(context.networks.all()), stack });
+    channel.on({ measure: ({ id }) => void channel.post({ kind: 'measured', id, families: families() }) });
+  }
+  const buckets = createTurnBuckets(questions => void channel.post({ kind: 'questions', questions }));
+  channel.on({ decisions: ({ decisions }) => buckets.settle(decisions) });
+  const doors = config.roles.includes('api') ? handedDoors(channel) : undefined;
+  await serve(config, machine, desk, { access, limitBudgetMs, doors, buckets, log, stack });
+};
+
+try {
+  await start();
+  channel.on({ stop: () => void end().finally(() => process.exit(0)) });
+  await channel.post({ kind: 'ready' });
+} catch (error) {
+  await end();
+  await channel.post({ kind: 'failed', failure: failureOf(error) });
+  process.exit(1);
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { createLocalLimiter } from '../../src/limits/localLimiter.ts';
+import { createSharedLimiter } from '../../src/limits/sharedLimiter.ts';
+import { createTurnBuckets, decideAll, type Question, type TurnBuckets } from '../../src/limits/turnBuckets.ts';
+
+const rate = { perMinute: 60, burst: 10 };
+const nowMs = () => 1_000;
+/** So long that a busy machine does not look like a supervisor that is gone. */
+const budgetMs = 20_000;
+
+const shareWith = (buckets: TurnBuckets, budget = budgetMs) => {
+  const told: boolean[] = [];
+  const limiter = createSharedLimiter({
+    remote: buckets,
+    local: createLocalLimiter(nowMs),
+    nowMs,
+    budgetMs: budget,
+    tell: isShared => void told.push(isShared),
+  });
+  return { limiter, told };
+};
+
+test('what is asked in one turn is one message, and each question has its own decision', async () => {
+  const messages: (readonly Question[])[] = [];
+  const limiter = createLocalLimiter(nowMs);
+  const buckets = createTurnBuckets(questions => {
+    messages.push(questions);
+    void decideAll(limiter, questions).then(decisions => buckets.settle(decisions));
+  });
+  const oracle = createLocalLimiter(nowMs);
+  const subjects = Array.from({ length: 100 }, (_, at) => `account ${at % 3}`);
+  const decisions = await Promise.all(subjects.map(subject => buckets.take(subject, rate)));
+  expect(decisions).toEqual(subjects.map(subject => oracle.take(subject, rate)));
+  expect(messages).toHaveLength(1);
+  await buckets.take('another turn', rate);
+  expect(messages).toHaveLength(2);
+});
+
+test('two processes that ask one limiter allow together what one does', async () => {
+  const limiter = createLocalLimiter(nowMs);
+  const pair = [0, 1].map(() => {
+    const buckets: TurnBuckets = createTurnBuckets(
+      questions => void decideAll(limiter, questions).then(decisions => buckets.settle(decisions)),
+    );
+    return shareWith(buckets).limiter;
+  });
+  const taken = await Promise.all(Array.from({ length: 200 }, (_, at) => pair[at % 2]!.take('account', rate)));
+  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(rate.perMinute + rate.burst);
+});
+
+test('who gets no answer counts alone, says so, and is not kept', async () => {
+  const { limiter, told } = shareWith(
+    createTurnBuckets(() => {}),
+    1,
+  );
+  for (let i = 0; i < 5; i++) expect(await limiter.take('account', rate)).toMatchObject({ allowed: true });
+  expect(told).toEqual([false]);
+});
+
+test('a late answer, to what was given up, is no answer to anything else', async () => {
+  let late: readonly Question[] = [];
+  const buckets = createTurnBuckets(questions => {
+    late = questions;
+  });
+  const first = buckets.take('account', rate);
+  await new Promise(resolve => setImmediate(resolve));
+  buckets.reconnect();
+  buckets.settle(await decideAll(createLocalLimiter(nowMs), late));
+  let isSettled = false;
+  void first.then(() => {
+    isSettled = true;
+  });
+  await new Promise(resolve => setImmediate(resolve));
+  expect(isSettled).toBe(false);
+});
