@@ -35,6 +35,8 @@ export type Config = {
   readonly trustedProxies: readonly string[];
   /** How many connections one client address may have. Trusted proxies may have any number. */
   readonly connectionsPerAddress: number;
+  /** How long a stop serves on while `/readyz` answers 503. */
+  readonly drainSeconds: number;
   /** Null means the embedded server. */
   readonly database: { readonly url: string; readonly migrateUrl: string } | null;
   /** Contains a password; null if each process counts rate limits by itself. */
@@ -127,6 +129,7 @@ export const loadConfig = async ({
     },
     trustedProxies: values.trustedProxies ?? [],
     connectionsPerAddress: values.connectionsPerAddress!,
+    drainSeconds: values.drainSeconds!,
     database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
     redis: values.redisUrl,
     masterKey: values.masterKey,

@@ -90,7 +90,6 @@ export const serve = async (
   for (const loop of loops) stack.push('background loop', () => loop.stop());
   // Once the start is reported, payments must work.
   await localMeasured;
-  if (config.roles.includes('api')) await startApi({ ...parts, config, context, tls: machine.tls, urls, bound });
-  // The first step of a stop: a silent mail server would keep the listeners open, and then the process.
-  stack.push('mail that is sent at once', () => ending.abort());
+  if (config.roles.includes('api'))
+    await startApi({ ...parts, config, context, tls: machine.tls, urls, bound, ending });
 };

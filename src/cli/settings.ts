@@ -110,6 +110,12 @@ export const settings = {
     help: 'Open connections that one client address may have. Those of trusted proxies are not limited.',
     parse: parseNumber(1, 10_000),
   }),
+  drainSeconds: setting({
+    variable: 'FLORIN_DRAIN_SECONDS',
+    fallback: '0',
+    help: 'Seconds for which a stop serves on, while /readyz answers 503 and clients go to another process.',
+    parse: parseNumber(0, 300, 'number of seconds'),
+  }),
   databaseUrl: setting({
     variable: 'DATABASE_URL',
     fallback: null,

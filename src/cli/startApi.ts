@@ -21,6 +21,7 @@ import { isLoopbackHost } from '../webhooks/guard.ts';
 import { monotonicMs } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Urls } from './createContext.ts';
+import { drain } from './drain.ts';
 import { type Doors, listen, ownDoors, urlsOf } from './listeners.ts';
 import type { Stack } from './stack.ts';
 import { startLimits } from './startLimits.ts';
@@ -46,6 +47,8 @@ export type ApiParts = {
   readonly buckets?: RemoteBuckets | undefined;
   readonly log: Log;
   readonly stack: Stack;
+  /** Ends what is sent at once, for example mails. */
+  readonly ending: AbortController;
 };
 
 /** Serves requests. Fills in the URLs, which are known once the ports are bound. */
@@ -105,5 +108,11 @@ export const startApi = async (parts: ApiParts): Promise<void> => {
     await checkout.stop();
     await Promise.all(listeners.map(listener => listener.close()));
     await server.close();
+  });
+  // Before the listeners stop: a silent mail server would keep them open, and then the process.
+  stack.push('mail that is sent at once', () => parts.ending.abort());
+  stack.push('draining', async () => {
+    isStopping = true;
+    await drain(config.drainSeconds, listeners, checkout.stop);
   });
 };

@@ -103,7 +103,10 @@ export const openLive = (
   });
 
 /** A whole Florin with an account, seen by payers' browsers. Each request may have its own client address. */
-export const startCheckoutScene = async (live: Partial<LiveLimits> = {}): Promise<CheckoutScene> => {
+export const startCheckoutScene = async (
+  live: Partial<LiveLimits> = {},
+  env: Record<string, string> = {},
+): Promise<CheckoutScene> => {
   const errors: Alarm[] = [];
   const requests: AccessLine[] = [];
   const quiet = () => {};
@@ -113,7 +116,7 @@ export const startCheckoutScene = async (live: Partial<LiveLimits> = {}): Promis
     warn: quiet,
     error: (fields, message) => void errors.push({ fields: { ...fields }, message }),
   };
-  const florin = await startTestFlorin({ log, live, env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1' } });
+  const florin = await startTestFlorin({ log, live, env: { FLORIN_TRUSTED_PROXIES: '127.0.0.1,::1', ...env } });
   const account = await florin.account({ name: 'Acme & Sons <Tea>' });
   const ca = readFileSync(florin.florin.caPath!, 'utf8');
   return {

@@ -8,7 +8,7 @@ const firstDelayMs = 100;
 const longestDelayMs = 10_000;
 // A process that ran for this long did not end of the cause for which the delays grow.
 const steadyAfterMs = 60_000;
-/** Requests and deliveries that are under way have ended by then. */
+/** Requests and deliveries that are under way have ended by then, once clients were sent elsewhere. */
 const longestStopMs = 30_000;
 const longestMeasureMs = 1_000;
 
@@ -27,6 +27,8 @@ export type CrewParts = {
   readonly care: (part: Part, post: Post<ToChild>) => Care;
   /** Writes lines of their logs. */
   readonly write: (lines: string) => void;
+  /** How long a process that stops sends its clients elsewhere. */
+  readonly drainMs: number;
   readonly log: Log;
 };
 
@@ -39,7 +41,7 @@ type Seat = {
 };
 
 /** Processes that are replaced when they end, until they are told to stop. */
-export const createCrew = ({ parts, begin, care, write, log }: CrewParts) => {
+export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewParts) => {
   const stopping = new AbortController();
   const seats: Seat[] = [];
   let measures = 0;
@@ -100,7 +102,7 @@ export const createCrew = ({ parts, begin, care, write, log }: CrewParts) => {
     const timer = setTimeout(() => {
       log.error({ name, pid: child.pid }, 'a process did not stop in time and was killed');
       child.kill();
-    }, longestStopMs);
+    }, drainMs + longestStopMs);
     child.post({ kind: 'stop' });
     await child.exited;
     clearTimeout(timer);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import type { Progress } from '../../core/progress.ts';
 import { setupUrl } from '../../engine/access/createSetupLink.ts';
@@ -125,11 +126,13 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
     const metricsPort = metrics && (await serveMetrics({ config, service, chains, own: () => measure(), log, stack }));
     const common = { kind: 'begin', tls, service, holder, chainUrl, urls, limitBudgetMs } as const;
     const bound = boundConfig(config, doors.ports, metricsPort);
+    const drainMs = config.drainSeconds * 1_000;
     const hired = createCrew({
       parts: partsOf(config),
       begin: ({ name, roles }): Begin => ({ ...common, name, config: { ...bound, roles }, auditLoss: look.loss }),
       care: createCare(machine, dealer),
       write,
+      drainMs,
       log,
     });
     crew = hired;
@@ -139,8 +142,14 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
       measure = () => measureAll(own, hired);
     }
     stack.push('other processes', () => hired.stop(part => !isForRequests(part)));
-    stack.push('processes for requests', () => hired.stop(isForRequests));
-    stack.push('ports', doors.close);
+    stack.push('processes for requests', async () => {
+      // While they send their clients elsewhere, they serve those that come all the same.
+      if (drainMs === 0) doors.close();
+      const stopped = hired.stop(isForRequests);
+      await pause(drainMs);
+      doors.close();
+      await stopped;
+    });
     const { dashboard: dashboardUrl, ...reached } = urls;
     return {
       urls: reached,

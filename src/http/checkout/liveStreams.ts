@@ -121,7 +121,11 @@ export const createLiveStreams = (limits: StreamLimits): LiveStreams => {
     },
     stop() {
       isStopped = true;
-      for (const { response } of streams) response.end();
+      // The connection ends too: over the same one, the page would come back to this process.
+      for (const { response } of streams) {
+        const { socket } = response;
+        response.end(() => socket?.destroySoon());
+      }
     },
   };
 };

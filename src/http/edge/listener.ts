@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import { endsOf } from './connectionCap.ts';
 import { defaultListenerLimits, type ListenerLimits } from './listenerLimits.ts';
@@ -29,7 +30,9 @@ export type Listener = {
   listen(port: number, hosts: readonly string[]): Promise<number>;
   /** Serves a connection that another process has accepted. */
   take(socket: Socket): void;
-  /** Stops accepting, waits for running requests, and closes the remaining connections at the deadline. */
+  /** Serves as before, but each answer ends its connection, so that clients go elsewhere without a lost request. */
+  drain(): void;
+  /** Stops accepting, answers what has arrived, waits for running requests, and closes the remaining connections at the deadline. */
   close(): Promise<void>;
 };
 
@@ -82,6 +85,9 @@ export const createListener = (options: ListenerOptions): Listener => {
     });
   };
 
+  const drain = (): void => {
+    for (const each of [secure, plain]) each.drain();
+  };
   const tcpServers: TcpServer[] = [];
   return {
     httpsServer: secure.server,
@@ -92,6 +98,7 @@ export const createListener = (options: ListenerOptions): Listener => {
       return bound.port;
     },
     take: accept,
+    drain,
     close: async () => {
       const closed = tcpServers.map(server => new Promise(resolve => server.close(resolve)));
       // No server of this process counts those that another one has accepted.
@@ -100,6 +107,8 @@ export const createListener = (options: ListenerOptions): Listener => {
         log.warn({ connections: sockets.size }, 'connections were closed at the shutdown deadline');
         for (const socket of sockets) socket.destroy();
       }, limits.closeTimeoutMs);
+      drain();
+      await readArrived();
       for (const socket of [...silentSockets, ...handshakes.values()]) socket.destroy();
       secure.finish();
       plain.finish();
@@ -110,6 +119,12 @@ export const createListener = (options: ListenerOptions): Listener => {
       clearInterval(stallTimer);
     },
   };
+};
+
+/** Requests that clients have sent may wait to be read. Only two turns of the event loop have a whole look between them. */
+const readArrived = async (): Promise<void> => {
+  await setImmediate();
+  await setImmediate();
 };
 
 const peek = (

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FlorinError, invalid } from '../../core/errors.ts';
+import { createExchanges } from './exchanges.ts';
 import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
 import type { ListenerWarnings } from './listenerWarnings.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
@@ -8,6 +9,8 @@ import { complain } from './secureServer.ts';
 
 export type PlainServer = {
   readonly server: Server;
+  /** Lets each answer end its connection. */
+  drain(): void;
   /** Waits for running requests and closes every other connection, also new ones. */
   finish(): void;
 };
@@ -28,7 +31,9 @@ const httpsRequired = (): FlorinError =>
 export const createPlainServer = (options: PlainServerOptions): PlainServer => {
   const { limits, requestId, handler, servePlain, warnings } = options;
   const server = createServer(httpOptions(limits));
-  const { track, isServing, finish } = trackServed(server);
+  const exchanges = createExchanges();
+  server.on('connection', socket => exchanges.open(socket));
+  const isServing = (socket: Duplex): boolean => (exchanges.running(socket)?.size ?? 0) > 0;
 
   const refuse = (request: IncomingMessage, response: ServerResponse, error = httpsRequired()): void => {
     warnings.refused(request.socket, error.code);
@@ -37,7 +42,7 @@ export const createPlainServer = (options: PlainServerOptions): PlainServer => {
   const serve: RequestListener = (request, response) => {
     const complaint = complain(request);
     if (complaint !== null) return refuse(request, response, invalid(undefined, complaint));
-    track(request, response);
+    exchanges.start(request, response);
     handler(request, response);
   };
   server.on('request', (request, response) => (servePlain(request) ? serve : refuse)(request, response));
@@ -59,34 +64,5 @@ export const createPlainServer = (options: PlainServerOptions): PlainServer => {
     else warnings.refused(socket, 'malformed');
     refuseSocket(socket, invalid(undefined, 'This is neither TLS nor a well-formed HTTP request.'), requestId());
   });
-  return { server, finish };
-};
-
-const trackServed = (server: Server) => {
-  const sockets = new Set<Duplex>();
-  const running = new Set<ServerResponse>();
-  let finishing = false;
-  const isServing = (socket: Duplex): boolean => [...running].some(response => response.req.socket === socket);
-
-  server.on('connection', socket => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return {
-    isServing,
-    track: (request: IncomingMessage, response: ServerResponse): void => {
-      running.add(response);
-      if (finishing) response.shouldKeepAlive = false;
-      response.once('close', () => {
-        running.delete(response);
-        if (finishing && !isServing(request.socket)) request.socket.destroySoon();
-      });
-    },
-    finish: (): void => {
-      finishing = true;
-      for (const socket of sockets) if (!isServing(socket)) socket.destroy();
-      // Sends `Connection: close` with the response.
-      for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
-    },
-  };
+  return { server, drain: () => exchanges.drain(), finish: () => exchanges.finish() };
 };

@@ -3,12 +3,15 @@ import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { invalid } from '../../core/errors.ts';
+import { createExchanges } from './exchanges.ts';
 import { httpOptions, type ListenerLimits } from './listenerLimits.ts';
 import type { ListenerWarnings } from './listenerWarnings.ts';
 import { refuseRequest, refuseSocket } from './refusal.ts';
 
 export type SecureServer = {
   readonly server: Server;
+  /** Lets each answer end its connection. */
+  drain(): void;
   /** Waits for running requests and closes every other connection, also new ones. */
   finish(): void;
 };
@@ -21,38 +24,34 @@ type SecureServerOptions = {
   readonly warnings: ListenerWarnings;
 };
 
-type Connection = { readonly running: Set<ServerResponse>; condemned: boolean };
-
 /** The HTTPS server. It rejects malformed requests itself, with the same error format as the API. */
 export const createSecureServer = (options: SecureServerOptions): SecureServer => {
   const { tls, handler, limits, requestId, warnings } = options;
   const server = configureServer(tls, limits);
-  const connections = new Map<Duplex, Connection>();
-  let finishing = false;
+  const exchanges = createExchanges();
+  /** Connections that get no more answers than those that run. */
+  const condemned = new WeakSet<Duplex>();
 
   server.on('secureConnection', socket => {
-    if (finishing) return socket.destroySoon();
-    connections.set(socket, { running: new Set(), condemned: false });
-    socket.once('close', () => connections.delete(socket));
+    if (exchanges.isFinishing()) return socket.destroySoon();
+    exchanges.open(socket);
   });
 
   /** Returns false if the request must not be executed. */
   const track = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const connection = connections.get(request.socket);
-    if (connection === undefined) return true;
-    if (connection.running.size >= limits.pipelinedRequests) {
-      if (!connection.condemned) warnings.refused(request.socket, 'too many requests at a time');
-      connection.condemned = true;
-      request.socket.destroy();
+    const { socket } = request;
+    const running = exchanges.running(socket);
+    if (running === undefined) return true;
+    if (running.size >= limits.pipelinedRequests) {
+      if (!condemned.has(socket)) warnings.refused(socket, 'too many requests at a time');
+      condemned.add(socket);
+      socket.destroy();
     }
     // One chunk may contain hundreds of requests. Each is announced, even after the connection was closed.
-    if (request.socket.destroyed) return false;
-    connection.running.add(response);
-    if (finishing) response.shouldKeepAlive = false;
+    if (socket.destroyed) return false;
+    exchanges.start(request, response);
     response.on('close', () => {
-      connection.running.delete(response);
-      const isLast = connection.running.size === 0;
-      if (isLast && (finishing || connection.condemned)) request.socket.destroySoon();
+      if (running.size === 0 && condemned.has(socket)) socket.destroySoon();
     });
     return true;
   };
@@ -75,14 +74,14 @@ export const createSecureServer = (options: SecureServerOptions): SecureServer =
 
   /** The error must not be written into the response to an earlier request, or be mistaken for it. */
   const giveUpOn = (socket: Duplex, message: string, slowIn: 'handshake' | 'request' | null = null): void => {
-    const connection = connections.get(socket);
     // After a parse error, each further chunk raises this event again. Returning discards the chunk.
-    if (connection?.condemned) return;
+    if (condemned.has(socket)) return;
+    const connection = exchanges.running(socket);
     if (slowIn === null) warnings.refused(socket, 'malformed');
     else warnings.slow(socket, slowIn);
     if (connection === undefined || !socket.writable) return void socket.destroy();
-    connection.condemned = true;
-    const running = [...connection.running];
+    condemned.add(socket);
+    const running = [...connection];
     if (running.some(response => response.req.complete)) return;
     // A response that has started, usually an error, is still sent.
     if (running.some(response => response.headersSent)) (socket as TLSSocket).destroySoon();
@@ -103,14 +102,8 @@ export const createSecureServer = (options: SecureServerOptions): SecureServer =
 
   return {
     server,
-    finish: () => {
-      finishing = true;
-      for (const [socket, { running }] of connections) {
-        if (running.size === 0) (socket as TLSSocket).destroySoon();
-        // Sends `Connection: close` with the response.
-        for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
-      }
-    },
+    drain: () => exchanges.drain(),
+    finish: () => exchanges.finish(),
   };
 };
 
