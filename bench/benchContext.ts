@@ -39,6 +39,7 @@ export const openContext = async (options: {
     ids: createIds(),
     vault,
     floors,
+    isFinished: () => true,
     networks: createNetworkDirectory(db, networksOf(config, rpcUrl), monotonicMs),
     localChain: null,
     environments: { production: settings, sandbox: settings },

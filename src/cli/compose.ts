@@ -11,7 +11,9 @@ import { type Progress, silentProgress } from '../core/progress.ts';
 import { mainnets, type Slug, slugs, type Token } from '../core/registry/backings.ts';
 import { type DevChain, type Network, resolveNetworks } from '../core/registry/networks.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
+import { createReleaseGate, type ReleaseGate } from '../engine/releaseGate.ts';
 import { keepingSeals } from '../engine/seals/sealKeeper.ts';
+import { ensureInstanceId } from '../local/instanceId.ts';
 import { ensureLocalCertificates } from '../local/localCa.ts';
 import {
   type EmbeddedPostgres,
@@ -19,11 +21,13 @@ import {
   type PostgresConnection,
   startPostgres,
 } from '../local/postgres/startPostgres.ts';
+import { readFinishedVersion } from '../storage/appliedMigrations.ts';
 import { checkServer } from '../storage/bootChecks.ts';
 import { type ConnectionSettings, type Database, openDatabase } from '../storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
 import { createFloors } from '../storage/floors.ts';
 import { migrate } from '../storage/migrate.ts';
+import { loadRelease } from '../storage/release.ts';
 import type { KeyRing } from '../vault/keyRing.ts';
 import { type Config, ConfigError } from './config.ts';
 import { openKeys } from './masterKeys.ts';
@@ -62,7 +66,14 @@ export const probeConnection = async (connection: PostgresConnection): Promise<b
   }
 };
 
-export type OpenStorage = { db: Database; service: ConnectionSettings; stop(): Promise<void> };
+export type OpenStorage = {
+  readonly db: Database;
+  readonly service: ConnectionSettings;
+  readonly gate: ReleaseGate;
+  stop(): Promise<void>;
+};
+/** `holder` names this process. */
+export type StartedStorage = OpenStorage & { readonly holder: string };
 
 const refuseUnfit = async (db: Database): Promise<void> => {
   const problems = await checkServer(db);
@@ -102,7 +113,7 @@ export const startStorage = async (
   config: Config,
   log: Log,
   progress: Progress = silentProgress,
-): Promise<OpenStorage> => {
+): Promise<StartedStorage> => {
   let embedded: EmbeddedPostgres | null = null;
   let owner: ConnectionSettings;
   let service: ConnectionSettings;
@@ -128,10 +139,15 @@ export const startStorage = async (
   };
   try {
     await refuseUnreachable(config, owner);
-    await migrate(owner, { log, progress, ...(serviceRole === null ? {} : { serviceRole }) });
+    const holder = await ensureInstanceId(config.dataDir);
+    const given = { log, progress, holder, ...(serviceRole === null ? {} : { serviceRole }) };
+    // The embedded database has no other processes, and nobody who would finish its upgrade.
+    const { version, finished } = await migrate(owner, embedded ? { ...given, finish: 'if alone' } : given);
+    const gate = createReleaseGate(version);
+    gate.note(finished);
     db = openDatabase(service, { log });
     await refuseUnfit(db);
-    return { db, service, stop };
+    return { db, service, gate, holder, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -170,8 +186,15 @@ export const openStorage = async (
   const { owner, service } = roles;
   const as = asOwner ? owner : service;
   const db = openDatabase(as, { log, maxConnections: 2, applicationName: 'florin cli', ...options });
-  return { db, service, stop: () => db.close() };
+  const { migrations } = await loadRelease();
+  return { db, service, gate: createReleaseGate(migrations.length), stop: () => db.close() };
 };
+
+const outdated = (): FlorinError =>
+  new FlorinError(
+    'conflict',
+    'The upgrade of this database to a newer version of Florin is finished. Use that version.',
+  );
 
 /** `ring`: the keys, if they are open already. */
 export const openAdmin = async (
@@ -180,13 +203,16 @@ export const openAdmin = async (
   log: Log = silentLog,
   ring?: KeyRing,
 ): Promise<AdminContext> => {
+  const { gate } = storage;
+  gate.note(await readFinishedVersion(storage.db));
+  if (gate.isOutdated()) throw outdated();
   const clock: DatabaseClock = createDatabaseClock(storage.db, { monotonicMs, wallMs: Date.now });
   await clock.synchronize();
   const { vault } = ring ?? (await openKeys(config, storage.db, log));
   const floors = createFloors();
   await rememberPeople(config, floors);
   storage.db.keepSeals(keepingSeals(vault, log, floors));
-  return { db: storage.db, clock, ids: createIds(), vault, floors };
+  return { db: storage.db, clock, ids: createIds(), vault, floors, isFinished: gate.isFinished };
 };
 
 /** Test tokens of the local chain: the tokens of each mainnet, and those that the production configuration adds. */

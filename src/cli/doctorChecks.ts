@@ -14,12 +14,12 @@ import { verifySeals } from '../engine/seals/verifySeals.ts';
 import { indexFaults } from '../engine/settlement/indexFaults.ts';
 import { askRedis } from '../limits/redisBuckets.ts';
 import type { RedisServer } from '../limits/redisUrl.ts';
+import { readMigrationState } from '../storage/appliedMigrations.ts';
 import { hasRegisteredAct } from '../storage/audit/register.ts';
 import { allChains, type ChainRow } from '../storage/chain/chains.ts';
 import { listOpenReviews } from '../storage/chain/restoreReviews.ts';
 import type { Database } from '../storage/database.ts';
 import { countFaults, deliveryFaults, historyFaults, orphanFaults, passkeyFaults } from '../storage/integrity.ts';
-import { countPendingMigrations } from '../storage/migrate.ts';
 import { countParkedOutgoing } from '../storage/outbox.ts';
 import { listDifferences } from '../storage/settlement/differences.ts';
 import { ledgerFaults } from '../storage/settlement/ledger.ts';
@@ -151,9 +151,11 @@ export const examineRecords = async (db: Database): Promise<Told> => {
 };
 
 export const checkMigrations = async (db: Database): Promise<Told> => {
-  const pending = await countPendingMigrations(db);
+  const { pending, unfinished } = await readMigrationState(db);
+  const waiting =
+    'up to date, and the upgrade is not finished: run florin migrate --finish when no older process is needed';
   return pending === 0
-    ? { ok: true, detail: 'up to date' }
+    ? { ok: true, detail: unfinished === 0 ? 'up to date' : waiting }
     : { ok: false, detail: `${pending} are missing: run florin migrate, or start Florin` };
 };
 

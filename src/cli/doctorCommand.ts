@@ -6,7 +6,7 @@ import type { AdminContext } from '../engine/access/accounts.ts';
 import { overMark } from '../engine/keys/rotationMark.ts';
 import type { Database } from '../storage/database.ts';
 import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
-import { MigrationError } from '../storage/migrate.ts';
+import { MigrationError } from '../storage/release.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { createResolveHost } from '../webhooks/connect.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';

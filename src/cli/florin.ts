@@ -27,6 +27,8 @@ export type Florin = {
   readonly setupLink: string | null;
   /** The process id of the local chain, if it runs. */
   readonly devChainPid: () => number | null;
+  /** Resolves when this version may no longer use the database: the upgrade to another one is finished. */
+  readonly outdated: Promise<void>;
   /** Messages for the operator. */
   readonly notices: readonly string[];
   stop(): Promise<void>;
@@ -78,6 +80,7 @@ export const startFlorin = async (
       firstRun,
       setupLink: setupToken && setupUrl(urls.dashboard, setupToken),
       devChainPid: () => chain?.pid() ?? null,
+      outdated: machine.outdated,
       notices,
       stop: stack.unwind,
     };

@@ -1,6 +1,7 @@
 import type { Log } from '../core/log.ts';
 import { createKeyFollower } from '../engine/keys/followKeys.ts';
 import { wantedKeys } from '../engine/keys/rotationMark.ts';
+import type { ReleaseGate } from '../engine/releaseGate.ts';
 import type { Database } from '../storage/database.ts';
 import { claimDeploymentValue, readDeploymentValue } from '../storage/deployment.ts';
 import { noteHolderGone, readKeyState } from '../storage/keys/keyState.ts';
@@ -75,6 +76,7 @@ export const startKeyWatch = (
     readonly db: Database;
     readonly ring: KeyRing;
     readonly holder: string;
+    readonly gate: ReleaseGate;
     readonly log: Log;
     readonly monotonicMs: () => number;
   },
@@ -82,6 +84,7 @@ export const startKeyWatch = (
   const { db, holder, log } = parts;
   const follow = createKeyFollower({
     ...parts,
+    roles: config.roles,
     async load() {
       const { master, next } = await loadKeys(config);
       return next === null ? [master] : [master, next];

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { FlorinError } from '../core/errors.ts';
 import { forgedOnceAMinute } from '../core/forgedOnceAMinute.ts';
 import type { Log } from '../core/log.ts';
 import type { Progress } from '../core/progress.ts';
@@ -77,6 +78,16 @@ const start = async (
   return (await import('./florin.ts')).startFlorin(config, log, access, { progress, restored });
 };
 
+/** Fails if an upgrade ended without this process. It has then stopped as at a signal: a proxy sends its clients elsewhere. */
+const stopIfOutdated = async (florin: Florin): Promise<never> => {
+  await florin.outdated;
+  await florin.stop();
+  throw new FlorinError(
+    'conflict',
+    'The upgrade of the database to a newer version of Florin is finished, so this process has stopped. Start that version.',
+  );
+};
+
 export const addStartCommand = (program: Command): void => {
   const command = program.command('start').description('Start Florin.');
   addConfigOptions(command)
@@ -108,7 +119,7 @@ export const addStartCommand = (program: Command): void => {
           await florin.stop();
           throw error;
         }
-        await stopped;
+        await Promise.race([stopped, stopIfOutdated(florin)]);
         console.log('Florin has stopped');
       } finally {
         await flush();

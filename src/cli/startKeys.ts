@@ -2,8 +2,7 @@ import type { Log } from '../core/log.ts';
 import type { Progress } from '../core/progress.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import type { Declaration } from '../engine/chain/restores.ts';
-import { ensureInstanceId } from '../local/instanceId.ts';
-import { monotonicMs, type OpenStorage, openAdmin } from './compose.ts';
+import { monotonicMs, openAdmin, type StartedStorage } from './compose.ts';
 import type { Config } from './config.ts';
 import { openKeys, startKeyWatch } from './masterKeys.ts';
 import { forgetPeople } from './personRevisionsFile.ts';
@@ -14,7 +13,7 @@ import type { Stack } from './stack.ts';
 export const startKeys = async (
   config: Config,
   parts: {
-    readonly storage: OpenStorage;
+    readonly storage: StartedStorage;
     readonly log: Log;
     readonly stack: Stack;
     readonly progress: Progress;
@@ -23,10 +22,10 @@ export const startKeys = async (
 ): Promise<{ readonly admin: AdminContext; readonly holder: string }> => {
   const { storage, log, stack, progress, restored } = parts;
   if (restored) await forgetPeople(config);
-  const holder = await ensureInstanceId(config.dataDir);
+  const { holder, gate } = storage;
   const ring = await openKeys(config, storage.db, log);
   // The last loop to stop: the others make values until they have stopped.
-  const keyWatch = startKeyWatch(config, { db: storage.db, ring, holder, log, monotonicMs });
+  const keyWatch = startKeyWatch(config, { db: storage.db, ring, holder, gate, log, monotonicMs });
   stack.push('key watch', () => keyWatch.stop());
   const admin = await openAdmin(config, storage, log, ring);
   await sealOnce(config, admin, { log, progress });

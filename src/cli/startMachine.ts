@@ -36,6 +36,8 @@ export type StartedMachine = Machine & {
   readonly caPath: string | null;
   readonly firstRun: FirstRun | null;
   readonly setupToken: string | null;
+  /** Resolves when this version may no longer use the database: the upgrade to another one is finished. */
+  readonly outdated: Promise<void>;
   /** Messages for the operator. */
   readonly notices: readonly string[];
 };
@@ -82,5 +84,6 @@ export const startMachine = async (config: Config, parts: Parts): Promise<Starte
   const { chain, notices } = await startLocalChain(config, { log, db: admin.db, progress, emptyBlockIntervalMs });
   if (chain) stack.push('dev chain', () => chain.stop());
   const epochs = await openEpochs(config, admin, { holder, log, restored });
-  return { tls, caPath, service, admin, holder, auditLoss, epochs, chain, firstRun, setupToken, notices };
+  const { outdated } = storage.gate;
+  return { tls, caPath, service, admin, holder, auditLoss, epochs, chain, firstRun, setupToken, outdated, notices };
 };

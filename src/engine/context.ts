@@ -86,6 +86,11 @@ export type Context = {
   readonly vault: Vault;
   /** The latest versions of rows that this process has seen. */
   readonly floors: Floors;
+  /**
+   * Whether every process knows this migration. Until then a process of the release before may run, so no row may be written
+   * that it would misread. True stays true.
+   */
+  readonly isFinished: (migration: number) => boolean;
   readonly networks: NetworkDirectory;
   readonly localChain: LocalChain | null;
   readonly environments: Readonly<Record<Environment, EnvironmentSettings>>;

@@ -1,119 +1,175 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { hasCode } from '../core/errorCode.ts';
 import type { Log } from '../core/log.ts';
 import { type Progress, silentProgress } from '../core/progress.ts';
-import type { ConnectionSettings, Queryable } from './database.ts';
-
-const folder = new URL('./migrations/', import.meta.url);
+import { type AppliedMigrations, assertKnown, readExpanded, readFinished } from './appliedMigrations.ts';
+import type { ConnectionSettings } from './database.ts';
+import { grantTo } from './grants.ts';
+import { listOlderProcesses, namesOf } from './olderProcesses.ts';
+import { loadRelease, type Migration, MigrationError, type Release } from './release.ts';
 
 /** Any constant will do as long as no other application in the same database uses it. */
 const lockKey = 7_260_114_301;
 
-type Migration = { version: number; name: string; sql: string; checksum: string };
+/** Requests queue behind a migration that waits for a lock, so it gives up soon and tries again. */
+const lockTimeoutMs = 2_000;
+const lockTries = 60;
+const betweenTriesMs = 1_000;
+const lockNotAvailable = '55P03';
 
-export class MigrationError extends Error {}
+type Table = 'schema_migrations' | 'schema_expansions';
 
-const loadMigrations = async (): Promise<Migration[]> => {
-  const names = (await readdir(folder)).filter(name => name.endsWith('.sql')).sort();
-  return Promise.all(
-    names.map(async (name, index) => {
-      const version = Number(name.slice(0, 4));
-      if (version !== index + 1)
-        throw new MigrationError(`migration ${name} is out of order: number migrations without gaps`);
-      const sql = await readFile(new URL(name, folder), 'utf8');
-      return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
+const tableOf = (table: Table): string => `create table if not exists ${table} (
+  version integer primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null default now())`;
+
+const record = async (client: pg.Client, table: Table, { version, name, checksum }: Migration): Promise<void> => {
+  await client.query(`insert into ${table} (version, name, checksum) values ($1, $2, $3)`, [version, name, checksum]);
 };
 
-const assertKnown = (applied: { version: number; name: string; checksum: string }[], known: Migration[]): void => {
-  for (const row of applied) {
-    const mine = known[row.version - 1];
-    if (!mine) {
-      throw new MigrationError(
-        `the database was migrated by a newer Florin (migration ${row.name}): run that version or restore an older backup`,
-      );
-    }
-    if (mine.checksum !== row.checksum) {
-      throw new MigrationError(
-        `migration ${row.name} differs from the one this database was built with: restore the original file`,
-      );
+/** `finish`: from now on, every process must know the migration. It may have been applied before. */
+const applyOnce = async (
+  client: pg.Client,
+  migration: Migration,
+  isApplied: boolean,
+  finish: boolean,
+): Promise<void> => {
+  await client.query('begin');
+  try {
+    await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+    if (!isApplied) await client.query(migration.sql);
+    if (finish) await client.query('delete from schema_expansions where version = $1', [migration.version]);
+    await record(client, finish ? 'schema_migrations' : 'schema_expansions', migration);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+};
+
+/** An index that a run before this one left unfinished is of no use. */
+const buildIndex = async (client: pg.Client, { sql, index }: Migration): Promise<void> => {
+  await client.query(`drop index concurrently if exists ${pg.escapeIdentifier(index!)}`);
+  await client.query(sql);
+};
+
+const apply = async (client: pg.Client, migration: Migration, isApplied: boolean, finish: boolean): Promise<void> => {
+  const isBuilt = !isApplied && migration.index !== null;
+  if (isBuilt) await buildIndex(client, migration);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyOnce(client, migration, isApplied || isBuilt, finish);
+    } catch (error) {
+      if (!hasCode(error, lockNotAvailable)) throw error;
+      if (tries < lockTries) await pause(betweenTriesMs);
+      else
+        throw new MigrationError(`migration ${migration.name} waits for long queries: try again when they have ended`);
     }
   }
 };
 
-const stateStatement = {
-  name: 'migrations-read',
-  text: `select version, name, checksum from schema_migrations order by version`,
+export type MigrateOptions = {
+  readonly log: Log;
+  readonly serviceRole?: string;
+  readonly progress?: Progress;
+  /** The process that migrates, which has no older one of the same name beside it. */
+  readonly holder?: string;
+  /**
+   * `always` throws if a process of the release before runs. `if alone` then leaves the upgrade unfinished. Without it, an
+   * upgrade stays unfinished, unless the database is new.
+   */
+  readonly finish?: 'always' | 'if alone';
+  /** Default: this version of Florin. */
+  readonly release?: Release;
 };
-/** How many migrations the database lacks. Throws when it has others than this version. */
-export const countPendingMigrations = async (db: Queryable): Promise<number> => {
-  const known = await loadMigrations();
-  const applied = await db.query<{ version: number; name: string; checksum: string }>(stateStatement);
-  assertKnown(applied, known);
-  return known.length - applied.length;
+
+export type Migrated = {
+  readonly applied: number;
+  /** The newest migration that this version knows. */
+  readonly version: number;
+  /** The newest one that every process must know. */
+  readonly finished: number;
+};
+
+const refuseOlder = async (client: pg.Client, version: number, holder: string | undefined): Promise<void> => {
+  const older = await listOlderProcesses(client, version, holder);
+  if (older.length === 0) return;
+  throw new MigrationError(
+    `processes of an earlier version run on this database: ${namesOf(older)}. Stop them first. One that was killed counts for half a minute`,
+  );
+};
+
+/** The newest migration up to which the database is to be finished. */
+const finishUpTo = async (
+  client: pg.Client,
+  applied: AppliedMigrations,
+  { migrations, before }: Release,
+  { finish, holder }: MigrateOptions,
+): Promise<number> => {
+  const newest = migrations.length;
+  const finished = applied.finished.length;
+  if (finished === 0) return newest;
+  if (finish === 'always' && finished < newest) await refuseOlder(client, newest, holder);
+  if (finish === 'always') return newest;
+  if (finish === 'if alone' && (await listOlderProcesses(client, newest, holder)).length === 0) return newest;
+  // Only the release before may run beside this one.
+  if (finished < before) await refuseOlder(client, before, holder);
+  return Math.max(before, finished);
+};
+
+type Step = { readonly migration: Migration; readonly isApplied: boolean; readonly finish: boolean };
+
+/** What is to be done, in order. */
+const stepsTo = (upTo: number, { finished, expanded }: AppliedMigrations, { migrations }: Release): Step[] => {
+  const done = new Set(finished.map(({ version }) => version));
+  const applied = new Set(expanded.map(({ version }) => version));
+  return migrations.flatMap(migration => {
+    const { version, phase } = migration;
+    const [isApplied, finish] = [applied.has(version), version <= upTo];
+    if (done.has(version) || (!finish && (isApplied || phase === 'contract'))) return [];
+    return [{ migration, isApplied, finish }];
+  });
 };
 
 /**
- * The service role may read and write rows: no DDL, no TRUNCATE. It may delete only from the listed tables, and history
- * is append-only. Everything else is revoked, because an earlier version may have granted more.
+ * Brings the database up to date under a lock; safe to call from every process at the same time. What the release before
+ * cannot live with is applied only when the upgrade is finished.
  */
-const grantTo = async (client: pg.Client, role: string): Promise<void> => {
-  const name = pg.escapeIdentifier(role);
-  await client.query(`
-    grant usage on schema public to ${name};
-    grant select, insert, update on all tables in schema public to ${name};
-    revoke delete on all tables in schema public from ${name};
-    grant delete on blocks, deliveries, idempotency_keys, payment_deltas, passkeys, passkey_challenges,
-      sessions, ended_sessions, access_links, sign_in_failures, guess_budgets, volume_deltas, holding_deltas,
-      ledger_deltas, suspected_differences, outbox to ${name};
-    revoke update on accounts, wallets, wallet_stops, wallet_verifications, wallet_effects, wallet_approvals,
-      treasury_confirmations, restore_reviews, events, delivery_attempts, payment_deltas, audit_log, transfer_decisions from ${name};
-    grant update (name, row_seal) on accounts to ${name};
-    grant update (reviewed_at, reviewed_by, row_seal) on restore_reviews to ${name};
-    grant update (row_seal) on wallet_stops, wallet_approvals, treasury_confirmations, events to ${name};
-    grant update (mac, seal, row_seal) on wallets to ${name};
-    grant update (hash, previous_hash) on audit_log to ${name};
-    grant update (response) on delivery_attempts to ${name};
-    revoke update on volume_deltas, holding_deltas, ledger_deltas, ledger_corrections, suspected_differences, sweeps,
-      sweep_payments, derivation_epochs, lost_addresses, unclaimed_funds, chain_branches from ${name};
-    grant update (row_seal) on ledger_corrections, derivation_epochs, lost_addresses, chain_branches to ${name};
-    grant usage on all sequences in schema public to ${name};
-    revoke insert, update, delete on schema_migrations from ${name};`);
-};
-
-/** Brings the database up to date under a lock; safe to call from every process at the same time. */
-export const migrate = async (
-  connection: ConnectionSettings,
-  options: { log: Log; serviceRole?: string; progress?: Progress },
-): Promise<{ applied: number; version: number }> => {
-  const { log, progress = silentProgress } = options;
-  const known = await loadMigrations();
+export const migrate = async (connection: ConnectionSettings, options: MigrateOptions): Promise<Migrated> => {
+  const { log, progress = silentProgress, release = await loadRelease() } = options;
   const client = new pg.Client({ ...connection, application_name: 'florin migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [lockKey]);
-    await client.query(`create table if not exists schema_migrations (
-      version integer primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null default now())`);
-    const { rows } = await client.query('select version, name, checksum from schema_migrations order by version');
-    assertKnown(rows, known);
-    const pending = known.slice(rows.length);
-    for (const [place, migration] of pending.entries()) {
+    await client.query(`${tableOf('schema_migrations')}; ${tableOf('schema_expansions')}`);
+    const state: AppliedMigrations = {
+      finished: (await client.query(readFinished)).rows,
+      expanded: (await client.query(readExpanded)).rows,
+    };
+    assertKnown(state, release);
+    const upTo = await finishUpTo(client, state, release, options);
+    const steps = stepsTo(upTo, state, release);
+    const pending = steps.filter(({ isApplied }) => !isApplied);
+    for (const { migration, isApplied, finish } of steps) {
       const { name } = migration;
-      progress({ message: 'applying migrations', done: place, of: pending.length, name });
-      await client.query('begin');
-      await client.query(migration.sql);
-      await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-        migration.version,
-        migration.name,
-        migration.checksum,
-      ]);
-      await client.query('commit');
+      if (!isApplied) {
+        progress({
+          message: 'applying migrations',
+          done: pending.findIndex(step => step.migration === migration),
+          of: pending.length,
+          name,
+        });
+      }
+      await apply(client, migration, isApplied, finish);
     }
-    if (pending.length > 0) log.info({ applied: pending.length, version: known.length }, 'migrations were applied');
-    if (options.serviceRole) await grantTo(client, options.serviceRole);
-    return { applied: pending.length, version: known.length };
+    const version = release.migrations.length;
+    if (pending.length > 0) log.info({ applied: pending.length, version }, 'migrations were applied');
+    if (upTo < version)
+      log.info({ finished: upTo, version }, 'the upgrade is not finished: run florin migrate --finish');
+    // Those of a newer release have made the grants that it needs.
+    const isNewest = state.expanded.every(row => row.version <= version);
+    if (options.serviceRole && isNewest) await grantTo(client, options.serviceRole);
+    return { applied: pending.length, version, finished: upTo };
   } finally {
     await client.end();
   }

@@ -11,8 +11,11 @@ export type HeldKeys = {
   readonly isNext: boolean;
 };
 
-/** Why a process must not use its keys; null if it may. `unknown`: others may have values of a key that it lacks. */
-export type Hindrance = 'unknown' | 'stale' | null;
+/**
+ * Why a process must not use its keys; null if it may. `unknown`: others may have values of a key that it lacks. `outdated`:
+ * others may have written what it would misread.
+ */
+export type Hindrance = 'unknown' | 'stale' | 'outdated' | null;
 
 /** A vault whose keys change while it is in use. */
 export type KeyRing = {
@@ -24,11 +27,15 @@ export type KeyRing = {
   guard(hindrance: () => Hindrance): void;
 };
 
-const unavailable = (): FlorinError =>
+const unavailable = (hindrance: Hindrance): FlorinError =>
   new FlorinError(
     'service_unavailable',
-    'The master key is being replaced and this process does not have the next one.',
+    hindrance === 'outdated'
+      ? 'The service was upgraded, and this process of the version before is stopping.'
+      : 'The master key is being replaced and this process does not have the next one.',
   );
+/** A value that does not verify may still be right. */
+const mayBeRight = (hindrance: Hindrance): boolean => hindrance === 'unknown' || hindrance === 'outdated';
 
 /** The parts of a vault whose results are stored, and must be made with the right key. */
 type Maker = 'paymentMac' | 'walletMac' | 'walletVersionMac' | 'auditHash' | 'rowSeal' | 'recoveryHash' | 'seal';
@@ -40,7 +47,8 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
   let other = keys.other && createVault(keys.other);
 
   const maker = (): Vault => {
-    if (hindrance() !== null) throw unavailable();
+    const why = hindrance();
+    if (why !== null) throw unavailable(why);
     return current;
   };
   const make =
@@ -49,8 +57,9 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
       (maker()[name] as (...given: Parameters<Vault[N]>) => Buffer)(...values);
   const either = (isRight: (vault: Vault) => boolean): boolean => {
     if (isRight(current) || (other !== null && isRight(other))) return true;
-    // It may be right under the key that this process lacks. To call it forged would end keys and sessions.
-    if (hindrance() === 'unknown') throw unavailable();
+    // It may be right under a key or by a rule that this process lacks. To call it forged would end keys and sessions.
+    const why = hindrance();
+    if (mayBeRight(why)) throw unavailable(why);
     return false;
   };
   const open: Vault['open'] = (sealed, context) => {
@@ -59,7 +68,8 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
       if (other !== null) return other.open(sealed, context);
-      throw hindrance() === 'unknown' ? unavailable() : error;
+      const why = hindrance();
+      throw mayBeRight(why) ? unavailable(why) : error;
     }
   };
 

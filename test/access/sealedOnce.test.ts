@@ -89,7 +89,8 @@ describe('a database from before there were seals', () => {
     const { db, account } = await openRows();
     const clock = createDatabaseClock(db, { monotonicMs, wallMs: Date.now });
     await clock.synchronize();
-    return { admin: { db, clock, ids: createIds(), vault: testVault, floors: createFloors() }, account };
+    const isFinished = () => true;
+    return { admin: { db, clock, ids: createIds(), vault: testVault, floors: createFloors(), isFinished }, account };
   };
   const request = { name: 'Shop', plan: 'starter', rateLimit: null, burst: null } as const;
 

@@ -32,7 +32,7 @@ test('a stop first says that it is not ready, serves on, sends pages elsewhere a
     },
   );
   await page.ended;
-  expect(page.text()).toMatch(/^retry: 2000\n/);
+  expect(page.text()).toMatch(/^retry: \d+\n/);
   expect(isStopped).toBe(false);
   await stopped;
 });

@@ -4,6 +4,7 @@ import { ConfigError, loadConfig } from '../../src/cli/config.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/until.ts';
+import { makeRoom } from './cliProcess.ts';
 
 const connections = {
   name: 'test-connections',
@@ -12,11 +13,12 @@ const connections = {
 
 test('a server that is refused is left without a connection', async () => {
   const database = await cloneDatabase();
+  const room = await makeRoom();
   const admin = openTestDatabase(inject('adminUrl'));
   try {
     const name = new URL(database.url).pathname.slice(1);
     await admin.script(`alter database ${name} set synchronous_commit = off`);
-    const config = await loadConfig({ env: { DATABASE_URL: database.url } });
+    const config = await loadConfig({ env: { DATABASE_URL: database.url, FLORIN_DATA_DIR: room } });
     const outcome = await startStorage(config, silentLog).catch((error: unknown) => error);
     expect(outcome).toBeInstanceOf(ConfigError);
     expect((outcome as ConfigError).message).toContain('synchronous_commit');

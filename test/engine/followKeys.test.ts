@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { createKeyFollower } from '../../src/engine/keys/followKeys.ts';
 import { markOf, overMark } from '../../src/engine/keys/rotationMark.ts';
+import { createReleaseGate } from '../../src/engine/releaseGate.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { putDeploymentValue } from '../../src/storage/deployment.ts';
 import { listHolders, putKeyInForce, putRotationMark } from '../../src/storage/keys/keyState.ts';
+import { loadRelease } from '../../src/storage/release.ts';
 import { createKeyRing, type KeyRing } from '../../src/vault/keyRing.ts';
 import { type MasterKey, masterKeyOf, nextKeyText, parseMasterKey } from '../../src/vault/masterKey.ts';
 import { createVault } from '../../src/vault/vault.ts';
@@ -12,6 +14,8 @@ import { cloneDatabase, openTestDatabase } from '../support/databases.ts';
 
 const former = masterKeyOf(Buffer.alloc(32, 1));
 const next = parseMasterKey(nextKeyText(former));
+/** The newest migration of this version. */
+const knows = (await loadRelease()).migrations.length;
 const unavailable = expect.objectContaining({ code: 'service_unavailable' });
 
 let clone: Awaited<ReturnType<typeof cloneDatabase>>;
@@ -40,6 +44,8 @@ beforeEach(async () => {
     db,
     ring,
     holder: 'a process',
+    roles: ['api', 'watch'],
+    gate: createReleaseGate(knows),
     log,
     monotonicMs: () => nowMs,
     load: async () => readable,
@@ -128,4 +134,20 @@ test('a process that cannot ask makes no value after 20 seconds', async () => {
   expect(isAccepted(former)).toBe(true);
   await follow();
   expect(ring.vault.rowSeal('a', ['b'])).toBeDefined();
+});
+
+test('a process makes nothing and calls nothing forged once the upgrade to a newer version is finished', async () => {
+  await follow();
+  const sealed = ring.vault.rowSeal('a', ['b']);
+  expect(ring.vault.isRowSeal('a', ['c'], sealed)).toBe(false);
+  await db.script(`insert into schema_migrations values (${knows + 1}, 'next', 'x', default)`);
+  await follow();
+  expect(errors).toEqual(['the upgrade of the database to a newer version is finished']);
+  expect(() => ring.vault.rowSeal('a', ['b'])).toThrow(unavailable);
+  expect(() => ring.vault.isRowSeal('a', ['c'], sealed)).toThrow(unavailable);
+  expect(ring.vault.isRowSeal('a', ['b'], sealed)).toBe(true);
+  await db.script(`delete from schema_migrations where version = ${knows + 1}`);
+  // It knows what it knows.
+  await follow();
+  expect(() => ring.vault.rowSeal('a', ['b'])).toThrow(unavailable);
 });

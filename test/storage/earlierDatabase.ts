@@ -35,7 +35,7 @@ export const openEarlierDatabase = async (first: string): Promise<EarlierDatabas
   return {
     db,
     async upgrade() {
-      await migrate({ connectionString: clone.url }, { log: silentLog });
+      await migrate({ connectionString: clone.url }, { log: silentLog, finish: 'always' });
       const vault = createVault(masterKeyOf(Buffer.alloc(32, 1)));
       db.keepSeals(keepingSeals(vault, silentLog));
       await sealOlderRows({ db, vault, log: silentLog }, false);

@@ -44,6 +44,7 @@ const landed: Readonly<Record<string, string>> = {
   '0035_minor_mails.sql': 'd9b98180341441d9df22d2254fee19a5e76922409fb4a611ff82d698ccabb973',
   '0036_earlier_sign_in.sql': '76c328df4c523bb3fc28db09fdce47622fc2fd230e6210f4492fbacf6909b486',
   '0037_earlier_password.sql': 'd70c89ea9fb117cf2d22917cbd208c6f1b0002c0ff52d2623dac20c8eb551b6d',
+  '0038_releases.sql': '6b98c4cbd53b9455458fcaa84425db3c95a37a2ed439662c56614f088c5df914',
 };
 
 const migrations = allFiles.filter(file => file.path.startsWith('src/storage/migrations/'));

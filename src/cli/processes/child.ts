@@ -1,9 +1,11 @@
 import { forgedOnceAMinute } from '../../core/forgedOnceAMinute.ts';
 import type { Log } from '../../core/log.ts';
+import { createReleaseGate } from '../../engine/releaseGate.ts';
 import { createTurnBuckets } from '../../limits/turnBuckets.ts';
 import type { DevChain } from '../../local/devchain/startDevChain.ts';
 import { createMetrics } from '../../metrics/metrics.ts';
 import { openDatabase } from '../../storage/database.ts';
+import { loadRelease } from '../../storage/release.ts';
 import { monotonicMs, openAdmin } from '../compose.ts';
 import { ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
@@ -29,10 +31,11 @@ const channel = openChannel();
 const joinMachine = async (begin: Begin, { log, stack }: { log: Log; stack: Stack }): Promise<Machine> => {
   const { name, config, tls, service, holder, chainUrl } = begin;
   const db = openDatabase(service, { log });
-  const storage = { db, service, stop: () => db.close() };
+  const gate = createReleaseGate((await loadRelease()).migrations.length);
+  const storage = { db, service, gate, stop: () => db.close() };
   stack.push('database', storage.stop);
   const ring = await openKeys(config, db, log);
-  const keyWatch = startKeyWatch(config, { db, ring, holder: `${holder}.${name}`, log, monotonicMs });
+  const keyWatch = startKeyWatch(config, { db, ring, holder: `${holder}.${name}`, gate, log, monotonicMs });
   stack.push('key watch', () => keyWatch.stop());
   const admin = await openAdmin(config, storage, log, ring);
   let loss = begin.auditLoss;

@@ -159,6 +159,7 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
       firstRun,
       setupLink: setupToken && setupUrl(dashboardUrl, setupToken),
       devChainPid: () => chain?.pid() ?? null,
+      outdated: machine.outdated,
       notices,
       stop: stack.unwind,
     };

@@ -26,7 +26,7 @@ import { putWallet } from '../wallets/walletSeal.ts';
 import { callbackSecretContext } from '../webhooks/webhookSecrets.ts';
 
 /** What managing accounts needs. The command line has no more than this. */
-export type AdminContext = Pick<Context, 'db' | 'clock' | 'ids' | 'vault' | 'floors'>;
+export type AdminContext = Pick<Context, 'db' | 'clock' | 'ids' | 'vault' | 'floors' | 'isFinished'>;
 /** A single step, alone or within a transaction. */
 type Step = { readonly db: Queryable };
 

@@ -3,6 +3,7 @@ import type { Database } from '../../storage/database.ts';
 import { type KeyState, noteHolder } from '../../storage/keys/keyState.ts';
 import type { HeldKeys, Hindrance, KeyRing } from '../../vault/keyRing.ts';
 import type { MasterKey } from '../../vault/masterKey.ts';
+import type { ReleaseGate } from '../releaseGate.ts';
 import { type Wanted, wantedKeys } from './rotationMark.ts';
 
 /** A process that could not ask for this long makes no more values: a rotation may not have waited for it. */
@@ -13,6 +14,8 @@ type Parts = {
   readonly ring: KeyRing;
   /** Names this process. */
   readonly holder: string;
+  readonly roles: readonly string[];
+  readonly gate: ReleaseGate;
   readonly log: Log;
   readonly monotonicMs: () => number;
   /** The keys that this process can read. */
@@ -32,11 +35,14 @@ const sameKeys = (one: HeldKeys, two: HeldKeys): boolean =>
 
 /** Keeps the keys of a process those that the database asks for. Returns what to call again and again. */
 export const createKeyFollower = (parts: Parts): (() => Promise<void>) => {
-  const { db, ring, holder, log, monotonicMs, load } = parts;
+  const { db, ring, holder, gate, log, monotonicMs, load } = parts;
+  const roles = parts.roles.join(', ');
+  let isNew = true;
   let askedMs = monotonicMs();
   let lacks = false;
   let told = '';
   ring.guard((): Hindrance => {
+    if (gate.isOutdated()) return 'outdated';
     if (lacks) return 'unknown';
     return monotonicMs() - askedMs > freshMs ? 'stale' : null;
   });
@@ -74,7 +80,13 @@ export const createKeyFollower = (parts: Parts): (() => Promise<void>) => {
   };
   return async () => {
     const startedMs = monotonicMs();
-    await follow(await noteHolder(db, { holder, ...printsOf(ring.held()) }));
+    const { knows } = gate;
+    const noted = await noteHolder(db, { holder, ...printsOf(ring.held()), knows, roles, isNew });
+    isNew = false;
+    gate.note(noted.finished);
+    if (gate.isOutdated())
+      tell('the upgrade of the database to a newer version is finished', { finished: noted.finished });
+    else await follow(noted);
     askedMs = startedMs;
   };
 };

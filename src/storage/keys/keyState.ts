@@ -1,3 +1,4 @@
+import { finishedVersion } from '../appliedMigrations.ts';
 import type { Queryable, Row } from '../database.ts';
 
 /** The fingerprint of the key in force, and the mark of a rotation, which may be over. */
@@ -18,21 +19,38 @@ export type Holder = { readonly holder: string; readonly makes: string; readonly
 /** Written more rarely than it is asked, because an idle installation should not write each second. */
 const writtenEverySeconds = 5;
 /** After this long without a sign, a process is gone. It stops making values earlier (`freshMs` of the key watch). */
-const goneAfterSeconds = 30;
+export const goneAfterSeconds = 30;
+
+/** What a process says about itself. */
+export type Note = Holder & {
+  /** The newest migration that it knows. */
+  readonly knows: number;
+  readonly roles: string;
+  /** Whether this is its first note. */
+  readonly isNew: boolean;
+};
+/** `finished` is the newest migration that every process must know. */
+export type Noted = KeyState & { readonly finished: number };
 
 const noteStatement = {
   name: 'keys-note-holder',
-  text: `with noted as (
-      insert into key_holders as old (holder, makes, accepts, seen_at) values ($1, $2, $3, clock_timestamp())
-      on conflict (holder) do update set makes = excluded.makes, accepts = excluded.accepts, seen_at = excluded.seen_at
-        where (old.makes, old.accepts) is distinct from (excluded.makes, excluded.accepts)
+  text: `with clock as materialized (select clock_timestamp()::timestamptz(3) as now),
+    noted as (
+      insert into key_holders as old (holder, makes, accepts, seen_at, knows, knows_at, roles, started_at)
+      select $1, $2, $3, now, $4, now, $5, now from clock
+      on conflict (holder) do update set makes = excluded.makes, accepts = excluded.accepts, seen_at = excluded.seen_at,
+          knows = excluded.knows, knows_at = excluded.knows_at, roles = excluded.roles,
+          started_at = case when $6 then excluded.started_at else old.started_at end
+        where $6 or (old.makes, old.accepts) is distinct from (excluded.makes, excluded.accepts)
           or old.seen_at < excluded.seen_at - interval '${writtenEverySeconds} seconds'
     )
-    select ${values}`,
+    select ${values}, ${finishedVersion} as finished`,
 };
-/** Says which keys this process holds, and reads which it should. */
-export const noteHolder = async (db: Queryable, { holder, makes, accepts }: Holder): Promise<KeyState> =>
-  (await db.query<Row & KeyState>(noteStatement, [holder, makes, accepts]))[0]!;
+/** Says which keys this process holds and of which release it is, and reads which keys it should hold. */
+export const noteHolder = async (db: Queryable, note: Note): Promise<Noted> => {
+  const { holder, makes, accepts, knows, roles, isNew } = note;
+  return (await db.query<Row & Noted>(noteStatement, [holder, makes, accepts, knows, roles, isNew]))[0]!;
+};
 
 const leaveStatement = {
   name: 'keys-holder-gone',
