@@ -24,7 +24,14 @@ export type FlorinProcess = {
 const outputCharacters = 20_000;
 
 /** The directory it is started in, with its configuration file, and further settings. */
-export type Surroundings = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
+export type Surroundings = {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** The program, where it is of another version. */
+  readonly program?: string;
+  /** Of production and sandbox. Default: free ones. */
+  readonly ports?: readonly [number, number];
+};
 
 /** Only what a start needs; nothing of the caller's own settings. Nothing is delivered unless a campaign says so. */
 const environmentOf = (dataDir: string, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
@@ -65,9 +72,9 @@ const endAll = (): void => {
 export const launchFlorin = (
   dataDir: string,
   nodeOptions: readonly string[] = [],
-  { cwd, env }: Surroundings = {},
+  { cwd, env, program = florinPath, ports = [0, 0] }: Surroundings = {},
 ): FlorinProcess => {
-  const args = [...nodeOptions, florinPath, 'start', '--port', '0', '--sandbox-port', '0'];
+  const args = [...nodeOptions, program, 'start', '--port', `${ports[0]}`, '--sandbox-port', `${ports[1]}`];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd,
@@ -112,9 +119,9 @@ export const within = async <T>(work: Promise<T>, timeoutMs: number): Promise<T 
 export const runFlorin = async (
   dataDir: string,
   args: readonly string[],
-  { cwd, env }: Surroundings = {},
+  { cwd, env, program = florinPath }: Surroundings = {},
 ): Promise<Record<string, unknown>> => {
-  const { stdout } = await run(process.execPath, [florinPath, ...args, '--json'], {
+  const { stdout } = await run(process.execPath, [program, ...args, '--json'], {
     cwd,
     env: environmentOf(dataDir, env),
     timeout: 60_000,
