@@ -52,8 +52,9 @@ export const contradictions = (values: Values, set: (name: SettingName) => boole
     redisUrl !== null &&
       values.databaseTls === 'required' &&
       !redisUrl.isEncrypted &&
-      !redisUrl.hosts.every(({ host }) => isLoopbackHost(host)),
-    'REDIS_URL names a host beyond loopback without TLS. Begin it with rediss:, or set FLORIN_DATABASE_TLS=optional if the network is encrypted otherwise',
+      // A sentinel names another host only when it is asked.
+      (redisUrl.sentinel !== null || !redisUrl.hosts.every(({ host }) => isLoopbackHost(host))),
+    'REDIS_URL may lead beyond loopback without TLS. Begin it with rediss:, or set FLORIN_DATABASE_TLS=optional if the network is encrypted otherwise',
   );
   check(
     set('backupDir') && set('databaseUrl'),

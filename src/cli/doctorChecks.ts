@@ -24,10 +24,12 @@ import { countParkedOutgoing } from '../storage/outbox.ts';
 import { listDifferences } from '../storage/settlement/differences.ts';
 import { ledgerFaults } from '../storage/settlement/ledger.ts';
 import { allReconciliations, countSuspected } from '../storage/settlement/reconciliation.ts';
+import type { Vault } from '../vault/vault.ts';
 import { keepAuditHeads } from './auditHeadsFile.ts';
 import { type Comparison, compareReadChains } from './compareWithChains.ts';
 import type { Config } from './config.ts';
 import { keepPersonRevisions } from './personRevisionsFile.ts';
+import { bucketKeysOf } from './startLimits.ts';
 
 /** What a check found, for people. */
 export type Told = { readonly ok: boolean; readonly detail: string };
@@ -62,8 +64,8 @@ export const examineAuditLogs = async (config: Config, admin: AdminContext): Pro
 };
 
 /** Takes one token from the Redis of REDIS_URL, as a request does. */
-export const examineLimits = async (redis: RedisServer, deployment: string): Promise<Told> => {
-  const problem = await askRedis(redis, deployment);
+export const examineLimits = async (redis: RedisServer, vault: Vault): Promise<Told> => {
+  const problem = await askRedis(redis, bucketKeysOf(vault));
   return problem === null
     ? { ok: true, detail: 'Redis answers' }
     : { ok: false, detail: `Redis does not answer (${problem}): each process counts alone. Check REDIS_URL` };

@@ -68,7 +68,7 @@ const logArchiveCheck = (config: Config): Check => [
 ];
 
 const limitsCheck = ({ redis }: Config, { vault }: AdminContext): Check[] =>
-  redis === null ? [] : [['rate limits', () => examineLimits(redis, vault.deploymentName())]];
+  redis === null ? [] : [['rate limits', () => examineLimits(redis, vault)]];
 
 /** What only reading every row shows. */
 const deepChecks = (db: Database): Check[] => [

@@ -69,8 +69,8 @@ export const startApi = async (parts: ApiParts): Promise<void> => {
   const { doors = ownDoors(config, log), buckets, live = {}, limitBudgetMs: budgetMs } = parts;
   const { cap } = doors;
   const checkout = createCheckoutSite(context, live, cap.exempt);
-  const deployment = context.vault.deploymentName();
-  const limiter = startLimits(config, { deployment, buckets, log, meter: context.meter, stack, budgetMs });
+  const { vault, meter } = context;
+  const limiter = await startLimits(config, { vault, buckets, log, meter, stack, budgetMs });
   const dashboard = createDashboardSite(context, allDashboardRoutes(context, createPayment), limiter);
   const requestId = createRequestIds();
   const isStrict = { production: false, sandbox: false };

@@ -1,15 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { RateLimiter } from '../core/tokenBucket.ts';
 import { createLocalLimiter } from '../limits/localLimiter.ts';
-import { openRedisBuckets } from '../limits/redisBuckets.ts';
+import { type BucketKeys, openRedisBuckets } from '../limits/redisBuckets.ts';
 import { createSharedLimiter, type RemoteBuckets } from '../limits/sharedLimiter.ts';
+import type { Vault } from '../vault/vault.ts';
 import { monotonicMs } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Stack } from './stack.ts';
 
 type Parts = {
-  readonly deployment: string;
+  readonly vault: Vault;
   /** Those of the supervisor of this process, if it has one. */
   readonly buckets: RemoteBuckets | undefined;
   readonly log: Log;
@@ -18,23 +20,71 @@ type Parts = {
   readonly budgetMs: number | undefined;
 };
 
-/** The buckets of this process, or those that all API processes share: in Redis, or else in their supervisor. */
-export const startLimits = ({ redis }: Config, parts: Parts): RateLimiter => {
-  const { deployment, buckets, log, meter, stack, budgetMs } = parts;
-  const local = createLocalLimiter(monotonicMs);
-  if (redis === null && buckets === undefined) return local;
-  const lost =
-    redis === null
-      ? 'rate limits are counted in this process alone: its supervisor does not answer in time'
-      : 'rate limits are counted in this process alone: REDIS_URL does not answer in time';
-  const tell = (isShared: boolean, cause: unknown): void => {
-    meter.limitsShared(isShared);
-    if (isShared) log.info({}, 'rate limits are counted together again');
-    else log.error({ err: cause }, lost);
+/** A start waits this long for the first answer, so that its first requests are already counted together. */
+const firstAnswerMs = 1_000;
+const toldAgainMs = 60_000;
+
+/** Several deployments may use one server. */
+export const bucketKeysOf = (vault: Vault): BucketKeys => {
+  const prefix = `florin:${vault.deploymentName()}:limit:`;
+  return subject => prefix + vault.limitSubject(subject);
+};
+
+const redisTexts = {
+  together: 'rate limits are counted together with other processes; connections and open pages in this process alone',
+  alone: 'rate limits are counted in this process alone: REDIS_URL does not answer in time',
+};
+const supervisorTexts = {
+  together: 'rate limits are counted together with the other processes of this machine',
+  alone: 'rate limits are counted in this process alone: its supervisor does not answer in time',
+};
+const apartText =
+  'rate limits, connections and open pages are counted in this process alone; with REDIS_URL, several processes count rate limits together';
+
+/** At most once a minute it is told that requests are counted alone, then also when they no longer are. */
+const createTeller = (log: Log, texts: typeof redisTexts, nowMs: () => number) => {
+  let told: boolean | null = null;
+  // What is not connected yet is no trouble.
+  let quietUntilMs = nowMs() + firstAnswerMs;
+  return (isShared: boolean, cause: unknown): void => {
+    if (isShared === told) return;
+    if (isShared) {
+      log.info({}, told === null ? texts.together : 'rate limits are counted together again');
+    } else if (nowMs() < quietUntilMs) return;
+    else {
+      quietUntilMs = nowMs() + toldAgainMs;
+      log.error({ err: cause }, texts.alone);
+    }
+    told = isShared;
   };
-  meter.limitsShared(true);
-  const remote = redis === null ? buckets! : openRedisBuckets(redis, deployment, () => limiter.retry());
-  const limiter = createSharedLimiter({ remote, local, nowMs: monotonicMs, budgetMs, tell });
-  stack.push('shared rate limits', () => remote.close());
+};
+
+/** The buckets of this process, or those that all API processes share: in Redis, or else in their supervisor. */
+export const startLimits = async ({ redis, database }: Config, parts: Parts): Promise<RateLimiter> => {
+  const { vault, buckets, log, meter, stack, budgetMs } = parts;
+  const local = createLocalLimiter(monotonicMs);
+  const remote = redis === null ? buckets : openRedisBuckets(redis, bucketKeysOf(vault));
+  if (remote === undefined) {
+    // Several processes need a database server.
+    if (database !== null) log.info({}, apartText);
+    return local;
+  }
+  const report = createTeller(log, redis === null ? supervisorTexts : redisTexts, monotonicMs);
+  const first = Promise.withResolvers<void>();
+  meter.limitsShared(false);
+  const limiter = createSharedLimiter({
+    remote,
+    local,
+    nowMs: monotonicMs,
+    budgetMs,
+    countedAlone: meter.limitCountedAlone,
+    tell(isShared, cause) {
+      meter.limitsShared(isShared);
+      report(isShared, cause);
+      if (isShared) first.resolve();
+    },
+  });
+  stack.push('shared rate limits', limiter.close);
+  await Promise.race([first.promise, pause(firstAnswerMs, undefined, { ref: false })]);
   return limiter;
 };

@@ -9,7 +9,15 @@ export type Meter = {
   rpcFault(caip2: string, node: number): void;
   /** Whether rate limits are counted together with other processes, or in this process alone. */
   limitsShared(isShared: boolean): void;
+  /** A request was counted in this process alone, because the shared rate limits did not answer in time. */
+  limitCountedAlone(): void;
 };
 
 /** For a process whose metrics nobody asked for. */
-export const silentMeter: Meter = { createBatch() {}, deliveryAttempt() {}, rpcFault() {}, limitsShared() {} };
+export const silentMeter: Meter = {
+  createBatch() {},
+  deliveryAttempt() {},
+  rpcFault() {},
+  limitsShared() {},
+  limitCountedAlone() {},
+};

@@ -5,6 +5,8 @@ export type Bucket = { tokens: number; updatedMs: number };
 
 export type RateDecision = {
   readonly allowed: boolean;
+  /** What is left in the bucket, also less than one. */
+  readonly tokens: number;
   readonly limit: number;
   readonly remaining: number;
   /** Unix seconds at which Remaining is back at the limit. */
@@ -39,6 +41,7 @@ export const decisionOf = (
   const missing = Math.max(0, rate.perMinute + rate.burst - bucket.tokens);
   return {
     allowed,
+    tokens: bucket.tokens,
     limit: rate.perMinute,
     remaining: Math.max(0, Math.floor(bucket.tokens - rate.burst)),
     resetSeconds: Math.ceil((nowMs + (missing * 60_000) / rate.perMinute) / 1000),

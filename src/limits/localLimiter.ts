@@ -4,8 +4,13 @@ import { type Bucket, fullBucket, type RateLimiter, takeToken } from '../core/to
 /** Above this number unused buckets are evicted. An evicted bucket starts full again. */
 const maxSubjects = 100_000;
 
+export type LocalLimiter = RateLimiter & {
+  /** Sets what a bucket holds. */
+  remember(subject: string, tokens: number): void;
+};
+
 /** Buckets in the memory of this process. */
-export const createLocalLimiter = (nowMs: () => number): RateLimiter => {
+export const createLocalLimiter = (nowMs: () => number): LocalLimiter => {
   const buckets = createRecentMap<Bucket>(maxSubjects);
   return {
     take(subject, rate) {
@@ -16,6 +21,14 @@ export const createLocalLimiter = (nowMs: () => number): RateLimiter => {
         buckets.set(subject, bucket);
       }
       return takeToken(bucket, rate, now);
+    },
+    remember(subject, tokens) {
+      const bucket = buckets.get(subject);
+      if (!bucket) buckets.set(subject, { tokens, updatedMs: nowMs() });
+      else {
+        bucket.tokens = tokens;
+        bucket.updatedMs = nowMs();
+      }
     },
   };
 };

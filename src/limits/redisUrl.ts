@@ -1,18 +1,23 @@
-/** Where REDIS_URL leads: one server, the sentinels that know where it is, or some nodes of a cluster. */
+/** Where REDIS_URL leads: to a server, or to the sentinels that know which server is in charge. */
 export type RedisServer = {
-  readonly kind: 'server' | 'sentinel' | 'cluster';
+  readonly kind: 'server' | 'sentinel';
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly isEncrypted: boolean;
   readonly username: string | null;
   readonly password: string | null;
   readonly database: number;
-  /** The name that sentinels know the server by. */
-  readonly master: string | null;
+  /** The name that sentinels know the server by, and how Florin signs in to them. */
+  readonly sentinel: {
+    readonly name: string;
+    readonly username: string | null;
+    readonly password: string | null;
+  } | null;
 };
 
 const form = /^(rediss?):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([0-9]{0,2}))?(?:\?([^#]*))?$/i;
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?$/i;
-const usualPorts = { server: 6379, cluster: 6379, sentinel: 26_379 } as const;
+const usualPorts = { server: 6379, sentinel: 26_379 } as const;
+const optionNames = ['sentinel', 'sentinelUser', 'sentinelPassword'];
 
 const readHosts = (text: string, usualPort: number): RedisServer['hosts'] | null => {
   const hosts = text.split(',').map(each => hostForm.exec(each));
@@ -34,25 +39,30 @@ const readCredentials = (text: string | undefined): Pick<RedisServer, 'username'
   }
 };
 
+const readSentinel = (options: URLSearchParams): RedisServer['sentinel'] | string => {
+  if (options.has('cluster')) return 'names a cluster, which Florin cannot use: give it one server, or Sentinel';
+  if ([...options.keys()].some(name => !optionNames.includes(name)))
+    return 'may end with ?sentinel=NAME, then &sentinelUser= and &sentinelPassword=, and with nothing else';
+  const [name, username, password] = optionNames.map(option => options.get(option) || null);
+  if (!name && options.size > 0) return 'must give the name of the server: ?sentinel=NAME';
+  if (username && !password) return 'has a sentinelUser without a sentinelPassword';
+  return name ? { name, username: username!, password: password! } : null;
+};
+
 /** Returns why the text is not valid, without quoting it: it may contain a password. */
 export const readRedisUrl = (text: string): RedisServer | string => {
   const [, scheme, credentials, places, database, query = ''] = form.exec(text) ?? [];
   if (!scheme || !places)
     return 'must be redis://HOST or rediss://HOST, with user:password@, :PORT and /NUMBER as needed';
-  const options = new URLSearchParams(query);
-  const master = options.get('sentinel');
-  const isCluster = options.has('cluster');
-  const known = [...options.keys()].every(name => name === 'sentinel' || name === 'cluster');
-  if (!known || (master !== null && isCluster) || master === '')
-    return 'may end with ?sentinel=NAME or ?cluster, and with nothing else';
-  const kind = master === null ? (isCluster ? 'cluster' : 'server') : 'sentinel';
+  const sentinel = readSentinel(new URLSearchParams(query));
+  if (typeof sentinel === 'string') return sentinel;
+  const kind = sentinel === null ? 'server' : 'sentinel';
   const hosts = readHosts(places, usualPorts[kind]);
   if (hosts === null)
     return 'must name a host, or several with commas between them, each with a port from 1 to 65535 if any';
-  if (hosts.length > 1 && kind === 'server') return 'names several hosts: add ?sentinel=NAME or ?cluster';
+  if (hosts.length > 1 && kind === 'server') return 'names several hosts, which needs ?sentinel=NAME';
   const named = readCredentials(credentials);
   if (named === null) return 'has a user or password that is not encoded as in a URL';
   if (named.username !== null && named.password === null) return 'has a user without a password';
-  if (isCluster && database) return 'must not have a database number: a cluster has only one';
-  return { kind, hosts, isEncrypted: /^rediss$/i.test(scheme), ...named, database: Number(database ?? 0), master };
+  return { kind, hosts, isEncrypted: /^rediss$/i.test(scheme), ...named, database: Number(database ?? 0), sentinel };
 };

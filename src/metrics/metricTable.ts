@@ -49,6 +49,10 @@ export const metricTable = {
     type: 'gauge',
     help: '1 if rate limits are counted together with other processes, 0 while this process counts alone.',
   },
+  florin_limits_counted_alone_total: {
+    type: 'counter',
+    help: 'Requests that this process counted alone because the shared rate limits did not answer in time.',
+  },
   florin_database_up: { type: 'gauge', help: '1 if the database answered a select 1 for this scrape.' },
   florin_readings_failed_total: {
     type: 'counter',

@@ -62,6 +62,7 @@ export const createMetrics = () => {
   const attempts = createCounters();
   const faults = createCounters();
   const seals = createCounter();
+  const countedAlone = createCounter();
   let isShared: boolean | null = null;
   const networks = new Map<string, string>();
   const faultOf = (caip2: string, node: number) =>
@@ -74,6 +75,7 @@ export const createMetrics = () => {
     limitsShared(now) {
       isShared = now;
     },
+    limitCountedAlone: () => countedAlone.add(),
   };
   return {
     meter,
@@ -108,6 +110,7 @@ export const createMetrics = () => {
       familyOf('florin_delivery_attempts_total', attempts.samples()),
       familyOf('florin_seals_refused_total', seals.samples()),
       gauge('florin_limits_shared', isShared === null ? null : Number(isShared)),
+      familyOf('florin_limits_counted_alone_total', countedAlone.samples()),
     ],
   };
 };

@@ -87,6 +87,7 @@ export const createKeyRing = (keys: HeldKeys): KeyRing => {
     auditHash: make('auditHash'),
     verifyAuditHash: (fields, hash) => either(each => each.verifyAuditHash(fields, hash)),
     deploymentName: () => current.deploymentName(),
+    limitSubject: subject => current.limitSubject(subject),
     rowSeal: make('rowSeal'),
     isRowSeal: (kind, values, seal) => either(each => each.isRowSeal(kind, values, seal)),
     deviceSubject: email => current.deviceSubject(email),

@@ -43,6 +43,9 @@ export const masterKeyOf = (bytes: Uint8Array, salts: Uint8Array | null = null):
 /** Names a deployment to others, for as long as its addresses stay the same. */
 export const deploymentName = ({ saltKey }: MasterKey): string => expand(saltKey, '', 'deployment', 8).toString('hex');
 
+/** With it, the subjects of rate limits are named. All processes use the same one, also while the key is being replaced. */
+export const limitKeyOf = ({ saltKey }: MasterKey): KeyObject => subkey({ secret: saltKey }, 'limits');
+
 /** The text of a new key that keeps the addresses of this one: a secret, and the salt key of the first key. */
 export const nextKeyText = ({ saltKey }: MasterKey): string =>
   `${randomBytes(minimumBytes).toString('hex')}.${saltKey.export().toString('hex')}`;

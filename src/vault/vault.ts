@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import type { Environment, Scope } from '../core/environment.ts';
 import { type FramedValue, framed, framedText } from './framing.ts';
-import { deploymentName, type MasterKey, subkey } from './masterKey.ts';
+import { deploymentName, limitKeyOf, type MasterKey, subkey } from './masterKey.ts';
 
 /** What a payment's seal covers. A row fails if any of these was changed or it was copied from another payment. */
 export type PaymentSeal = {
@@ -79,6 +79,8 @@ export type Vault = {
   verifyWalletVersionMac(fields: WalletVersionSeal, mac: Uint8Array): boolean;
   /** Keeps what this deployment has on a shared server apart from what others have there. Not a secret. */
   deploymentName(): string;
+  /** Names what a rate limit counts, such as the address of a client, without showing it. */
+  limitSubject(subject: string): string;
   /** The seal of a row of the database. Each kind of row has its own key. */
   rowSeal(kind: string, values: readonly FramedValue[]): Buffer;
   isRowSeal(kind: string, values: readonly FramedValue[], seal: Uint8Array): boolean;
@@ -149,6 +151,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
   const simulateKey = subkey(masterKey, 'simulations');
   const deviceKey = subkey(masterKey, 'devices');
   const alertKey = subkey(masterKey, 'alerts');
+  const limitKey = limitKeyOf(masterKey);
   // Nonces are random, so one key is safe for 2^32 values: far more than there are secrets and stored answers.
   const sealKey = subkey(masterKey, 'seals');
 
@@ -230,6 +233,7 @@ export const createVault = (masterKey: MasterKey): Vault => {
     walletVersionMac,
     verifyWalletVersionMac: (fields, mac) => equal(walletVersionMac(fields), mac),
     deploymentName: () => deploymentName(masterKey),
+    limitSubject: subject => hmac(limitKey, [subject]).toString('base64url', 0, 16),
     rowSeal,
     isRowSeal: (kind, values, seal) => equal(rowSeal(kind, values), seal),
     deviceSubject: email => hmac(deviceKey, ['subject', email]).toString('base64url'),

@@ -255,10 +255,11 @@ describe('settings that contradict each other', () => {
       { FLORIN_BACKUP_DIR: '/b', FLORIN_BACKUP_RECIPIENT: recipient, DATABASE_URL: 'postgres://localhost/x' },
       /^FLORIN_BACKUP_DIR is for the embedded database/,
     ],
+    ['a Redis in the open', { REDIS_URL: 'redis://cache.example' }, /^REDIS_URL may lead beyond loopback without TLS/],
     [
-      'a Redis in the open',
-      { REDIS_URL: 'redis://cache.example' },
-      /^REDIS_URL names a host beyond loopback without TLS/,
+      'a sentinel, which may name any host, in the open',
+      { REDIS_URL: 'redis://localhost?sentinel=main' },
+      /^REDIS_URL may lead beyond loopback without TLS/,
     ],
     ['one port for both', { FLORIN_PORT: '443', FLORIN_SANDBOX_PORT: '443' }, /share a port/],
     [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRedisUrl } from '../../src/limits/redisUrl.ts';
 
-const plain = { kind: 'server', isEncrypted: false, username: null, password: null, database: 0, master: null };
+const plain = { kind: 'server', isEncrypted: false, username: null, password: null, database: 0, sentinel: null };
 
 test.each([
   ['redis://localhost', { ...plain, hosts: [{ host: 'localhost', port: 6379 }] }],
@@ -22,7 +22,7 @@ test.each([
     {
       ...plain,
       kind: 'sentinel',
-      master: 'main',
+      sentinel: { name: 'main', username: null, password: null },
       database: 1,
       hosts: [
         { host: 'a', port: 26_379 },
@@ -32,14 +32,14 @@ test.each([
     },
   ],
   [
-    'redis://a:7000,b:7001?cluster',
+    'rediss://:one@a?sentinel=main&sentinelUser=florin&sentinelPassword=t%2Bwo',
     {
       ...plain,
-      kind: 'cluster',
-      hosts: [
-        { host: 'a', port: 7000 },
-        { host: 'b', port: 7001 },
-      ],
+      kind: 'sentinel',
+      isEncrypted: true,
+      password: 'one',
+      hosts: [{ host: 'a', port: 26_379 }],
+      sentinel: { name: 'main', username: 'florin', password: 't+wo' },
     },
   ],
 ])('%s', (text, server) => {
@@ -54,11 +54,12 @@ test.each([
   'redis://a:65536',
   'redis://a:x',
   'redis://a,b',
-  'redis://a,,b?cluster',
+  'redis://a,,b?sentinel=x',
   'redis://a/100',
-  'redis://a/1?cluster',
+  'redis://a,b?cluster',
   'redis://a?sentinel=',
-  'redis://a?sentinel=x&cluster',
+  'redis://a?sentinelPassword=s3cret',
+  'redis://a?sentinel=x&sentinelUser=florin',
   'redis://a?timeout=3',
   'redis://s3cret@a',
   'redis://:%zz@a',

@@ -1,61 +1,29 @@
 import { createClient } from '@redis/client';
 import { expect, test } from 'vitest';
-import type { RateLimit } from '../../src/core/plans.ts';
-import { createLocalLimiter } from '../../src/limits/localLimiter.ts';
-import { askRedis, openRedisBuckets } from '../../src/limits/redisBuckets.ts';
-import { type RedisServer as RedisPlace, readRedisUrl } from '../../src/limits/redisUrl.ts';
-import { createSharedLimiter } from '../../src/limits/sharedLimiter.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
-import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { startRedis } from '../support/redisServer.ts';
 import { eventually } from '../support/until.ts';
+import { accepted, connected, openLimiter, slow, takeTimes } from './limiterScene.ts';
 
-const nowMs = (): number => performance.now();
+const needed = { tags: ['redis'] };
 
-/** So long that a busy machine does not look like a server that is gone. */
-const patientMs = 20_000;
-
-const openLimiter = (url: string, { deployment = 'one', budgetMs = patientMs } = {}) => {
-  const told: boolean[] = [];
-  const ready = Promise.withResolvers<void>();
-  const remote = openRedisBuckets(readRedisUrl(url) as RedisPlace, deployment, () => {
-    limiter.retry();
-    ready.resolve();
-  });
-  const local = createLocalLimiter(nowMs);
-  const limiter = createSharedLimiter({ remote, local, nowMs, budgetMs, tell: isShared => told.push(isShared) });
-  atEndOfFile(remote.close);
-  return { ...limiter, told, ready: ready.promise };
-};
-
-/** So slow that no token comes back during a test. */
-const slow: RateLimit = { perMinute: 1, burst: 9 };
-
-const connected = async (server: RedisServer, options = {}) => {
-  const limiter = openLimiter(server.url, options);
-  await limiter.ready;
-  return limiter;
-};
-
-const accepted = (decisions: readonly { allowed: boolean }[]): number =>
-  decisions.filter(({ allowed }) => allowed).length;
-
-test('two processes share a bucket', { tags: ['redis'] }, async () => {
-  const server = await startRedis();
-  const both = await Promise.all([connected(server), connected(server)]);
-  const decisions = await Promise.all(both.flatMap(each => Array.from({ length: 100 }, () => each.take('a', slow))));
-  expect(accepted(decisions)).toBe(10);
+test('two processes share a bucket', needed, async () => {
+  const { url } = await startRedis();
+  const both = await Promise.all([connected(url), connected(url)]);
+  const decisions = await Promise.all(both.flatMap(each => takeTimes(each, 100)));
+  expect(accepted(decisions.flat())).toBe(10);
   // Another deployment on the same server has buckets of its own.
-  const other = await connected(server, { deployment: 'two' });
+  const other = await connected(url, { deployment: 'two' });
   expect((await other.take('a', slow)).allowed).toBe(true);
 });
 
-test('an emptied server starts with full buckets and goes on', { tags: ['redis'] }, async () => {
-  const server = await startRedis();
-  const limiter = await connected(server);
-  const client = createClient({ socket: { host: '127.0.0.1', port: server.port } });
+test('an emptied server starts with full buckets and goes on', needed, async () => {
+  const { url, port } = await startRedis();
+  const limiter = await connected(url);
+  const client = createClient({ socket: { host: '127.0.0.1', port } });
   await client.connect();
   atEndOfFile(() => client.destroy());
-  await Promise.all(Array.from({ length: 10 }, () => limiter.take('a', slow)));
+  await takeTimes(limiter, 10);
   expect((await limiter.take('a', slow)).allowed).toBe(false);
   await client.sendCommand(['FLUSHALL']);
   await client.sendCommand(['SCRIPT', 'FLUSH']);
@@ -63,72 +31,79 @@ test('an emptied server starts with full buckets and goes on', { tags: ['redis']
   expect(limiter.told).toEqual([]);
 });
 
-test('while the server stands still, each process counts by itself, and says so once', {
-  tags: ['redis'],
-}, async () => {
+test('a process that is busy for longer than a request waits does not take the server for gone', needed, async () => {
+  const { url } = await startRedis();
+  const budgetMs = 2_000;
+  const limiter = await connected(url, { budgetMs });
+  for (let turn = 0; turn < 2; turn++) {
+    const taking = takeTimes(limiter, 10);
+    for (const startedMs = performance.now(); performance.now() < startedMs + budgetMs; );
+    expect(accepted(await taking)).toBe(turn === 0 ? 10 : 0);
+  }
+  expect(limiter.countedAlone()).toBe(0);
+  expect(limiter.told).toEqual([]);
+});
+
+test('many requests that wait side by side and get no answer are one failure', needed, async () => {
   const server = await startRedis();
-  const limiter = await connected(server, { budgetMs: 2_000 });
-  await Promise.all(Array.from({ length: 10 }, () => limiter.take('a', slow)));
+  const limiter = await connected(server.url, { budgetMs: 1_000 });
   server.pause();
-  const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.take('a', slow)));
-  expect(accepted(decisions)).toBe(10);
-  expect(limiter.told).toEqual([false]);
+  for (const isShared of [true, true, false]) {
+    await takeTimes(limiter, 10);
+    expect(limiter.isShared()).toBe(isShared);
+  }
+  expect(limiter.countedAlone()).toBe(30);
   server.resume();
-  await eventually(async () => {
-    expect((await limiter.take('a', slow)).allowed).toBe(false);
-    expect(limiter.isShared()).toBe(true);
-  });
-  expect(limiter.told).toEqual([false, true]);
 });
 
-test('a server that is killed and started again is used again', { tags: ['redis'] }, async () => {
+test('while the server stands still, each process counts alone from where the buckets were', needed, async () => {
   const server = await startRedis();
-  const limiter = await connected(server);
-  await server.kill();
-  const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.take('a', slow)));
-  expect(accepted(decisions)).toBe(10);
-  expect(limiter.isShared()).toBe(false);
-  await server.start();
-  await eventually(async () => {
-    await limiter.take('b', slow);
-    expect(limiter.isShared()).toBe(true);
-  });
+  const limiter = await connected(server.url, { budgetMs: 1_000 });
+  await takeTimes(limiter, 7);
+  server.pause();
+  for (const more of [2, 1, 0, 0]) expect(accepted(await takeTimes(limiter, 2))).toBe(more);
+  expect(limiter.told).toEqual([false]);
+  expect(new Set(limiter.causes)).toEqual(new Set(['ETIMEDOUT']));
+  server.resume();
+  // Nobody has to ask for that.
+  await eventually(() => expect(limiter.isShared()).toBe(true));
   expect(limiter.told).toEqual([false, true]);
+  // What was counted alone is not known to the server, nor is what it answered too late counted twice.
+  expect((await limiter.take('b', slow)).tokens).toBeCloseTo(9, 1);
 });
 
-test('a server that is not there at first is used once it is', { tags: ['redis'] }, async () => {
+test('a server that is killed and started again is used again, and the reason is told', needed, async () => {
+  const server = await startRedis();
+  const limiter = await connected(server.url);
+  await takeTimes(limiter, 4);
+  await server.kill();
+  expect(accepted(await takeTimes(limiter, 50))).toBe(6);
+  for (let i = 0; i < 3; i++) await limiter.take('a', slow);
+  expect(limiter.isShared()).toBe(false);
+  await eventually(() => expect(limiter.causes).toContain('ECONNREFUSED'));
+  await server.start();
+  await eventually(() => expect(limiter.isShared()).toBe(true));
+  expect(limiter.told).toEqual([false, true]);
+  expect(accepted(await takeTimes(limiter, 20))).toBe(10);
+});
+
+test('a server that goes while nobody asks is noticed', needed, async () => {
+  const server = await startRedis();
+  const limiter = await connected(server.url);
+  await server.kill();
+  await eventually(() => expect(limiter.told).toEqual([false]));
+  expect(limiter.countedAlone()).toBe(0);
+});
+
+test('a server that is not there at first is used once it is', needed, async () => {
   const server = await startRedis();
   await server.kill();
   const limiter = openLimiter(server.url);
   expect((await limiter.take('a', slow)).allowed).toBe(true);
+  expect(limiter.isShared()).toBe(false);
   await server.start();
   await limiter.ready;
-  const other = await connected(server);
-  await Promise.all(Array.from({ length: 10 }, () => other.take('b', slow)));
+  const other = await connected(server.url);
+  await takeTimes(other, 10, 'b');
   expect((await limiter.take('b', slow)).allowed).toBe(false);
-});
-
-test('a user of an access list needs its password', { tags: ['redis'] }, async () => {
-  const commands = ['eval', 'evalsha', 'time', 'hmget', 'hset', 'pexpire'].map(name => `+${name}`);
-  const users = ['--user', 'florin', 'on', '>s3cret', '~florin:*', ...commands, '--user', 'default', 'off'];
-  const server = await startRedis(...users);
-  const limiter = openLimiter(`redis://florin:s3cret@127.0.0.1:${server.port}`);
-  const wrong = openLimiter(`redis://florin:wrong@127.0.0.1:${server.port}`);
-  await limiter.ready;
-  for (let i = 0; i < 5; i++) await limiter.take('a', slow);
-  expect(limiter.told).toEqual([]);
-  expect(limiter.isShared()).toBe(true);
-  for (let i = 0; i < 5; i++) await wrong.take('a', slow);
-  expect(wrong.isShared()).toBe(false);
-});
-
-test('doctor learns why the server cannot be used', { tags: ['redis'] }, async () => {
-  const server = await startRedis('--requirepass', 's3cret');
-  const asked = (credentials: string) =>
-    askRedis(readRedisUrl(`redis://${credentials}127.0.0.1:${server.port}`) as RedisPlace, 'one');
-  expect(await asked(':s3cret@')).toBeNull();
-  expect(await asked(':wrong@')).toBe('WRONGPASS');
-  expect(await asked('')).toBe('NOAUTH');
-  await server.kill();
-  expect(await asked(':s3cret@')).toBe('ECONNREFUSED');
 });

@@ -15,6 +15,7 @@ const shareWith = (buckets: TurnBuckets, budget = budgetMs) => {
     local: createLocalLimiter(nowMs),
     nowMs,
     budgetMs: budget,
+    countedAlone() {},
     tell: isShared => void told.push(isShared),
   });
   return { limiter, told };

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createClient as createRedisClient } from '@redis/client';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { spendAll } from '../api/rateLimitRun.ts';
@@ -44,4 +45,32 @@ test('two API processes together allow what one does, with the same headers', { 
     clients.flatMap(each => Array.from({ length: 30 }, () => ask(each, other.keys.sandbox))),
   );
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+});
+
+test('the start says what is counted together, and Redis does not show who is counted', {
+  tags: ['redis'],
+}, async () => {
+  const redis = await startRedis();
+  const lines: string[] = [];
+  const log = { ...silentLog, info: (_: object, message: string) => void lines.push(message) };
+  const first = await startTestFlorin({ env: { REDIS_URL: redis.url }, log, limitBudgetMs });
+  await eventually(() => expect(lines).toContainEqual(expect.stringMatching(/^rate limits are counted together with/)));
+  const { id, keys } = await first.account();
+  expect((await ask(first.client, 'no key')).status).toBe(401);
+  expect((await ask(first.client, keys.sandbox)).status).toBe(200);
+  const client = createRedisClient({ socket: { host: '127.0.0.1', port: redis.port } });
+  await client.connect();
+  atEndOfFile(() => client.destroy());
+  const held = await client.keys('*');
+  expect(held.length).toBeGreaterThanOrEqual(3);
+  for (const key of held) expect(key).toMatch(/^florin:[0-9a-f]{16}:limit:[\w-]{22}$/);
+  expect(held.join()).not.toContain(id);
+});
+
+test('without REDIS_URL, a start on a database server says that it counts alone', async () => {
+  const lines: string[] = [];
+  await startTestFlorin({ log: { ...silentLog, info: (_, message) => void lines.push(message) } });
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^rate limits, connections and open pages are counted in this process/),
+  );
 });

@@ -112,7 +112,17 @@ export const alertCases: readonly AlertCase[] = [
     series: { [`florin_limits_shared{${job}}`]: '1 0x10' },
     atMinutes: 4,
     labels: { severity: 'ticket', ...where },
-    summary: 'Florin at a:1 counts rate limits alone: its Redis does not answer in time.',
+    summary: 'Florin at a:1 counts rate limits alone, always or now and then: its Redis does not answer in time.',
+  },
+  {
+    alert: 'FlorinLimitsNotShared',
+    series: {
+      [`florin_limits_shared{${job}}`]: '1x15',
+      [`florin_limits_counted_alone_total{${job}}`]: '0+60x15',
+    },
+    atMinutes: 8,
+    labels: { severity: 'ticket', ...where },
+    summary: 'Florin at a:1 counts rate limits alone, always or now and then: its Redis does not answer in time.',
   },
   {
     alert: 'FlorinEventLoopSlow',

@@ -10,8 +10,9 @@ const scope = { accountId: 'acc_1', environment: 'production' } as const;
 const unavailable = expect.objectContaining({ code: 'service_unavailable' });
 
 describe('a key that replaced another', () => {
-  test('has the same addresses and nothing else', () => {
+  test('has the same addresses and names of rate limits, and nothing else', () => {
     expect(nextVault.salt(scope, 7n)).toEqual(formerVault.salt(scope, 7n));
+    expect(nextVault.limitSubject('a')).toBe(formerVault.limitSubject('a'));
     expect(next.fingerprint).not.toBe(former.fingerprint);
     expect(nextVault.rowSeal('a', ['b'])).not.toEqual(formerVault.rowSeal('a', ['b']));
     expect(nextVault.alertSecret()).not.toBe(formerVault.alertSecret());
