@@ -2,23 +2,38 @@ import { expect, test } from 'vitest';
 import { createLocalLimiter } from '../../src/limits/localLimiter.ts';
 import { createSharedLimiter } from '../../src/limits/sharedLimiter.ts';
 import { createTurnBuckets, decideAll, type Question, type TurnBuckets } from '../../src/limits/turnBuckets.ts';
+import { atEndOfFile } from '../support/endOfFile.ts';
 
 const rate = { perMinute: 60, burst: 10 };
 const nowMs = () => 1_000;
 /** So long that a busy machine does not look like a supervisor that is gone. */
 const budgetMs = 20_000;
 
-const shareWith = (buckets: TurnBuckets, budget = budgetMs) => {
+const shareWith = async (buckets: TurnBuckets, budget = budgetMs) => {
   const told: boolean[] = [];
+  const first = Promise.withResolvers<void>();
   const limiter = createSharedLimiter({
     remote: buckets,
     local: createLocalLimiter(nowMs),
     nowMs,
     budgetMs: budget,
     countedAlone() {},
-    tell: isShared => void told.push(isShared),
+    tell(isShared) {
+      told.push(isShared);
+      if (isShared) first.resolve();
+    },
   });
+  atEndOfFile(limiter.close);
+  await first.promise;
   return { limiter, told };
+};
+
+/** `mayAnswer` is asked for each message. */
+const answeredBy = (limiter: ReturnType<typeof createLocalLimiter>, mayAnswer = () => true): TurnBuckets => {
+  const buckets: TurnBuckets = createTurnBuckets(questions => {
+    if (mayAnswer()) void decideAll(limiter, questions).then(decisions => buckets.settle(decisions));
+  });
+  return buckets;
 };
 
 test('what is asked in one turn is one message, and each question has its own decision', async () => {
@@ -39,23 +54,18 @@ test('what is asked in one turn is one message, and each question has its own de
 
 test('two processes that ask one limiter allow together what one does', async () => {
   const limiter = createLocalLimiter(nowMs);
-  const pair = [0, 1].map(() => {
-    const buckets: TurnBuckets = createTurnBuckets(
-      questions => void decideAll(limiter, questions).then(decisions => buckets.settle(decisions)),
-    );
-    return shareWith(buckets).limiter;
-  });
+  const pair = await Promise.all([0, 1].map(async () => (await shareWith(answeredBy(limiter))).limiter));
   const taken = await Promise.all(Array.from({ length: 200 }, (_, at) => pair[at % 2]!.take('account', rate)));
   expect(taken.filter(({ allowed }) => allowed)).toHaveLength(rate.perMinute + rate.burst);
 });
 
 test('who gets no answer counts alone, says so, and is not kept', async () => {
-  const { limiter, told } = shareWith(
-    createTurnBuckets(() => {}),
-    1,
-  );
+  let isThere = true;
+  const buckets = answeredBy(createLocalLimiter(nowMs), () => isThere);
+  const { limiter, told } = await shareWith(buckets, 1);
+  isThere = false;
   for (let i = 0; i < 5; i++) expect(await limiter.take('account', rate)).toMatchObject({ allowed: true });
-  expect(told).toEqual([false]);
+  expect(told).toEqual([true, false]);
 });
 
 test('a late answer, to what was given up, is no answer to anything else', async () => {
