@@ -7,7 +7,8 @@ import { type ConfiguredNetworks, loadConfigFile } from './configFile.ts';
 import { contradictions, isAllLoopback } from './contradictions.ts';
 import type { Bad, LogLevel, Role } from './parseSettings.ts';
 import { fileVariableOf, readSecretFiles, secretVariables } from './secretFiles.ts';
-import { type Setting, type SettingName, settings, type Values } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { type SettingName, settings, type Values } from './settings.ts';
 
 /** An absolute path; `files` are kept beside the one that is written. */
 export type LogFile = {
@@ -170,6 +171,12 @@ export const loadConfig = async ({
     networks: file.networks,
   });
 };
+
+/** The environment of this process with other variables, for a process that it starts. */
+export const environmentWith = (variables: Readonly<Record<string, string>>): Variables => ({
+  ...process.env,
+  ...variables,
+});
 
 const unknownVariables = (env: Variables): string[] => {
   const known = new Set([

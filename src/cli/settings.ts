@@ -1,7 +1,6 @@
 import { readRedisUrl } from '../limits/redisUrl.ts';
 import { readSender, readSmtpServer } from '../mail/smtpServer.ts';
 import {
-  type Bad,
   checkMasterKey,
   logLevels,
   parseAlertUrl,
@@ -16,19 +15,7 @@ import {
   parseRecipients,
   parseRoles,
 } from './parseSettings.ts';
-
-export type Setting<T> = {
-  /** In commander's syntax; absent if only the environment variable exists. */
-  readonly flag?: string;
-  readonly variable: string;
-  readonly fallback: string | null;
-  readonly help: string;
-  /** The variable with _FILE at its end then names a file with the value. */
-  readonly isSecret?: true;
-  readonly parse: (text: string, bad: Bad) => T | undefined;
-};
-
-const setting = <T>(row: Setting<T>): Setting<T> => row;
+import { setting } from './setting.ts';
 
 /** Defaults, help texts, validation and docs/configuration.md all come from this table. */
 export const settings = {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../config.ts';
+import { ConfigError, environmentWith } from '../config.ts';
 import type { Begin, Failure, Post, ToChild, ToSupervisor } from './messages.ts';
 
 export type ChildEnd = {
@@ -59,7 +59,7 @@ export const launchChild = (
   const child = fork(childPath, [begin.name], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    env: environmentWith({ NODE_COMPILE_CACHE: compileCache }),
   });
   const reader = createReader(write);
   child.stderr?.setEncoding('utf8').on('data', reader.read);
