@@ -23,9 +23,11 @@ import {
 } from '../local/postgres/startPostgres.ts';
 import { readFinishedVersion } from '../storage/appliedMigrations.ts';
 import { checkServer } from '../storage/bootChecks.ts';
-import { type ConnectionSettings, type Database, openDatabase } from '../storage/database.ts';
+import { type ConnectionSettings, NoUsableHost, ReadOnlyServer } from '../storage/connect.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
 import { createFloors } from '../storage/floors.ts';
+import { urlsOfHosts } from '../storage/hosts.ts';
 import { migrate } from '../storage/migrate.ts';
 import { loadRelease } from '../storage/release.ts';
 import type { KeyRing } from '../vault/keyRing.ts';
@@ -55,7 +57,9 @@ export const createIds = (): IdSource => createIdSource(createRandom40());
 export const monotonicMs = (): number => performance.timeOrigin + performance.now();
 
 export const probeConnection = async (connection: PostgresConnection): Promise<boolean> => {
-  const database = openDatabase(connection, { log: silentLog, maxConnections: 1, applicationName: 'florin probe' });
+  // A replica answers, too: whoever promotes it needs the server to run.
+  const options = { log: silentLog, maxConnections: 1, applicationName: 'florin probe', needs: 'any' } as const;
+  const database = openDatabase(connection, options);
   try {
     await database.script('select 1');
     return true;
@@ -80,6 +84,13 @@ const refuseUnfit = async (db: Database): Promise<void> => {
   if (problems.length > 0) throw new ConfigError(problems);
 };
 
+const unusable = (name: string, error: unknown): string => {
+  if (error instanceof ReadOnlyServer) return `The server of ${name} is a read-only replica. Name the primary.`;
+  const isSeveral = error instanceof NoUsableHost;
+  const why = isSeveral ? error.failures.join('; ') : codeOf(error) || 'no answer in time';
+  return `Cannot use the database of ${name} (${why}). Check its address, name and password, and that it is running.`;
+};
+
 /** Checks the connection first, so that the error names the setting that is wrong. */
 const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Promise<void> => {
   if (!config.database) return;
@@ -88,10 +99,7 @@ const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Pro
     await db.script('select 1');
   } catch (error) {
     const name = config.database.migrateUrl === config.database.url ? 'DATABASE_URL' : 'FLORIN_MIGRATE_DATABASE_URL';
-    const code = codeOf(error) || 'no answer in time';
-    throw new ConfigError([
-      `Cannot use the database of ${name} (${code}). Check its address, name and password, and that it is running.`,
-    ]);
+    throw new ConfigError([unusable(name, error)]);
   } finally {
     await db.close();
   }
@@ -99,7 +107,9 @@ const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Pro
 
 /** The role to grant access to, if migrations run as another role. */
 export const serviceRoleOf = (database: NonNullable<Config['database']>): string | null =>
-  database.migrateUrl === database.url ? null : decodeURIComponent(new URL(database.url).username) || null;
+  database.migrateUrl === database.url
+    ? null
+    : decodeURIComponent(new URL(urlsOfHosts(database.url)[0]!).username) || null;
 
 /** Each process has up to this many connections. */
 const connectionsOfProcess = 16;

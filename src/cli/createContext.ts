@@ -10,7 +10,7 @@ import { type AuditLoss, createRestoreState } from '../engine/chain/restoreGate.
 import type { Context, DashboardSettings, EnvironmentSettings } from '../engine/context.ts';
 import { openDerivationIndexes } from '../engine/payments/derivationIndexes.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
-import type { ConnectionSettings } from '../storage/database.ts';
+import type { ConnectionSettings } from '../storage/connect.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Sender } from '../webhooks/send.ts';
 import { readBackupSchedule } from './backupRecord.ts';

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { readAddressBlock } from '../core/addressBlock.ts';
 import { codeOf } from '../core/errorCode.ts';
 import { connectionSafety } from '../storage/connectionSafety.ts';
+import { problemOfHosts } from '../storage/hosts.ts';
 import { isRecipient } from '../vault/ageFile.ts';
 import { parseMasterKey } from '../vault/masterKey.ts';
 
@@ -86,8 +87,8 @@ export const parseProxies = (text: string, bad: Bad): string[] | undefined => {
 };
 
 export const parseDatabaseUrl = (text: string, bad: Bad): string | undefined => {
-  const scheme = URL.parse(text)?.protocol;
-  return scheme === 'postgres:' || scheme === 'postgresql:' ? text : bad('must be a postgres: URL');
+  const problem = problemOfHosts(text);
+  return problem === null ? text : bad(problem);
 };
 
 /** Why the service must not send its password there; null if it may. */

@@ -106,7 +106,7 @@ export const settings = {
   databaseUrl: setting({
     variable: 'DATABASE_URL',
     fallback: null,
-    help: 'PostgreSQL 15 or later, for the service. Default: an embedded server in the data directory.',
+    help: 'PostgreSQL 15 or later, for the service; several hosts for one that fails over. Default: an embedded server in the data directory.',
     isSecret: true,
     parse: parseDatabaseUrl,
   }),

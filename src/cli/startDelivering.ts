@@ -1,5 +1,5 @@
 import type { Context } from '../engine/context.ts';
-import type { ConnectionSettings } from '../storage/database.ts';
+import type { ConnectionSettings } from '../storage/connect.ts';
 import { listenForDeliveries } from '../storage/webhooks/deliveryNews.ts';
 import { createSender, type Sender } from '../webhooks/send.ts';
 import { startDeliverer } from '../workers/deliverer.ts';

@@ -5,7 +5,7 @@ import type { AuditLoss } from '../engine/chain/restoreGate.ts';
 import type { Declaration } from '../engine/chain/restores.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
-import type { ConnectionSettings } from '../storage/database.ts';
+import type { ConnectionSettings } from '../storage/connect.ts';
 import { type AuditLook, openAuditHeads } from './auditHeadsFile.ts';
 import { makeDataDir, startStorage, tlsOf } from './compose.ts';
 import type { Config } from './config.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { FlorinError } from '../core/errors.ts';
 import { formatSegment, parseSegment } from '../core/logSegment.ts';
-import type { ConnectionSettings } from './database.ts';
+import type { ConnectionSettings } from './connect.ts';
 import { archiveSlotText } from './logArchive.ts';
 
 export type BaseBackupEnd = {

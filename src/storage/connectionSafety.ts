@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
+import { urlsOfHosts } from './hosts.ts';
 
 /** How a connection is protected. `local` never leaves this machine; `unverified` is TLS with anybody's certificate. */
 export type ConnectionSafety = 'local' | 'verified' | 'unverified' | 'plain';
@@ -19,7 +20,7 @@ const isLocal = (host: string): boolean => {
  * operator sees it, and each host that the URL names must be local to count as local. Throws if pg cannot read the URL or
  * a file that it names.
  */
-export const connectionSafety = (connectionString: string): ConnectionSafety => {
+const safetyOfHost = (connectionString: string): ConnectionSafety => {
   const client = new pg.Client({ connectionString });
   const { hostname, searchParams } = new URL(connectionString);
   const hosts = [client.host, decodeURIComponent(hostname), ...searchParams.getAll('host')];
@@ -30,4 +31,12 @@ export const connectionSafety = (connectionString: string): ConnectionSafety => 
   if (ssl === false || modes.length === 0) return 'plain';
   if (ssl !== true && ssl.rejectUnauthorized === false) return 'unverified';
   return modes.every(mode => tlsModes.has(mode)) ? 'verified' : 'plain';
+};
+
+const fromWorst: readonly ConnectionSafety[] = ['plain', 'unverified', 'verified', 'local'];
+
+/** That of the host with the least of it. */
+export const connectionSafety = (connectionString: string): ConnectionSafety => {
+  const safeties = urlsOfHosts(connectionString).map(safetyOfHost);
+  return fromWorst.find(safety => safeties.includes(safety))!;
 };

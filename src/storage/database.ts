@@ -1,10 +1,8 @@
 import pg from 'pg';
 import { FlorinError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-
-export type ConnectionSettings =
-  | { connectionString: string }
-  | { host: string; port: number; database: string; user: string; password: string };
+import { ConnectionFault, type ConnectionSettings, createConnector } from './connect.ts';
+import { pooledClient } from './pooledClient.ts';
 
 /** Prepared once per connection under its name. The name is beside the text, so that both change together. */
 export type Statement = { readonly name: string; readonly text: string };
@@ -49,8 +47,10 @@ const connectionFaults = new Set([
 
 /** SQLSTATE classes of a database that cannot serve now: connection, resources (a full disk), operator, system. */
 const unavailableClasses = new Set(['08', '53', '57', '58']);
-/** Read-only after a failover, or a refused connection: the database is closed, missing or not open to this role. */
-const unavailableStates = new Set(['25006', '55000', '3D000', '28000', '28P01']);
+/** The server became read-only, by a failover or by its administrator. */
+const readOnlyState = '25006';
+/** Also a refused connection: the database is closed, missing or not open to this role. */
+const unavailableStates = new Set([readOnlyState, '55000', '3D000', '28000', '28P01']);
 
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -60,10 +60,11 @@ export const isUnavailable = (error: unknown): boolean => {
   const code = codeOf(error);
   if (unavailableStates.has(code)) return true;
   if (code.length === 5 && unavailableClasses.has(code.slice(0, 2))) return true;
-  return connectionFaults.has(code) || error instanceof ConnectionLost;
+  return connectionFaults.has(code) || error instanceof ConnectionFault;
 };
 
-export class ConnectionLost extends Error {}
+/** A connection ended or fell silent: what it was asked last may have been done. */
+export class ConnectionLost extends ConnectionFault {}
 
 /** SQLSTATEs of a unique index, and of an exclusion constraint used as one. */
 const uniqueViolations: ReadonlySet<string> = new Set(['23505', '23P01']);
@@ -180,21 +181,30 @@ const columnTypes = {
     oid === timestamptz && format !== 'binary' ? readUtcTime : pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig;
 
-export const openDatabase = (
-  connection: ConnectionSettings,
-  options: { log: Log; maxConnections?: number; applicationName?: string; queryTimeoutMs?: number },
-): Database => {
-  const queryTimeoutMs = options.queryTimeoutMs ?? 10_000;
-  const pool = new pg.Pool({
-    ...connection,
-    max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 30_000,
+export type DatabaseOptions = {
+  readonly log: Log;
+  readonly maxConnections?: number;
+  readonly applicationName?: string;
+  readonly queryTimeoutMs?: number;
+  /** `any`: a replica will do, which cannot be written to. */
+  readonly needs?: 'writable' | 'any';
+};
+
+export const openDatabase = (connection: ConnectionSettings, options: DatabaseOptions): Database => {
+  const { log, needs = 'writable', queryTimeoutMs = 10_000 } = options;
+  const connector = createConnector(connection, { needs, log });
+  const client = pooledClient(connector, {
     // No request may wait for ever on a server that stopped answering; the connection is given up with the query.
     query_timeout: queryTimeoutMs + graceMs,
     keepAlive: true,
     application_name: options.applicationName ?? 'florin',
     types: columnTypes,
+  });
+  const pool = new pg.Pool({
+    Client: client,
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: connector.timeoutMs,
+    idleTimeoutMillis: 30_000,
     // The server gives a statement up by itself: one that only its asker gave up would run on beside those that are
     // asked in its place, each slower than the one before. Plans are for disks that read any page as fast as the next; the
     // defaults are those of spinning disks and long reports. Not as parameters of the start, which poolers refuse.
@@ -207,7 +217,7 @@ export const openDatabase = (
   // The pool handles errors of idle connections only. An error between two statements of a transaction would end this
   // process without a listener; the next statement on the connection reports it.
   pool.on('connect', client => client.on('error', () => {}));
-  pool.on('error', error => options.log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
+  pool.on('error', error => log.warn({ code: codeOf(error) }, 'an idle database connection ended'));
 
   let keepSeals = keepNoSeals;
   const query = async <R extends Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]> => {
@@ -222,12 +232,16 @@ export const openDatabase = (
     try {
       await classified(client.query('begin'));
       const result = await work(tx).finally(end);
-      await classified(client.query('commit'));
+      const { command } = await classified(client.query('commit'));
+      // Of a transaction in which a statement failed, and whose work went on all the same.
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
       keepSeals.committed(tx);
       return result;
     } catch (error) {
       // A rollback on a lost or overdue connection would hang too; closing the connection rolls back.
+      // One that became read-only would refuse the next transaction, too.
       if (error instanceof ConnectionLost) broken = error;
+      else if (codeOf(error) === readOnlyState) broken = error as Error;
       else {
         await client.query('rollback').catch(rollbackError => {
           broken = rollbackError;

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../core/log.ts';
-import type { ConnectionSettings } from './database.ts';
+import { type ConnectionSettings, createConnector } from './connect.ts';
 
 export type Listening = { stop(): Promise<void> };
 
 const [shortestDelayMs, longestDelayMs] = [250, 10_000];
-/** Bounds connecting, querying and closing, so that `stop` returns even if the server does not answer. */
+/** Bounds querying and closing, so that `stop` returns even if the server does not answer. */
 const answerTimeoutMs = 5_000;
 const keepAliveMs = 30_000;
 
@@ -21,13 +21,12 @@ export const listen = (
 ): Listening => {
   const { channel, onNotification, onConnected, log } = options;
   const stopping = new AbortController();
+  const connector = createConnector(connection);
   const listenOnce = async (): Promise<void> => {
-    const client = new pg.Client({
-      ...connection,
+    const client = await connector.connect({
       application_name: 'florin listener',
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveMs,
-      connectionTimeoutMillis: answerTimeoutMs,
       query_timeout: answerTimeoutMs,
     });
     const ended = Promise.withResolvers<void>();
@@ -37,7 +36,6 @@ export const listen = (
     const stop = (): void => ended.resolve();
     stopping.signal.addEventListener('abort', stop, { once: true });
     try {
-      await client.connect();
       await client.query(`listen ${pg.escapeIdentifier(channel)}`);
       onConnected();
       if (!stopping.signal.aborted) await ended.promise;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { segmentBytes } from '../core/logSegment.ts';
-import type { ConnectionSettings } from './database.ts';
+import type { ConnectionSettings } from './connect.ts';
 
 /**
  * The log of the embedded server, for the one who archives it. A replication slot keeps what is not archived yet. It

@@ -4,7 +4,7 @@ import { hasCode } from '../core/errorCode.ts';
 import type { Log } from '../core/log.ts';
 import { type Progress, silentProgress } from '../core/progress.ts';
 import { type AppliedMigrations, assertKnown, readExpanded, readFinished } from './appliedMigrations.ts';
-import type { ConnectionSettings } from './database.ts';
+import { type ConnectionSettings, createConnector } from './connect.ts';
 import { grantTo } from './grants.ts';
 import { listOlderProcesses, namesOf } from './olderProcesses.ts';
 import { loadRelease, type Migration, MigrationError, type Release } from './release.ts';
@@ -137,8 +137,7 @@ const stepsTo = (upTo: number, { finished, expanded }: AppliedMigrations, { migr
  */
 export const migrate = async (connection: ConnectionSettings, options: MigrateOptions): Promise<Migrated> => {
   const { log, progress = silentProgress, release = await loadRelease() } = options;
-  const client = new pg.Client({ ...connection, application_name: 'florin migrate' });
-  await client.connect();
+  const client = await createConnector(connection, { log }).connect({ application_name: 'florin migrate' });
   try {
     await client.query('select pg_advisory_lock($1)', [lockKey]);
     await client.query(`${tableOf('schema_migrations')}; ${tableOf('schema_expansions')}`);

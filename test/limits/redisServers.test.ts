@@ -8,7 +8,7 @@ import { askRedis } from '../../src/limits/redisBuckets.ts';
 import { type RedisServer as RedisPlace, readRedisUrl } from '../../src/limits/redisUrl.ts';
 import { ensureLocalCertificates } from '../../src/local/localCa.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
-import { freePort } from '../support/redisProcess.ts';
+import { freePort } from '../support/freePort.ts';
 import { startRedis, startSentinel } from '../support/redisServer.ts';
 import { eventually } from '../support/until.ts';
 import { accepted, connected, keysOf, openLimiter, takeTimes } from './limiterScene.ts';

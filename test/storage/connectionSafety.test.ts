@@ -40,6 +40,9 @@ describe('of a URL', () => {
     ['plain', 'postgres://u:p@127.1/x'],
     ['plain', 'postgres://u:p@0.0.0.0/x'],
     ['plain', 'postgres://u:p@localhost,db.example/x'],
+    ['plain', 'postgres://u:p@localhost:1,db.example:2/x'],
+    ['plain', 'postgres://u:p@db.example,localhost/x?sslmode=disable'],
+    ['plain', 'postgres://u:p@db.example:1,db2.example:2/x'],
     ['plain', 'postgres://u:p@localhost/x?host=db.example'],
     ['plain', 'postgres://u:p@localhost/x?host=db.example&host=localhost'],
     ['plain', 'postgres://u:p@db.example/x?host=localhost'],
@@ -57,6 +60,10 @@ describe('of a URL', () => {
     ['unverified', 'postgres://u:p@db.example/x?uselibpqcompat=true&sslmode=require'],
     ['unverified', 'postgres://u:p@db.example/x?uselibpqcompat=true&sslmode=prefer'],
     ['unverified', 'postgres://u:p@localhost/x?host=db.example&sslmode=no-verify'],
+    ['unverified', 'postgres://u:p@localhost:1,db.example:2/x?sslmode=no-verify'],
+    ['local', 'postgres://u:p@localhost:1,[::1]:2/x'],
+    ['verified', 'postgres://u:p@localhost:1,db.example:2/x?sslmode=verify-full'],
+    ['verified', 'postgres://u:p@db.example:1,db2.example:2/x?sslmode=verify-full'],
     ['verified', 'postgres://u:p@db.example/x?sslmode=require'],
     ['verified', 'postgres://u:p@db.example/x?sslmode=verify-ca'],
     ['verified', 'postgres://u:p@db.example/x?sslmode=verify-full'],
@@ -100,7 +107,7 @@ type Server = {
 };
 
 /** The beginning of a PostgreSQL server: it answers whether it has TLS, keeps what follows, and says no more. */
-const startServer = async (hasTls: boolean): Promise<Server> => {
+const startServer = async (hasTls: boolean, address = '127.0.0.1'): Promise<Server> => {
   const plain: Buffer[] = [];
   const secret: Buffer[] = [];
   const sockets = new Set<Socket>();
@@ -120,7 +127,7 @@ const startServer = async (hasTls: boolean): Promise<Server> => {
         });
     });
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>(resolve => server.listen(0, address, resolve));
   return {
     port: (server.address() as AddressInfo).port,
     plain: () => Buffer.concat(plain),
@@ -165,5 +172,20 @@ describe('of a connection', () => {
     const { plain, secret } = await connectTo(`sslmode=verify-full&sslrootcert=${ca}`, true);
     expect(plain()).toEqual(sslRequest);
     expect(secret().toString('latin1')).toContain('user\0ann\0');
+  });
+
+  test('each host of a list has to have its own name in its certificate', async () => {
+    const [named, unnamed] = [await startServer(true), await startServer(true, '127.0.0.2')];
+    const hosts = `127.0.0.2:${unnamed.port},127.0.0.1:${named.port}`;
+    const ca = encodeURIComponent(tls.caPath);
+    const connectionString = `postgres://ann:s3cret@${hosts}/florin?sslmode=verify-full&sslrootcert=${ca}`;
+    const db = openDatabase({ connectionString }, { log: silentLog, maxConnections: 1 });
+    await expect(db.script('select 1')).rejects.toThrow();
+    await db.close();
+    await Promise.all([named.stop(), unnamed.stop()]);
+    expect(unnamed.plain()).toEqual(sslRequest);
+    expect(unnamed.secret().length).toBe(0);
+    expect(named.plain()).toEqual(sslRequest);
+    expect(named.secret().toString('latin1')).toContain('user\0ann\0');
   });
 });

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findRedis } from './findRedis.ts';
+import { freePort } from './freePort.ts';
 
 export type RedisServer = {
   readonly port: number;
@@ -18,15 +18,6 @@ export type RedisServer = {
   start(): Promise<void>;
   /** Ends it for good. */
   end(): Promise<void>;
-};
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 };
 
 const ready = /ready to accept connections|\+monitor master/i;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { AuditLoss } from '../../engine/chain/restoreGate.ts';
 import type { Decision, Question } from '../../limits/turnBuckets.ts';
 import type { Family } from '../../metrics/exposition.ts';
-import type { ConnectionSettings } from '../../storage/database.ts';
+import type { ConnectionSettings } from '../../storage/connect.ts';
 import type { AuditLook } from '../auditHeadsFile.ts';
 import type { Config } from '../config.ts';
 import type { Urls } from '../createContext.ts';

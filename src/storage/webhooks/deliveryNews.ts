@@ -1,6 +1,6 @@
 import { type Environment, environments } from '../../core/environment.ts';
 import type { Log } from '../../core/log.ts';
-import type { ConnectionSettings } from '../database.ts';
+import type { ConnectionSettings } from '../connect.ts';
 import { type Listening, listen } from '../listen.ts';
 import type { Target } from './deliveries.ts';
 

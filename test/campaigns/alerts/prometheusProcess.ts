@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { within } from '../chaos/florinProcess.ts';
 
@@ -24,14 +23,6 @@ const namesIn = (rules: string): string[] => [...rules.matchAll(/^ *- alert: (\w
 export const readRuleNames = async (): Promise<string[]> => namesIn(await readFile(rulesPath, 'utf8'));
 
 /** A port that is free now. Prometheus and the scrape configuration need it before anything listens. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 export type FiringAlert = { readonly name: string; readonly labels: Readonly<Record<string, string>> };
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../alerts/prometheusProcess.ts';
+import { freePort } from '../../support/freePort.ts';
 import { expectEqual, type Scene } from './check.ts';
 import { type Container, runContainer } from './container.ts';
 import { type Shop, shopOf } from './shop.ts';

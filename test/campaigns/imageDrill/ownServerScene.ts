@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { probeConnection } from '../../../src/cli/compose.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { type PostgresConnection, startPostgres } from '../../../src/local/postgres/startPostgres.ts';
-import { freePort } from '../alerts/prometheusProcess.ts';
+import { freePort } from '../../support/freePort.ts';
 import { expectEqual, type Scene } from './check.ts';
 import { runContainer } from './container.ts';
 import { shopOf } from './shop.ts';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sendSignal } from '../../../src/local/postgres/processes.ts';
-import { freePort } from '../alerts/prometheusProcess.ts';
+import { freePort } from '../../support/freePort.ts';
 import { type FlorinProcess, launchFlorin, within } from '../chaos/florinProcess.ts';
 import type { FrontDoor } from './frontDoor.ts';
 import type { Release } from './release.ts';
