@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { backOffMs } from '../core/backOff.ts';
 import type { Log } from '../core/log.ts';
 import { type ConnectionSettings, createConnector } from './connect.ts';
 
@@ -45,7 +46,7 @@ export const listen = (
     }
   };
   const run = async (): Promise<void> => {
-    let delayMs = shortestDelayMs;
+    let failures = 0;
     while (!stopping.signal.aborted) {
       const sinceMs = performance.now();
       try {
@@ -53,7 +54,8 @@ export const listen = (
       } catch (error) {
         log.warn({ channel, err: error }, 'cannot listen for database notifications; polling instead');
       }
-      delayMs = performance.now() - sinceMs > longestDelayMs ? shortestDelayMs : Math.min(delayMs * 2, longestDelayMs);
+      failures = performance.now() - sinceMs > longestDelayMs ? 1 : failures + 1;
+      const delayMs = backOffMs(failures, shortestDelayMs, longestDelayMs, Math.random());
       await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

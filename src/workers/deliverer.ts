@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { backOffMs } from '../core/backOff.ts';
 import { judgeAttempt } from '../core/delivery.ts';
 import type { Context } from '../engine/context.ts';
 import { forgeryOf } from '../engine/webhooks/eventSeal.ts';
@@ -35,7 +36,7 @@ const claimSeconds = 60;
 const tickMs = 50;
 /** With this many unrecorded results no more deliveries are claimed: their claims would expire. */
 const maxUnwritten = 1_000;
-const errorPauseMs = 1_000;
+const [shortestPauseMs, longestPauseMs] = [500, 2_000];
 /** When an endpoint for which the audit log does not vouch is looked at again. */
 const unvouchedSeconds = 60;
 /** How long running attempts, and then recording their results, may take at shutdown. */
@@ -186,6 +187,7 @@ export const startDeliverer = (
 
   const run = async (): Promise<void> => {
     let nextTickMs = 0;
+    let failures = 0;
     while (!stopping.signal.aborted) {
       try {
         const nowMs = performance.now();
@@ -194,10 +196,14 @@ export const startDeliverer = (
           nextTickMs = nowMs + tickMs;
         }
         await giveBack();
-        if (!(await claim())) await wake.next(Math.max(0, nextTickMs - performance.now()));
+        const hasAsked = await claim();
+        failures = 0;
+        if (!hasAsked) await wake.next(Math.max(0, nextTickMs - performance.now()));
       } catch (error) {
         log.warn({ loop: 'deliverer', err: error }, 'a background loop failed and will try again');
-        await pause(errorPauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        failures += 1;
+        const pauseMs = backOffMs(failures, shortestPauseMs, longestPauseMs, random());
+        await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
   };

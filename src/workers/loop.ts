@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { backOffMs } from '../core/backOff.ts';
 import type { Log } from '../core/log.ts';
 
 export type Loop = { stop(): Promise<void> };
@@ -30,7 +31,7 @@ export const startLoop = (options: {
         log.warn({ loop: name, failures, err: error }, 'a background loop failed and will try again');
       }
       if (more) continue;
-      const delayMs = failures === 0 ? intervalMs : Math.min(intervalMs * 2 ** Math.min(failures, 10), longestDelayMs);
+      const delayMs = failures === 0 ? intervalMs : backOffMs(failures, 2 * intervalMs, longestDelayMs, Math.random());
       await pause(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

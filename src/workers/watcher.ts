@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainHealth, Driver, DriverHost } from '../chains/driver.ts';
+import { backOffMs } from '../core/backOff.ts';
 import type { Block } from '../core/chain.ts';
 import type { Log } from '../core/log.ts';
 import type { Network } from '../core/registry/networks.ts';
@@ -59,13 +60,12 @@ const verifyMs = 30_000;
 const overdueTurnMs = 120_000;
 const [minRetryMs, maxRetryMs] = [250, 10_000];
 
-const failed = 'the watcher of a chain failed';
 const forgedChain =
   'records of a chain were changed in the database, so it is not read: run florin doctor, and restore a backup';
 const noteFailure = (log: Log, caip2: string, error: unknown): void => {
   const isForged = error instanceof ForgedRow || error instanceof ForgedBlock;
   if (isForged) log.error({ forged: 'chains', caip2, err: error }, forgedChain);
-  else log.error({ caip2, err: error }, failed);
+  else log.error({ caip2, err: error }, 'the watcher of a chain failed');
 };
 
 const isLocal = ({ networks }: WatchedChain): boolean => networks[0]!.backing === 'devchain';
@@ -258,7 +258,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
   };
 
   const run = async (): Promise<void> => {
-    let retryMs = minRetryMs;
+    let tries = 0;
     while (!stopping.signal.aborted) {
       try {
         const row = await takeLease(context.db, { caip2, holder, seconds: leaseSeconds });
@@ -267,13 +267,13 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
           measured.resolve();
         } else {
           await readWithLease(row);
-          retryMs = minRetryMs;
+          tries = 0;
         }
       } catch (error) {
         if (!stopping.signal.aborted) noteFailure(context.log, caip2, error);
       }
+      const retryMs = backOffMs(++tries, minRetryMs, maxRetryMs, Math.random());
       await pause(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      retryMs = Math.min(retryMs * 2, maxRetryMs);
     }
   };
   const running = run();

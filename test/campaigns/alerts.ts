@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { alertCases } from '../metrics/alertCases.ts';
 import { findPrometheus, howToGetPrometheus } from '../support/findPrometheus.ts';
+import { freePort } from '../support/freePort.ts';
 import { type Cause, causes } from './alerts/causes.ts';
 import {
   type FiringAlert,
-  freePort,
   type PrometheusProcess,
   readRuleNames,
   startPrometheus,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../../support/freePort.ts';
 import { within } from '../chaos/florinProcess.ts';
 
 const rulesPath = new URL('../../../deploy/prometheus/alerts.yaml', import.meta.url);
@@ -21,8 +22,6 @@ export const hurried = (rules: string): string =>
 const namesIn = (rules: string): string[] => [...rules.matchAll(/^ *- alert: (\w+)$/gm)].map(([, name]) => name!);
 /** The names of all rules of the tree. */
 export const readRuleNames = async (): Promise<string[]> => namesIn(await readFile(rulesPath, 'utf8'));
-
-/** A port that is free now. Prometheus and the scrape configuration need it before anything listens. */
 
 export type FiringAlert = { readonly name: string; readonly labels: Readonly<Record<string, string>> };
 
