@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { findBrowser } from './test/support/findBrowser.ts';
+import { findPgbouncer } from './test/support/findPgbouncer.ts';
 import { findPrometheus } from './test/support/findPrometheus.ts';
 import { hasProxies } from './test/support/findProxy.ts';
 import { findRedis } from './test/support/findRedis.ts';
@@ -27,6 +28,7 @@ export default defineConfig(({ mode }) => {
           description: 'needs TEST_DATABASE_URL and pg_dump of its server',
           skip: !process.env.TEST_DATABASE_URL,
         },
+        { name: 'pgbouncer', description: 'needs PgBouncer', skip: findPgbouncer() === null },
         { name: 'promtool', description: 'needs promtool of Prometheus', skip: findPrometheus('promtool') === null },
         { name: 'proxies', description: 'needs nginx and Caddy', skip: !hasProxies() },
         { name: 'redis', description: 'needs Redis or Valkey', skip: findRedis() === null },

@@ -85,6 +85,15 @@ const ensureRedis = async options => {
   return program;
 };
 
+/** The program of PgBouncer; null if it is installed. Its libraries are installed, and it is not: it would start a server. */
+const ensurePgbouncer = async options => {
+  const find = () => run('npx', ['--no-install', 'node', 'test/support/findPgbouncer.ts'], options);
+  if ((await find()).code === 0) return null;
+  const missing = 'PgBouncer is needed. On Debian: apt-get install pgbouncer';
+  for (const library of ['libevent-2.1-7', 'libc-ares2']) await aptInstall(library, options.room, missing);
+  return join(await aptUnpack('pgbouncer', options.room, missing), 'usr', 'sbin', 'pgbouncer');
+};
+
 /** Adds up what vitest reports. A file that could not be run at all counts as one failure. */
 const vitest = async (name, script, args, options) => {
   say(name);
@@ -198,6 +207,10 @@ const main = async room => {
   await check('Redis', async () => {
     redis = await ensureRedis(options);
   });
+  let pgbouncer = null;
+  await check('PgBouncer', async () => {
+    pgbouncer = await ensurePgbouncer(options);
+  });
   // The embedded server has no pg_dump. The second database does.
   await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest], {
     ...options,
@@ -205,6 +218,7 @@ const main = async room => {
       ...(promtool === null ? {} : { PROMETHEUS_PATH: promtool }),
       ...(proxies === null ? {} : { PROXIES_PATH: proxies }),
       ...(redis === null ? {} : { REDIS_SERVER_PATH: redis }),
+      ...(pgbouncer === null ? {} : { PGBOUNCER_PATH: pgbouncer }),
     },
   });
   await check('types', async () => {

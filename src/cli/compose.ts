@@ -22,8 +22,7 @@ import {
   startPostgres,
 } from '../local/postgres/startPostgres.ts';
 import { readFinishedVersion } from '../storage/appliedMigrations.ts';
-import { checkServer } from '../storage/bootChecks.ts';
-import { type ConnectionSettings, NoUsableHost, ReadOnlyServer } from '../storage/connect.ts';
+import type { ConnectionSettings } from '../storage/connect.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
 import { createFloors } from '../storage/floors.ts';
@@ -34,6 +33,7 @@ import type { KeyRing } from '../vault/keyRing.ts';
 import { type Config, ConfigError } from './config.ts';
 import { openKeys } from './masterKeys.ts';
 import { rememberPeople } from './personRevisionsFile.ts';
+import { refuseUnfit, refuseUnreachable } from './refuseDatabase.ts';
 import { refuseUnfinishedRestore } from './restoredMark.ts';
 
 /** Takes 40 random bits at a time from a buffer. A system call per id would cost more than the id. */
@@ -79,32 +79,6 @@ export type OpenStorage = {
 /** `holder` names this process. */
 export type StartedStorage = OpenStorage & { readonly holder: string };
 
-const refuseUnfit = async (db: Database): Promise<void> => {
-  const problems = await checkServer(db);
-  if (problems.length > 0) throw new ConfigError(problems);
-};
-
-const unusable = (name: string, error: unknown): string => {
-  if (error instanceof ReadOnlyServer) return `The server of ${name} is a read-only replica. Name the primary.`;
-  const isSeveral = error instanceof NoUsableHost;
-  const why = isSeveral ? error.failures.join('; ') : codeOf(error) || 'no answer in time';
-  return `Cannot use the database of ${name} (${why}). Check its address, name and password, and that it is running.`;
-};
-
-/** Checks the connection first, so that the error names the setting that is wrong. */
-const refuseUnreachable = async (config: Config, owner: ConnectionSettings): Promise<void> => {
-  if (!config.database) return;
-  const db = openDatabase(owner, { log: silentLog, maxConnections: 1 });
-  try {
-    await db.script('select 1');
-  } catch (error) {
-    const name = config.database.migrateUrl === config.database.url ? 'DATABASE_URL' : 'FLORIN_MIGRATE_DATABASE_URL';
-    throw new ConfigError([unusable(name, error)]);
-  } finally {
-    await db.close();
-  }
-};
-
 /** The role to grant access to, if migrations run as another role. */
 export const serviceRoleOf = (database: NonNullable<Config['database']>): string | null =>
   database.migrateUrl === database.url
@@ -148,7 +122,7 @@ export const startStorage = async (
     await embedded?.stop();
   };
   try {
-    await refuseUnreachable(config, owner);
+    if (config.database) await refuseUnreachable(config.database);
     const holder = await ensureInstanceId(config.dataDir);
     const given = { log, progress, holder, ...(serviceRole === null ? {} : { serviceRole }) };
     // The embedded database has no other processes, and nobody who would finish its upgrade.

@@ -4,9 +4,11 @@ import { FlorinError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { overMark } from '../engine/keys/rotationMark.ts';
+import { NoUsableHost, ReadOnlyServer } from '../storage/connect.ts';
 import type { Database } from '../storage/database.ts';
 import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
 import { MigrationError } from '../storage/release.ts';
+import { readStandbys } from '../storage/standbys.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { createResolveHost } from '../webhooks/connect.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';
@@ -27,6 +29,7 @@ import {
   type Told,
   verified,
 } from './doctorChecks.ts';
+import { judgeStandbys } from './judgeStandbys.ts';
 import { checklist, examineLive, type LiveFinding, liveLine } from './live/checklist.ts';
 import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 
@@ -67,6 +70,8 @@ const logArchiveCheck = (config: Config): Check => [
   async () => judgeLogArchive(await readLogArchiveRecord(config), Date.now()),
 ];
 
+const standbyCheck = (db: Database): Check => ['standby', async () => judgeStandbys(await readStandbys(db))];
+
 const limitsCheck = ({ redis }: Config, { vault }: AdminContext): Check[] =>
   redis === null ? [] : [['rate limits', () => examineLimits(redis, vault)]];
 
@@ -97,9 +102,10 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
     try {
       await storage.db.script('select 1');
       return storage;
-    } catch {
+    } catch (error) {
       await storage.stop();
-      throw new FlorinError('service_unavailable', 'The database does not answer.');
+      const why = error instanceof NoUsableHost || error instanceof ReadOnlyServer ? `: ${error.message}` : '';
+      throw new FlorinError('service_unavailable', `The database does not answer${why}.`);
     }
   };
   const storage = await check('database', opened, () => ({ ok: true, detail: 'answers' }));
@@ -128,7 +134,7 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       ['restore', () => examineRestores(admin)],
       ['outbox', () => examineOutbox(db)],
       ...limitsCheck(config, admin),
-      ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : []),
+      ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : [standbyCheck(db)]),
     ];
     for (const [name, work] of others) await check(name, work, told => told);
     return findings;
@@ -154,7 +160,7 @@ export const addDoctorCommand = (program: Command): void => {
     program
       .command('doctor')
       .description(
-        'Check the database, its schema, the master key, the audit log, the seals of all rows, the wallets, the ledger, restores, the outbox, shared rate limits, scheduled backups and the archived log.',
+        'Check the database, its schema, the master key, the audit log, the seals of all rows, the wallets, the ledger, restores, the outbox, shared rate limits, and scheduled backups and the archived log or the standbys of your own server.',
       ),
   )
     .option(

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { migrate } from '../storage/migrate.ts';
 import { serviceRoleOf } from './compose.ts';
 import { ConfigError, loadConfig } from './config.ts';
+import { refuseUnreachable } from './refuseDatabase.ts';
 import { createStartProgress } from './startProgress.ts';
 
 /** For deployments that migrate in a separate step before the new version starts. */
@@ -15,6 +16,7 @@ export const addMigrateCommand = (program: Command): void => {
       const config = await loadConfig();
       if (!config.database)
         throw new ConfigError(['DATABASE_URL is not set. florin start updates the embedded database.']);
+      await refuseUnreachable(config.database);
       const { createLog } = await import('./log.ts');
       const { log, flush } = createLog(config);
       const serviceRole = serviceRoleOf(config.database);

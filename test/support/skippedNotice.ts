@@ -1,5 +1,6 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { findBrowser, howToGetBrowser } from './findBrowser.ts';
+import { howToGetPgbouncer } from './findPgbouncer.ts';
 import { howToGetPrometheus } from './findPrometheus.ts';
 import { howToGetProxies } from './findProxy.ts';
 import { howToGetRedis } from './findRedis.ts';
@@ -23,6 +24,10 @@ export default class SkippedNotice implements Reporter {
     this.noticeBrowser(modules);
     // It is no part of npm test.
     if (this.isAll) this.noticeDump(modules);
+    if (hasSkipped(modules, 'pgbouncer')) {
+      console.log('\nSkipped: a pooler before the database. It needs PgBouncer.');
+      console.log(`Get it with: ${howToGetPgbouncer}   (or set PGBOUNCER_PATH to its program)\n`);
+    }
     if (hasSkipped(modules, 'promtool')) {
       console.log('\nSkipped: the alert rules. They need promtool, which comes with Prometheus.');
       console.log(`Get it with: ${howToGetPrometheus}   (or set PROMETHEUS_PATH to its folder)\n`);

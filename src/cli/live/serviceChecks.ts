@@ -6,8 +6,10 @@ import { checkMailServer } from '../../mail/mailer.ts';
 import { hasLivePayment } from '../../storage/access/goLive.ts';
 import { checkServer, isConnectionExposed } from '../../storage/bootChecks.ts';
 import { readKeyState } from '../../storage/keys/keyState.ts';
+import { readStandbys } from '../../storage/standbys.ts';
 import { judgeBackups, readBackupRecord } from '../backupRecord.ts';
 import type { Told } from '../doctorChecks.ts';
+import { judgeStandbys } from '../judgeStandbys.ts';
 import { hashOfUrl, readShown } from './shownRecord.ts';
 import { bad, good, judged, type Situation, withRecords } from './situation.ts';
 
@@ -15,8 +17,10 @@ import { bad, good, judged, type Situation, withRecords } from './situation.ts';
 export const checkDatabase = withRecords(async ({ db }, { config }) => {
   const kind = config.database === null ? 'the embedded server' : 'your own server';
   const trust = (await isConnectionExposed(db)) ? 'NOT encrypted, as FLORIN_DATABASE_TLS allows' : 'not exposed';
-  const detail = `${kind}; writes survive a crash; the connection is ${trust}`;
-  return judged(await checkServer(db), detail, 'Then restart Florin.');
+  const standbys = config.database === null ? null : judgeStandbys(await readStandbys(db));
+  const detail = `${kind}; writes survive a crash; the connection is ${trust}${standbys ? `; ${standbys.detail}` : ''}`;
+  const problems = [...(await checkServer(db)), ...(standbys === null || standbys.ok ? [] : [standbys.detail])];
+  return judged(problems, detail, 'Then restart Florin.');
 });
 
 /** Florin cannot see where copies are. It knows that one was brought back once, and whether the key has changed since. */
