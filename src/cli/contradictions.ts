@@ -32,12 +32,10 @@ const exposureProblems = (values: Values, set: (name: SettingName) => boolean): 
   return problems;
 };
 
-/** Checks the settings against each other. A value that failed to parse is null here but counts as set. */
-export const contradictions = (values: Values, set: (name: SettingName) => boolean): string[] => {
-  const { port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
+/** What keeps the data, and what counts requests. */
+const storeProblems = (values: Values, set: (name: SettingName) => boolean): string[] => {
   const problems: string[] = [];
   const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
-
   check(
     set('migrateDatabaseUrl') && !set('databaseUrl'),
     'FLORIN_MIGRATE_DATABASE_URL needs DATABASE_URL: the embedded server has its own roles',
@@ -60,6 +58,15 @@ export const contradictions = (values: Values, set: (name: SettingName) => boole
     set('backupDir') && set('databaseUrl'),
     'FLORIN_BACKUP_DIR is for the embedded database: back up the server of DATABASE_URL by its own means, and unset it',
   );
+  return problems;
+};
+
+/** Checks the settings against each other. A value that failed to parse is null here but counts as set. */
+export const contradictions = (values: Values, set: (name: SettingName) => boolean): string[] => {
+  const { port, sandboxPort, publicUrl, sandboxPublicUrl } = values;
+  const problems = storeProblems(values, set);
+  const check = (wrong: boolean, problem: string): void => void (wrong && problems.push(problem));
+
   for (const [name, other] of pairs) {
     check(set(name) && !set(other), `${settings[name].variable} needs ${settings[other].variable}`);
   }
