@@ -1,8 +1,7 @@
 import { codeOf } from '../core/errorCode.ts';
-import { silentLog } from '../core/log.ts';
 import { checkServer } from '../storage/bootChecks.ts';
 import { type ConnectionSettings, NoUsableHost, ReadOnlyServer } from '../storage/connect.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { isTransactionPooled } from '../storage/pooler.ts';
 import { type Config, ConfigError } from './config.ts';
 
@@ -26,14 +25,10 @@ const pooled = (name: string): string =>
   `${name} leads to a pooler in transaction mode, which Florin cannot use: statements are prepared, and settings made, once for each connection. Set the pooler to session mode (pool_mode = session), or name the server itself.`;
 
 const problemOf = async (name: string, connection: ConnectionSettings): Promise<string | null> => {
-  const db = openDatabase(connection, { log: silentLog, maxConnections: 1 });
   try {
-    await db.script('select 1');
     return (await isTransactionPooled(connection)) ? pooled(name) : null;
   } catch (error) {
     return unusable(name, error);
-  } finally {
-    await db.close();
   }
 };
 

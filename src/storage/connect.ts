@@ -25,6 +25,8 @@ export class NoUsableHost extends ConnectionFault {
 export type Connector = {
   /** How long `connect` takes at most, apart from a server that accepts and then stalls. */
   readonly timeoutMs: number;
+  /** Whether there is one host and no other to turn to. */
+  readonly isOnly: boolean;
   /** Tries the hosts in order, starting with the one that worked last. Errors of idle connections need a listener. */
   connect(options?: pg.ClientConfig): Promise<pg.Client>;
 };
@@ -73,9 +75,12 @@ export const createConnector = (
       : [{ name: connection.host, config: connection }];
   const isOnly = hosts.length === 1;
   const timeoutMs = isOnly ? onlyHostMs : eachHostMs;
+  // Whoever waits for all of several hosts must see why each of them was left.
+  const marginMs = isOnly ? 0 : 500;
   let first = 0;
   return {
-    timeoutMs: timeoutMs * hosts.length,
+    timeoutMs: timeoutMs * hosts.length + marginMs,
+    isOnly,
     async connect(options = {}) {
       const from = first;
       const failures: string[] = [];

@@ -164,6 +164,8 @@ const graceMs = 1_000;
 /** Our transactions never pause for this long; one that does belongs to a process that is gone. */
 const idleTransactionMs = 30_000;
 const transactionAttempts = 5;
+/** With several hosts, how long a connection stays with the one that it was made to. */
+const severalHostsLifetimeSeconds = 60;
 /** Migrations and maintenance may take up to an hour. */
 const scriptTimeoutMs = 3_600_000;
 
@@ -205,6 +207,8 @@ export const openDatabase = (connection: ConnectionSettings, options: DatabaseOp
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: connector.timeoutMs,
     idleTimeoutMillis: 30_000,
+    // A former primary that still answers reads is left, too.
+    ...(connector.isOnly ? {} : { maxLifetimeSeconds: severalHostsLifetimeSeconds }),
     // The server gives a statement up by itself: one that only its asker gave up would run on beside those that are
     // asked in its place, each slower than the one before. Plans are for disks that read any page as fast as the next; the
     // defaults are those of spinning disks and long reports. Not as parameters of the start, which poolers refuse.

@@ -29,6 +29,11 @@ export const grantTo = async (client: pg.Client, role: string): Promise<void> =>
     revoke update on volume_deltas, holding_deltas, ledger_deltas, ledger_corrections, suspected_differences, sweeps,
       sweep_payments, derivation_epochs, lost_addresses, unclaimed_funds, chain_branches from ${name};
     grant update (row_seal) on ledger_corrections, derivation_epochs, lost_addresses, chain_branches to ${name};
-    grant usage on all sequences in schema public to ${name};
-    revoke insert, update, delete on schema_migrations, schema_expansions from ${name};`);
+    grant usage on all sequences in schema public to ${name};`);
+};
+
+/** What was migrated decides who may start. A release before this table has granted the rights to all tables. */
+export const protectMigrations = async (client: pg.Client, role: string): Promise<void> => {
+  const tables = 'schema_migrations, schema_expansions';
+  await client.query(`revoke insert, update, delete on ${tables} from ${pg.escapeIdentifier(role)}`);
 };

@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { type Progress, silentProgress } from '../core/progress.ts';
 import { type AppliedMigrations, assertKnown, readExpanded, readFinished } from './appliedMigrations.ts';
 import { type ConnectionSettings, createConnector } from './connect.ts';
-import { grantTo } from './grants.ts';
+import { grantTo, protectMigrations } from './grants.ts';
 import { listOlderProcesses, namesOf } from './olderProcesses.ts';
 import { loadRelease, type Migration, MigrationError, type Release } from './release.ts';
 
@@ -16,7 +16,14 @@ const lockKey = 7_260_114_301;
 const lockTimeoutMs = 2_000;
 const lockTries = 60;
 const betweenTriesMs = 1_000;
-const lockNotAvailable = '55P03';
+const [lockNotAvailable, deadlockDetected] = ['55P03', '40P01'];
+const betweenLooksMs = 100;
+
+/** Asks again and again: a statement that waits for the lock would hold up an index that is built beside it. */
+const lock = async (client: pg.Client): Promise<void> => {
+  const ask = 'select pg_try_advisory_lock($1) as "isMine"';
+  while (!(await client.query<{ isMine: boolean }>(ask, [lockKey])).rows[0]!.isMine) await pause(betweenLooksMs);
+};
 
 type Table = 'schema_migrations' | 'schema_expansions';
 
@@ -60,7 +67,7 @@ const apply = async (client: pg.Client, migration: Migration, isApplied: boolean
     try {
       return await applyOnce(client, migration, isApplied || isBuilt, finish);
     } catch (error) {
-      if (!hasCode(error, lockNotAvailable)) throw error;
+      if (!hasCode(error, lockNotAvailable, deadlockDetected)) throw error;
       if (tries < lockTries) await pause(betweenTriesMs);
       else
         throw new MigrationError(`migration ${migration.name} waits for long queries: try again when they have ended`);
@@ -139,7 +146,7 @@ export const migrate = async (connection: ConnectionSettings, options: MigrateOp
   const { log, progress = silentProgress, release = await loadRelease() } = options;
   const client = await createConnector(connection, { log }).connect({ application_name: 'florin migrate' });
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    await lock(client);
     await client.query(`${tableOf('schema_migrations')}; ${tableOf('schema_expansions')}`);
     const state: AppliedMigrations = {
       finished: (await client.query(readFinished)).rows,
@@ -168,6 +175,7 @@ export const migrate = async (connection: ConnectionSettings, options: MigrateOp
     // Those of a newer release have made the grants that it needs.
     const isNewest = state.expanded.every(row => row.version <= version);
     if (options.serviceRole && isNewest) await grantTo(client, options.serviceRole);
+    if (options.serviceRole) await protectMigrations(client, options.serviceRole);
     return { applied: pending.length, version, finished: upTo };
   } finally {
     await client.end();

@@ -20,7 +20,7 @@ export const listOlderProcesses = async (
           case when row->>'knows_at' = row->>'seen_at' then (row->>'knows')::integer else 0 end as knows
         from (select holder, seen_at, to_jsonb(h) as row from key_holders h) as rows) as processes
       where seen_at > clock_timestamp() - interval '${goneAfterSeconds} seconds'
-        and holder is distinct from $1 and knows < $2
+        and split_part(holder, '.', 1) is distinct from $1 and knows < $2
       order by holder limit 100`,
     [except ?? null, version],
   );

@@ -33,9 +33,9 @@ export const isTransactionPooled = async (connection: ConnectionSettings): Promi
       }
       return false;
     } finally {
-      other.end().catch(() => {});
+      await other.end().catch(() => {});
     }
   } finally {
-    one.end().catch(() => {});
+    await one.end().catch(() => {});
   }
 };

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FlorinError } from '../../core/errors.ts';
 import { readAuditHeads } from '../../storage/audit/auditLog.ts';
-import type { Database } from '../../storage/database.ts';
+import { readFinishedVersion } from '../../storage/appliedMigrations.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import {
   type Holder,
   listHolders,
@@ -11,6 +12,7 @@ import {
   writingTransactions,
 } from '../../storage/keys/keyState.ts';
 import { listPeopleWithoutCodes } from '../../storage/keys/remadeValues.ts';
+import { loadRelease } from '../../storage/release.ts';
 import { sealedTableNames } from '../../storage/seals.ts';
 import type { MasterKey } from '../../vault/masterKey.ts';
 import { createVault } from '../../vault/vault.ts';
@@ -120,6 +122,15 @@ const phaseOf = async ({ admin, from, to }: RotationParts): Promise<Phase | null
   return rotation?.phase ?? null;
 };
 
+/** Rows of a kind that this version does not know would keep the seals of the former key. */
+const refuseOutdated = async (tx: Queryable): Promise<void> => {
+  if ((await readFinishedVersion(tx)) <= (await loadRelease()).migrations.length) return;
+  throw new FlorinError(
+    'conflict',
+    'The database was upgraded meanwhile. Run the command of the newer version, which goes on.',
+  );
+};
+
 /**
  * Replaces the master key while processes run. They accept both keys, then they make values with the next one, then all
  * values of the former one are made anew until there are none. A run that was stopped is gone on with.
@@ -145,6 +156,7 @@ export const rotateMasterKey = async (parts: RotationParts): Promise<Rotated> =>
     remade += round.remade;
     if (round.remade > 0 || round.left > 0) continue;
     await admin.db.transaction(async tx => {
+      await refuseOutdated(tx);
       await putKeyInForce(tx, from.fingerprint, to.fingerprint);
       await putSealedMark(tx, remaking.next);
       await resealDashboardUrl({ db: tx, vault: admin.vault }, remaking.next);
