@@ -47,6 +47,7 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
     enter(give: (connection: Connection, socket: Socket) => void): Taker {
       const held = new Map<number, Place>();
       const given = new Map<number, Waiting>();
+      let hasLeft = false;
       const take = (next: Waiting): void => {
         count += 1;
         held.set(count, next.place);
@@ -61,6 +62,8 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
       deal();
       return {
         tell({ taken, closed, counted }) {
+          // Its last messages may come after its end.
+          if (hasLeft) return;
           for (const [id, isCounted] of counted) held.get(id)?.count(isCounted);
           for (const id of closed) release(id);
           for (const id of taken) {
@@ -72,6 +75,7 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
           deal();
         },
         leave() {
+          hasLeft = true;
           const at = free.indexOf(take);
           if (at >= 0) free.splice(at, 1);
           // What it has not taken goes to another one, before those that came later.
