@@ -6,6 +6,7 @@ import type { DevChain } from '../../local/devchain/startDevChain.ts';
 import { createMetrics } from '../../metrics/metrics.ts';
 import { openDatabase } from '../../storage/database.ts';
 import { loadRelease } from '../../storage/release.ts';
+import type { AuditLook } from '../auditHeadsFile.ts';
 import { monotonicMs, openAdmin } from '../compose.ts';
 import { ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
@@ -26,6 +27,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {}
 process.once('disconnect', () => process.exit(1));
 
 const channel = openChannel();
+/** What the supervisor found in the audit logs since it launched this process. */
+let heardLook: AuditLook | null = null;
+// From the first message on: until all is started there is nothing that would have to end in order, but a look counts.
+channel.on({
+  stop: () => process.exit(0),
+  audit({ look }) {
+    heardLook = { ...look, isRestored: look.isRestored || (heardLook?.isRestored ?? false) };
+  },
+});
 
 /** What the supervisor has started. The data directory is its own: this process reads there, and writes nothing. */
 const joinMachine = async (begin: Begin, { log, stack }: { log: Log; stack: Stack }): Promise<Machine> => {
@@ -38,17 +48,20 @@ const joinMachine = async (begin: Begin, { log, stack }: { log: Log; stack: Stac
   const keyWatch = startKeyWatch(config, { db, ring, holder: `${holder}.${name}`, gate, log, monotonicMs });
   stack.push('key watch', () => keyWatch.stop());
   const admin = await openAdmin(config, storage, log, ring);
-  let loss = begin.auditLoss;
+  const follow = ({ isRestored }: AuditLook): void => {
+    if (isRestored) admin.floors.forget();
+    void rememberPeople(config, admin.floors);
+  };
+  if (heardLook) follow(heardLook);
   channel.on({
     audit({ look }) {
-      ({ loss } = look);
-      if (look.isRestored) admin.floors.forget();
-      void rememberPeople(config, admin.floors);
+      heardLook = look;
+      follow(look);
     },
   });
   const chain: DevChain | null = chainUrl === null ? null : { rpcUrl: chainUrl, pid: () => null, stop: async () => {} };
   const epochs: Machine['epochs'] = { take: () => channel.ask('epoch'), look: () => channel.ask('lookForRestore') };
-  return { tls, service, admin, holder, auditLoss: () => loss, epochs, chain };
+  return { tls, service, admin, holder, auditLoss: () => heardLook?.loss ?? begin.auditLoss, epochs, chain };
 };
 
 const failureOf = (error: unknown): Failure => ({
@@ -68,9 +81,6 @@ const end = async (): Promise<void> => {
   await stack.unwind();
   await flush();
 };
-
-// Until all is started there is nothing that would have to end in order.
-channel.on({ stop: () => process.exit(0) });
 
 const start = async (): Promise<void> => {
   const machine = await joinMachine(begin, { log, stack });
