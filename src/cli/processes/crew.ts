@@ -37,12 +37,13 @@ type Seat = {
   readonly name: string;
   child: Child;
   isReady: boolean;
+  /** Once it is told to stop, nothing replaces it. */
+  readonly stopping: AbortController;
   readonly measured: Map<number, (families: readonly Family[]) => void>;
 };
 
 /** Processes that are replaced when they end, until they are told to stop. */
 export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewParts) => {
-  const stopping = new AbortController();
   const seats: Seat[] = [];
   let measures = 0;
 
@@ -52,7 +53,13 @@ export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewPart
       if (message.kind === 'measured') own.measured.get(message.id)?.(message.families);
       else late.care?.heard(message);
     });
-    const own: Seat = seat ?? { name: part.name, child, isReady: false, measured: new Map() };
+    const own: Seat = seat ?? {
+      name: part.name,
+      child,
+      isReady: false,
+      stopping: new AbortController(),
+      measured: new Map(),
+    };
     Object.assign(own, { child, isReady: false });
     const cared = care(part, child.post);
     late.care = cared;
@@ -83,17 +90,18 @@ export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewPart
   };
 
   const supervise = async (part: Part, seat: Seat): Promise<void> => {
+    const { signal } = seat.stopping;
     for (let delayMs = firstDelayMs; ; ) {
       const since = performance.now();
       const { child } = seat;
       const end = await child.exited;
-      if (stopping.signal.aborted) return;
+      if (signal.aborted) return;
       log.error({ name: part.name, pid: child.pid, ...end }, 'a process ended unexpectedly and will be replaced');
       if (performance.now() - since > steadyAfterMs) delayMs = firstDelayMs;
       do {
-        await pause(delayMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+        await pause(delayMs, undefined, { signal, ref: false }).catch(() => {});
         delayMs = Math.min(delayMs * 2, longestDelayMs);
-        if (stopping.signal.aborted) return;
+        if (signal.aborted) return;
       } while (!relaunch(part, seat));
     }
   };
@@ -131,7 +139,6 @@ export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewPart
         await Promise.all(seats.map(({ child }) => child.ready));
         for (const [at, part] of parts.entries()) void supervise(part, seats[at]!);
       } catch (error) {
-        stopping.abort();
         for (const { child } of seats) child.kill();
         await Promise.all(seats.map(({ child }) => child.exited));
         throw error;
@@ -143,10 +150,11 @@ export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewPart
     /** What each process measures; null for one that does not answer. */
     measure: (): Promise<{ name: string; families: readonly Family[] | null }[]> =>
       Promise.all(seats.map(async seat => ({ name: seat.name, families: await measure(seat) }))),
-    /** Those whose part is chosen. From the first call on, nothing is replaced. */
+    /** Those whose part is chosen. The others are replaced as before. */
     async stop(isChosen: (part: Part) => boolean): Promise<void> {
-      stopping.abort();
-      await Promise.all(seats.filter((_, at) => isChosen(parts[at]!)).map(stopOne));
+      const chosen = seats.filter((_, at) => isChosen(parts[at]!));
+      for (const { stopping } of chosen) stopping.abort();
+      await Promise.all(chosen.map(stopOne));
     },
   };
 };
