@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../../core/log.ts';
 import { createAddressPlaces, type Place } from '../../http/edge/connectionCap.ts';
@@ -10,6 +11,8 @@ import type { Connection, ConnectionNews } from './messages.ts';
 
 /** Connections that wait while no process is free. */
 const mostWaiting = 1_024;
+/** At a stop, connections that were accepted are dealt out within this time. */
+export const longestSettleMs = 1_000;
 
 type Waiting = { readonly port: number; readonly socket: Socket; readonly place: Place };
 
@@ -27,6 +30,13 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
   const waiting: Waiting[] = [];
   const free: ((next: Waiting) => void)[] = [];
   let count = 0;
+  /** Connections that wait or are on their way. */
+  let untaken = 0;
+  const settled = new EventEmitter();
+  const remove = (connections: number): void => {
+    untaken -= connections;
+    if (untaken === 0) settled.emit('settled');
+  };
   const deal = (): void => {
     while (free.length > 0 && waiting.length > 0) free.shift()!(waiting.shift()!);
   };
@@ -40,6 +50,7 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
         place.count(false);
         return void socket.destroy();
       }
+      untaken += 1;
       waiting.push({ port, socket, place });
       deal();
     },
@@ -69,7 +80,7 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
           for (const id of taken) {
             // The other process has it now. Nothing was read here.
             given.get(id)?.socket.destroy();
-            given.delete(id);
+            if (given.delete(id)) remove(1);
             free.push(take);
           }
           deal();
@@ -86,8 +97,23 @@ export const createDealer = ({ connectionsPerAddress: perAddress, trustedProxies
         },
       };
     },
+    /** Resolves once processes have taken all connections, or after this time. */
+    async settle(longestMs: number): Promise<void> {
+      if (untaken === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, longestMs);
+      settled.once('settled', resolve);
+      await promise;
+      clearTimeout(timer);
+      settled.off('settled', resolve);
+    },
     close(): void {
-      for (const { socket } of waiting.splice(0)) socket.destroy();
+      const rest = waiting.splice(0);
+      for (const { socket, place } of rest) {
+        place.count(false);
+        socket.destroy();
+      }
+      remove(rest.length);
     },
   };
 };
@@ -100,10 +126,18 @@ export type Dealer = ReturnType<typeof createDealer>;
  */
 export const openFrontDoors = async (config: Config, dealer: Dealer, log: Log) => {
   const servers: Server[] = [];
+  /** Its callback would wait for the connections of other processes. */
+  const shut = (): void => {
+    for (const server of servers.splice(0)) server.close();
+  };
   const close = (): void => {
-    // Its callback waits for the connections of other processes.
-    for (const server of servers) server.close();
+    shut();
     dealer.close();
+  };
+  /** Accepts no more, and lets processes take what was accepted. */
+  const settle = (): Promise<void> => {
+    shut();
+    return dealer.settle(longestSettleMs);
   };
   const bind = async (wanted: number): Promise<number> => {
     let port = wanted;
@@ -128,7 +162,7 @@ export const openFrontDoors = async (config: Config, dealer: Dealer, log: Log) =
       sandbox: isShared ? production : await bind(sandbox),
       dashboard: config.dashboard.port === null ? null : await bind(config.dashboard.port),
     };
-    return { ports, close };
+    return { ports, settle, close };
   } catch (error) {
     close();
     throw error;

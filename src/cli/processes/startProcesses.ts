@@ -22,7 +22,7 @@ import { type StartedMachine, startMachine } from '../startMachine.ts';
 import { serveMetrics } from '../startMetrics.ts';
 import { meteredChains } from '../watchedChains.ts';
 import { type Care, createCrew } from './crew.ts';
-import { createDealer, type Dealer, openFrontDoors } from './frontDoors.ts';
+import { createDealer, type Dealer, longestSettleMs, openFrontDoors } from './frontDoors.ts';
 import type { Begin, Part, Post, ToChild, Wish } from './messages.ts';
 
 /** The processes of a machine: some for requests, and one for each other role. */
@@ -89,8 +89,12 @@ const boundConfig = (config: Config, ports: Ports, metricsPort: number | null): 
   ...config,
   ports: { production: ports.production, sandbox: ports.sandbox },
   dashboard: { ...config.dashboard, port: ports.dashboard },
+  drainSeconds: drainsLonger(config.drainSeconds),
   metrics: config.metrics && { ...config.metrics, port: metricsPort! },
 });
+
+/** Processes drain a little longer than the supervisor accepts connections, so that they serve also the last of them. */
+const drainsLonger = (seconds: number): number => (seconds === 0 ? 0 : seconds + longestSettleMs / 1_000);
 
 /** The loops that the supervisor runs itself: what belongs to the data directory. */
 const startOwnLoops = async (config: Config, machine: StartedMachine, log: Log, stack: Stack): Promise<void> => {
@@ -132,7 +136,7 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
       begin: ({ name, roles }): Begin => ({ ...common, name, config: { ...bound, roles }, auditLoss: look.loss }),
       care: createCare(machine, dealer),
       write,
-      drainMs,
+      drainMs: bound.drainSeconds * 1_000,
       log,
     });
     crew = hired;
@@ -143,10 +147,13 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
     }
     stack.push('other processes', () => hired.stop(part => !isForRequests(part)));
     stack.push('processes for requests', async () => {
-      // While they send their clients elsewhere, they serve those that come all the same.
-      if (drainMs === 0) doors.close();
+      if (drainMs === 0) await doors.settle();
       const stopped = hired.stop(isForRequests);
-      await pause(drainMs);
+      // While they send their clients elsewhere, they serve those that come all the same.
+      if (drainMs > 0) {
+        await pause(drainMs);
+        await doors.settle();
+      }
       doors.close();
       await stopped;
     });
