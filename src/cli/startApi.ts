@@ -11,6 +11,7 @@ import { allDashboardRoutes } from '../http/dashboard/allRoutes.ts';
 import { createDashboardSite } from '../http/dashboard/dashboardSite.ts';
 import { iconRoute } from '../http/docs/iconRoute.ts';
 import type { ApiRoute } from '../http/edge/route.ts';
+import type { ServerTls } from '../http/edge/secureServer.ts';
 import { type AccessLine, createRequestHandler } from '../http/edge/server.ts';
 import { allApiRoutes } from '../http/v1/allRoutes.ts';
 import { createReadinessParts } from '../http/v1/readinessParts.ts';
@@ -36,7 +37,7 @@ const createRequestIds = (): (() => string) => {
 export type ApiParts = {
   readonly config: Config;
   readonly context: Context;
-  readonly tls: { readonly key: string; readonly cert: string };
+  readonly tls: ServerTls;
   readonly urls: Urls;
   readonly bound: { address: string; port: number }[];
   readonly access: (line: AccessLine) => void;

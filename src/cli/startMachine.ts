@@ -3,6 +3,7 @@ import type { Progress } from '../core/progress.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import type { AuditLoss } from '../engine/chain/restoreGate.ts';
 import type { Declaration } from '../engine/chain/restores.ts';
+import type { ServerTls } from '../http/edge/secureServer.ts';
 import { lockDataDirectory } from '../local/dataDirectoryLock.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/connect.ts';
@@ -18,7 +19,7 @@ import { startLocalChain } from './startLocalChain.ts';
 
 /** What a process needs of the data directory and of the programs beside it. */
 export type Machine = {
-  readonly tls: { readonly key: string; readonly cert: string };
+  readonly tls: ServerTls;
   /** Connects to the database as the service. */
   readonly service: ConnectionSettings;
   readonly admin: AdminContext;

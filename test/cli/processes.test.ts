@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { connect } from 'node:tls';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
 import { scrape } from '../metrics/scrape.ts';
@@ -87,6 +88,20 @@ describe.sequential('florin start with FLORIN_PROCESSES=2', () => {
       const served = new Set(logged('request').map(line => line.process));
       expect([...served].sort()).toEqual(['api-1', 'api-2']);
     });
+  });
+
+  test('a TLS session is resumed with whichever process', async () => {
+    const { hostname: host, port } = new URL(server.urls.sandbox);
+    const open = async (session?: Buffer): Promise<{ isReused: boolean; session: Buffer }> => {
+      const socket = connect({ host, port: Number(port), ca: server.ca, ...(session && { session }) });
+      const [ticket] = (await once(socket, 'session')) as [Buffer];
+      const isReused = socket.isSessionReused();
+      socket.destroy();
+      return { isReused, session: ticket };
+    };
+    const { session } = await open();
+    // Connections are dealt out in turn.
+    for (let i = 0; i < 4; i++) expect((await open(session)).isReused).toBe(true);
   });
 
   test('a payment is completed and its webhook delivered', async () => {

@@ -168,3 +168,5 @@ export const openFrontDoors = async (config: Config, dealer: Dealer, log: Log) =
     throw error;
   }
 };
+
+export type FrontDoors = Awaited<ReturnType<typeof openFrontDoors>>;

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { AuditLoss } from '../../engine/chain/restoreGate.ts';
+import type { ServerTls } from '../../http/edge/secureServer.ts';
 import type { Decision, Question } from '../../limits/turnBuckets.ts';
 import type { Family } from '../../metrics/exposition.ts';
 import type { ConnectionSettings } from '../../storage/connect.ts';
@@ -17,7 +18,8 @@ export type Begin = {
   readonly name: string;
   /** With the roles of this process, and the ports that are bound. */
   readonly config: Config;
-  readonly tls: { readonly key: string; readonly cert: string };
+  /** With the keys of TLS tickets, so that clients resume their sessions with any process. */
+  readonly tls: ServerTls;
   readonly service: ConnectionSettings;
   readonly holder: string;
   readonly auditLoss: AuditLoss;

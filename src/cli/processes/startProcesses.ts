@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import type { Progress } from '../../core/progress.ts';
@@ -22,7 +23,7 @@ import { type StartedMachine, startMachine } from '../startMachine.ts';
 import { serveMetrics } from '../startMetrics.ts';
 import { meteredChains } from '../watchedChains.ts';
 import { type Care, createCrew } from './crew.ts';
-import { createDealer, type Dealer, longestSettleMs, openFrontDoors } from './frontDoors.ts';
+import { createDealer, type Dealer, type FrontDoors, longestSettleMs, openFrontDoors } from './frontDoors.ts';
 import type { Begin, Part, Post, ToChild, Wish } from './messages.ts';
 
 /** The processes of a machine: some for requests, and one for each other role. */
@@ -30,6 +31,9 @@ export const partsOf = ({ processes, roles }: Pick<Config, 'processes' | 'roles'
   ...Array.from({ length: processes! }, (_, at): Part => ({ name: `api-${at + 1}`, roles: ['api'] })),
   ...(['watch', 'deliver'] as const).filter(role => roles.includes(role)).map(role => ({ name: role, roles: [role] })),
 ];
+
+/** As Node wants them. */
+const ticketKeyBytes = 48;
 
 const isForRequests = ({ roles }: Part): boolean => roles.includes('api');
 
@@ -96,6 +100,18 @@ const boundConfig = (config: Config, ports: Ports, metricsPort: number | null): 
 /** Processes drain a little longer than the supervisor accepts connections, so that they serve also the last of them. */
 const drainsLonger = (seconds: number): number => (seconds === 0 ? 0 : seconds + longestSettleMs / 1_000);
 
+const stopServing = async (crew: Crew, doors: FrontDoors, drainMs: number): Promise<void> => {
+  if (drainMs === 0) await doors.settle();
+  const stopped = crew.stop(isForRequests);
+  // While they send their clients elsewhere, they serve those that come all the same.
+  if (drainMs > 0) {
+    await pause(drainMs);
+    await doors.settle();
+  }
+  doors.close();
+  await stopped;
+};
+
 /** The loops that the supervisor runs itself: what belongs to the data directory. */
 const startOwnLoops = async (config: Config, machine: StartedMachine, log: Log, stack: Stack): Promise<void> => {
   const context = { ...machine.admin, log };
@@ -118,7 +134,7 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
   };
   try {
     const machine = await startMachine(config, { log, stack, progress, restored, onAuditLook });
-    const { admin, service, tls, chain, holder, caPath, firstRun, setupToken, notices } = machine;
+    const { admin, service, chain, holder, caPath, firstRun, setupToken, notices } = machine;
     const dealer = createDealer(config, log);
     const doors = await openFrontDoors(config, dealer, log);
     stack.push('ports', doors.close);
@@ -128,9 +144,9 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
     let measure = async (): Promise<Family[]> => [];
     const chains = meteredChains(networksOf(config, chainUrl));
     const metricsPort = metrics && (await serveMetrics({ config, service, chains, own: () => measure(), log, stack }));
+    const tls = { ...machine.tls, ticketKeys: randomBytes(ticketKeyBytes) };
     const common = { kind: 'begin', tls, service, holder, chainUrl, urls, limitBudgetMs } as const;
     const bound = boundConfig(config, doors.ports, metricsPort);
-    const drainMs = config.drainSeconds * 1_000;
     const hired = createCrew({
       parts: partsOf(config),
       begin: ({ name, roles }): Begin => ({ ...common, name, config: { ...bound, roles }, auditLoss: look.loss }),
@@ -146,17 +162,7 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
       measure = () => measureAll(own, hired);
     }
     stack.push('other processes', () => hired.stop(part => !isForRequests(part)));
-    stack.push('processes for requests', async () => {
-      if (drainMs === 0) await doors.settle();
-      const stopped = hired.stop(isForRequests);
-      // While they send their clients elsewhere, they serve those that come all the same.
-      if (drainMs > 0) {
-        await pause(drainMs);
-        await doors.settle();
-      }
-      doors.close();
-      await stopped;
-    });
+    stack.push('processes for requests', () => stopServing(hired, doors, config.drainSeconds * 1_000));
     const { dashboard: dashboardUrl, ...reached } = urls;
     return {
       urls: reached,

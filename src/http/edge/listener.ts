@@ -9,11 +9,11 @@ import { createListenerWarnings } from './listenerWarnings.ts';
 import { listenOnAll } from './listenOnAll.ts';
 import { createPlainServer } from './plainServer.ts';
 import { createRareWarning } from './rareWarning.ts';
-import { createSecureServer } from './secureServer.ts';
+import { createSecureServer, type ServerTls } from './secureServer.ts';
 import { createStallWatch } from './stallWatch.ts';
 
 export type ListenerOptions = {
-  readonly tls: { readonly key: string; readonly cert: string };
+  readonly tls: ServerTls;
   readonly handler: RequestListener;
   readonly limits?: Partial<ListenerLimits>;
   /** Whether the client address may have one more connection. Default: always. */

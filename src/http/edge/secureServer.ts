@@ -16,8 +16,15 @@ export type SecureServer = {
   finish(): void;
 };
 
+export type ServerTls = {
+  readonly key: string;
+  readonly cert: string;
+  /** The same for servers that resume each other's sessions, 48 bytes. Default: each has keys of its own. */
+  readonly ticketKeys?: Buffer | undefined;
+};
+
 type SecureServerOptions = {
-  readonly tls: { readonly key: string; readonly cert: string };
+  readonly tls: ServerTls;
   readonly handler: RequestListener;
   readonly limits: ListenerLimits;
   readonly requestId: () => string;
@@ -126,6 +133,8 @@ const configureServer = (tls: SecureServerOptions['tls'], limits: ListenerLimits
     cert: tls.cert,
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites,
+    // Sessions are bound to a context, which would else be the command line of the process.
+    ...(tls.ticketKeys && { ticketKeys: tls.ticketKeys, sessionIdContext: 'florin' }),
     handshakeTimeout: limits.handshakeTimeoutMs,
     ...httpOptions(limits),
   });
