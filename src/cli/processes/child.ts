@@ -77,6 +77,13 @@ const given = { log: forgedOnceAMinute(everyLine, () => performance.now()), acce
 const { log, access } = metrics?.watch(given) ?? given;
 const stack = createStack(log);
 
+// Node would print the source and every field of the error, past the log.
+process.on('uncaughtException', error => {
+  log.error({ err: error }, 'an unexpected error ends this process');
+  void flush().finally(() => process.exit(1));
+});
+void channel.post({ kind: 'begun' });
+
 const end = async (): Promise<void> => {
   await stack.unwind();
   await flush();

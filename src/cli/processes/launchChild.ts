@@ -6,8 +6,8 @@ import type { Begin, Failure, Post, ToChild, ToSupervisor } from './messages.ts'
 export type ChildEnd = {
   readonly code: number | null;
   readonly signal: string | null;
-  /** The end of what it wrote apart from its log. */
-  readonly stderr: string;
+  /** The end of what it wrote before it had a log; null if it had one. */
+  readonly stderr: string | null;
   /** Why it could not start; null if it could, or ended without a word. */
   readonly failure: string | null;
 };
@@ -26,28 +26,34 @@ const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
 const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/florin', import.meta.url));
 const tailCharacters = 4_000;
 
-/** Parts what a process writes into lines of its log and the rest, which is of interest if it ends. */
+/**
+ * Parts what a process writes into lines of its log and the rest, which says why it could not begin. Later the rest may
+ * contain secrets, and is dropped.
+ */
 const createReader = (write: (lines: string) => void) => {
-  let [begun, tail] = ['', ''];
+  let begun = '';
+  let tail: string | null = '';
   return {
     read(text: string): void {
       const lines = (begun + text).split('\n');
       begun = lines.pop()!;
       const logged = lines.filter(line => line.startsWith('{'));
       if (logged.length > 0) write(`${logged.join('\n')}\n`);
-      if (logged.length === lines.length) return;
+      if (tail === null || logged.length === lines.length) return;
       const others = lines.filter(line => !line.startsWith('{')).join('\n');
       tail = `${tail}${others}\n`.slice(-tailCharacters);
     },
-    tail: () => `${tail}${begun}`.slice(-tailCharacters),
+    dropTail(): void {
+      tail = null;
+    },
+    tail: () => (tail === null ? null : `${tail}${begun}`.slice(-tailCharacters)),
   };
 };
 
 const errorOf = (failure: Failure | null, { code, signal, stderr }: ChildEnd, name: string): Error => {
   if (failure?.problems) return new ConfigError(failure.problems);
-  return new Error(
-    failure?.message ?? `the process ${name} ended with ${signal ?? code} before it was ready: ${stderr}`,
-  );
+  const why = stderr === null ? '' : `: ${stderr}`;
+  return new Error(failure?.message ?? `the process ${name} ended with ${signal ?? code} before it was ready${why}`);
 };
 
 /** Starts a process. `write` gets the lines of its log, `heard` its messages. */
@@ -66,7 +72,7 @@ export const launchChild = (
   const stderrClosed = new Promise(resolve => child.stderr?.once('close', resolve));
   let failure: Failure | null = null;
   const exited = new Promise<ChildEnd>(resolve => {
-    const end = (code: number | null, signal: string | null, stderr: string): void =>
+    const end = (code: number | null, signal: string | null, stderr: string | null): void =>
       resolve({ code, signal, stderr, failure: failure?.message ?? null });
     child.once('exit', (code, signal) => void stderrClosed.then(() => end(code, signal, reader.tail())));
     // Any other error is followed by the end.
@@ -74,7 +80,8 @@ export const launchChild = (
   });
   const ready = new Promise<void>((resolve, reject) => {
     child.on('message', (message: ToSupervisor) => {
-      if (message.kind === 'ready') resolve();
+      if (message.kind === 'begun') reader.dropTail();
+      else if (message.kind === 'ready') resolve();
       else if (message.kind === 'failed') ({ failure } = message);
       else heard(message);
     });

@@ -54,6 +54,8 @@ export type Wish = 'epoch' | 'lookForRestore';
 export type Failure = { readonly message: string; readonly problems: readonly string[] | null };
 
 export type ToSupervisor =
+  /** From now on, its log says what happens to it. */
+  | { readonly kind: 'begun' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'connections'; readonly news: ConnectionNews }
