@@ -76,7 +76,7 @@ const pidOf = (name: string, former: readonly number[] = []): Promise<number> =>
     return found!;
   });
 
-const childrenLeft = () => processesBelow(room).filter(({ command }) => command.includes('processes/child.ts'));
+const childrenLeft = () => processesBelow(room).filter(({ command }) => command.includes('processes/childEntry.ts'));
 
 /** In order: each goes on where the one before has left the data directory. */
 describe.sequential('florin start with FLORIN_PROCESSES=2', () => {

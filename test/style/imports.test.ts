@@ -63,7 +63,7 @@ const rooms: Readonly<Record<string, Room>> = {
 /** Started by name, not by import. */
 const entries = new Set([
   'src/cli/main.ts', // bin/florin.js
-  'src/cli/processes/child.ts', // a process under a supervisor
+  'src/cli/processes/childEntry.ts', // a process under a supervisor
   'src/local/devchain/node.ts', // the dev chain's own process
   'src/vault/breached/build.ts', // for operators with a longer list
   'src/storage/schemaDump.ts', // for the drift test; all SQL lives in this room

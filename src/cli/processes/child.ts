@@ -21,11 +21,6 @@ import { openChannel } from './channel.ts';
 import { handedDoors } from './handedDoors.ts';
 import type { Begin, Failure } from './messages.ts';
 
-// A terminal and some service managers signal every process of a group. The supervisor says when to stop, and in which order.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
-// Without its supervisor, this process would hold leases and serve beside the next start.
-process.once('disconnect', () => process.exit(1));
-
 const channel = openChannel();
 /** What the supervisor found in the audit logs since it launched this process. */
 let heardLook: AuditLook | null = null;

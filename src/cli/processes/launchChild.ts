@@ -21,7 +21,7 @@ export type Child = {
   kill(): void;
 };
 
-const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
+const childPath = fileURLToPath(new URL('./childEntry.ts', import.meta.url));
 // The same as in bin/florin.js: it halves the time to start.
 const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/florin', import.meta.url));
 const tailCharacters = 4_000;
