@@ -7,7 +7,7 @@ import type { LiveLimits } from '../http/checkout/liveCheckouts.ts';
 import type { AccessLine } from '../http/edge/server.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { archiveLog } from './archiveLog.ts';
-import type { Config } from './config.ts';
+import type { Config, ConfigError } from './config.ts';
 import type { FirstRun } from './firstRun.ts';
 import { scheduleBackups } from './scheduledBackups.ts';
 import { openDesk, serve } from './serve.ts';
@@ -29,6 +29,8 @@ export type Florin = {
   readonly devChainPid: () => number | null;
   /** Resolves when this version may no longer use the database: the upgrade to another one is finished. */
   readonly outdated: Promise<void>;
+  /** Resolves when a process under this one cannot be replaced until the operator changes something. */
+  readonly broken: Promise<ConfigError>;
   /** Messages for the operator. */
   readonly notices: readonly string[];
   stop(): Promise<void>;
@@ -81,6 +83,7 @@ export const startFlorin = async (
       setupLink: setupToken && setupUrl(urls.dashboard, setupToken),
       devChainPid: () => chain?.pid() ?? null,
       outdated: machine.outdated,
+      broken: new Promise(() => {}),
       notices,
       stop: stack.unwind,
     };

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { FlorinError } from '../core/errors.ts';
 import { addAccountCommands } from './accountCommands.ts';
@@ -22,14 +21,11 @@ import { addSetupLinkCommand } from './setupLinkCommand.ts';
 import { addStartCommand } from './startCommand.ts';
 import { addTriggerCommand } from './triggerCommand.ts';
 import { addTrustCommand } from './trustCommand.ts';
+import { version } from './version.ts';
 import { addWalletCommands } from './walletCommands.ts';
 
 /** For scripts. */
 const exitCodes = { failed: 1, wrongArguments: 2, notFound: 3 } as const;
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 const program = new Command('florin')
   .description('Self-hosted crypto payment requests.')

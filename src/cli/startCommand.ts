@@ -88,6 +88,13 @@ const stopIfOutdated = async (florin: Florin): Promise<never> => {
   );
 };
 
+/** Fails, so that a service manager starts Florin again. */
+const stopIfBroken = async (florin: Florin): Promise<never> => {
+  const error = await florin.broken;
+  await florin.stop();
+  throw error;
+};
+
 export const addStartCommand = (program: Command): void => {
   const command = program.command('start').description('Start Florin.');
   addConfigOptions(command)
@@ -119,7 +126,7 @@ export const addStartCommand = (program: Command): void => {
           await florin.stop();
           throw error;
         }
-        await Promise.race([stopped, stopIfOutdated(florin)]);
+        await Promise.race([stopped, stopIfOutdated(florin), stopIfBroken(florin)]);
         console.log('Florin has stopped');
       } finally {
         await flush();

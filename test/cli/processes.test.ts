@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { startWebhookReceiver, type WebhookReceiver } from '../api/webhookReceiver.ts';
@@ -185,6 +187,19 @@ describe.sequential('florin start with FLORIN_PROCESSES=2', () => {
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/\nFlorin has stopped\n$/);
     expect(stderr).not.toContain('unexpectedly');
+    expect(childrenLeft()).toEqual([]);
+  });
+
+  test('a process that cannot be replaced ends all, with the reason', async () => {
+    server = await startAll();
+    const [path, aside] = ['master', 'aside'].map(name => join(room, 'data', 'keys', name)) as [string, string];
+    await rename(path, aside);
+    await writeFile(path, 'ab'.repeat(32), { mode: 0o600 });
+    process.kill(await pidOf('deliver'), 'SIGKILL');
+    const { code, stderr } = await server.ended;
+    await rename(aside, path);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('- The master key does not match this database.');
     expect(childrenLeft()).toEqual([]);
   });
 });

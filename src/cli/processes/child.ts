@@ -5,7 +5,6 @@ import { createTurnBuckets } from '../../limits/turnBuckets.ts';
 import type { DevChain } from '../../local/devchain/startDevChain.ts';
 import { createMetrics } from '../../metrics/metrics.ts';
 import { openDatabase } from '../../storage/database.ts';
-import { loadRelease } from '../../storage/release.ts';
 import type { AuditLook } from '../auditHeadsFile.ts';
 import { monotonicMs, openAdmin } from '../compose.ts';
 import { ConfigError } from '../config.ts';
@@ -19,6 +18,7 @@ import type { Machine } from '../startMachine.ts';
 import { meteredChains } from '../watchedChains.ts';
 import { openChannel } from './channel.ts';
 import { handedDoors } from './handedDoors.ts';
+import { readInstalled, refuseOther } from './installed.ts';
 import type { Begin, Failure } from './messages.ts';
 
 const channel = openChannel();
@@ -36,7 +36,7 @@ channel.on({
 const joinMachine = async (begin: Begin, { log, stack }: { log: Log; stack: Stack }): Promise<Machine> => {
   const { name, config, tls, service, holder, chainUrl } = begin;
   const db = openDatabase(service, { log });
-  const gate = createReleaseGate((await loadRelease()).migrations.length);
+  const gate = createReleaseGate(begin.installed.migrations);
   const storage = { db, service, gate, stop: () => db.close() };
   stack.push('database', storage.stop);
   const ring = await openKeys(config, db, log);
@@ -85,6 +85,7 @@ const end = async (): Promise<void> => {
 };
 
 const start = async (): Promise<void> => {
+  refuseOther(await readInstalled(), begin.installed);
   const machine = await joinMachine(begin, { log, stack });
   const desk = await openDesk(config, machine, { log, stack, metrics, urls: { ...begin.urls } });
   const { context } = desk;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import type { Family } from '../../metrics/exposition.ts';
+import { ConfigError } from '../config.ts';
 import { type Child, launchChild } from './launchChild.ts';
 import type { Begin, Part, Post, ToChild, ToSupervisor } from './messages.ts';
 
@@ -45,6 +46,7 @@ type Seat = {
 /** Processes that are replaced when they end, until they are told to stop. */
 export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewParts) => {
   const seats: Seat[] = [];
+  const broken = Promise.withResolvers<ConfigError>();
   let measures = 0;
 
   const launch = (part: Part, seat?: Seat): Seat => {
@@ -91,12 +93,21 @@ export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewPart
 
   const supervise = async (part: Part, seat: Seat): Promise<void> => {
     const { signal } = seat.stopping;
+    let isLastTry = false;
     for (let delayMs = firstDelayMs; ; ) {
       const since = performance.now();
       const { child } = seat;
       const end = await child.exited;
       if (signal.aborted) return;
-      log.error({ name: part.name, pid: child.pid, ...end }, 'a process ended unexpectedly and will be replaced');
+      const { code, signal: killedBy, stderr, failure } = end;
+      const told = { name: part.name, pid: child.pid, code, signal: killedBy, stderr, failure: failure?.message };
+      // Twice, because files may have been in the middle of a change.
+      if (failure?.problems && isLastTry) {
+        log.error(told, 'a process cannot be replaced, so all are stopped');
+        return broken.resolve(new ConfigError(failure.problems));
+      }
+      isLastTry = failure !== null && failure.problems !== null;
+      log.error(told, 'a process ended unexpectedly and will be replaced');
       if (performance.now() - since > steadyAfterMs) delayMs = firstDelayMs;
       do {
         await pause(delayMs, undefined, { signal, ref: false }).catch(() => {});
@@ -150,6 +161,8 @@ export const createCrew = ({ parts, begin, care, write, drainMs, log }: CrewPart
     /** What each process measures; null for one that does not answer. */
     measure: (): Promise<{ name: string; families: readonly Family[] | null }[]> =>
       Promise.all(seats.map(async seat => ({ name: seat.name, families: await measure(seat) }))),
+    /** Resolves when a process cannot be replaced until the operator changes something. */
+    broken: broken.promise,
     /** Those whose part is chosen. The others are replaced as before. */
     async stop(isChosen: (part: Part) => boolean): Promise<void> {
       const chosen = seats.filter((_, at) => isChosen(parts[at]!));

@@ -9,7 +9,7 @@ export type ChildEnd = {
   /** The end of what it wrote before it had a log; null if it had one. */
   readonly stderr: string | null;
   /** Why it could not start; null if it could, or ended without a word. */
-  readonly failure: string | null;
+  readonly failure: Failure | null;
 };
 
 export type Child = {
@@ -73,7 +73,7 @@ export const launchChild = (
   let failure: Failure | null = null;
   const exited = new Promise<ChildEnd>(resolve => {
     const end = (code: number | null, signal: string | null, stderr: string | null): void =>
-      resolve({ code, signal, stderr, failure: failure?.message ?? null });
+      resolve({ code, signal, stderr, failure });
     child.once('exit', (code, signal) => void stderrClosed.then(() => end(code, signal, reader.tail())));
     // Any other error is followed by the end.
     child.on('error', error => child.pid === undefined && end(null, null, error.message));

@@ -8,6 +8,7 @@ import type { AuditLook } from '../auditHeadsFile.ts';
 import type { Config } from '../config.ts';
 import type { Urls } from '../createContext.ts';
 import type { Role } from '../parseSettings.ts';
+import type { Installed } from './installed.ts';
 
 /** One process under a supervisor. Its name is the same for the process that replaces it. */
 export type Part = { readonly name: string; readonly roles: readonly Role[] };
@@ -16,6 +17,8 @@ export type Part = { readonly name: string; readonly roles: readonly Role[] };
 export type Begin = {
   readonly kind: 'begin';
   readonly name: string;
+  /** What the supervisor runs. */
+  readonly installed: Installed;
   /** With the roles of this process, and the ports that are bound. */
   readonly config: Config;
   /** With the keys of TLS tickets, so that clients resume their sessions with any process. */

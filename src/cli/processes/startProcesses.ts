@@ -24,6 +24,7 @@ import { serveMetrics } from '../startMetrics.ts';
 import { meteredChains } from '../watchedChains.ts';
 import { type Care, createCrew } from './crew.ts';
 import { createDealer, type Dealer, type FrontDoors, longestSettleMs, openFrontDoors } from './frontDoors.ts';
+import { readInstalled } from './installed.ts';
 import type { Begin, Part, Post, ToChild, Wish } from './messages.ts';
 
 /** The processes of a machine: some for requests, and one for each other role. */
@@ -133,6 +134,8 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
     crew?.tell({ kind: 'audit', look });
   };
   try {
+    // First, because it has to be what this process has loaded.
+    const installed = await readInstalled();
     const machine = await startMachine(config, { log, stack, progress, restored, onAuditLook });
     const { admin, service, chain, holder, caPath, firstRun, setupToken, notices } = machine;
     const dealer = createDealer(config, log);
@@ -145,7 +148,7 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
     const chains = meteredChains(networksOf(config, chainUrl));
     const metricsPort = metrics && (await serveMetrics({ config, service, chains, own: () => measure(), log, stack }));
     const tls = { ...machine.tls, ticketKeys: randomBytes(ticketKeyBytes) };
-    const common = { kind: 'begin', tls, service, holder, chainUrl, urls, limitBudgetMs } as const;
+    const common = { kind: 'begin', installed, tls, service, holder, chainUrl, urls, limitBudgetMs } as const;
     const bound = boundConfig(config, doors.ports, metricsPort);
     const hired = createCrew({
       parts: partsOf(config),
@@ -173,6 +176,7 @@ export const startProcesses = async (config: Config, parts: Parts): Promise<Flor
       setupLink: setupToken && setupUrl(dashboardUrl, setupToken),
       devChainPid: () => chain?.pid() ?? null,
       outdated: machine.outdated,
+      broken: hired.broken,
       notices,
       stop: stack.unwind,
     };

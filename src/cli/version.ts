@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs';
+
+const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+
+/** Of the code that this process has loaded. */
+export const { version } = JSON.parse(text) as { version: string };
