@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startStorage } from '../../src/cli/compose.ts';
 import { ConfigError, loadConfig } from '../../src/cli/config.ts';
@@ -16,7 +19,9 @@ beforeAll(async () => {
 });
 
 const start = async (url: string) => {
-  const config = await loadConfig({ env: { DATABASE_URL: url } });
+  const dataDir = await mkdtemp(join(tmpdir(), 'florin-'));
+  atEndOfFile(() => rm(dataDir, { recursive: true, force: true }));
+  const config = await loadConfig({ env: { DATABASE_URL: url, FLORIN_DATA_DIR: dataDir } });
   const storage = await startStorage(config, silentLog);
   atEndOfFile(storage.stop);
   return storage;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FlorinError } from '../../core/errors.ts';
-import { readAuditHeads } from '../../storage/audit/auditLog.ts';
 import { readFinishedVersion } from '../../storage/appliedMigrations.ts';
+import { readAuditHeads } from '../../storage/audit/auditLog.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import {
   type Holder,
