@@ -150,6 +150,7 @@ test('the doctor finds nothing where nothing is wrong', async () => {
     ['ledger', true],
     ['restore', true],
     ['outbox', true],
+    ['standby', true],
   ]);
 });
 
