@@ -27,6 +27,25 @@ const sealProblems = async (): Promise<string[]> => (await examineSeals(scene.co
 const unguarded = (sql: string): Promise<void> =>
   scene.tamper(`set session_replication_role = replica; ${sql}; set session_replication_role = origin`);
 
+test('what no data directory remembers is said not to be compared', async () => {
+  await dashboard.as('owner');
+  const told = async (dataDir: string) => {
+    const config = { ...scene.config, dataDir };
+    return [
+      verified(await examineAuditLogs(config, scene.admin), 'rows').detail,
+      verified(await examineSeals(config, scene.admin), 'rows').detail,
+    ];
+  };
+  const notCompared = [
+    expect.stringMatching(/^\d+ rows verified; not compared with earlier ends: none are known here$/),
+    expect.stringMatching(/; people not compared with earlier rows: none are known here$/),
+  ];
+  const empty = await mkdtemp(join(scene.config.dataDir, 'other-'));
+  expect(await told(join(empty, 'none'))).toEqual(notCompared);
+  expect(await told(empty)).toEqual(notCompared);
+  expect((await told(empty)).join()).not.toContain('not compared');
+});
+
 test('an earlier row of a person that was put back is found, and stays found', async () => {
   const person = await dashboard.newPerson('viewer');
   await person.prove();
@@ -48,25 +67,6 @@ test('an earlier row of a person that was put back is found, and stays found', a
     delete from people where id = '${person.personId}'`);
   expect(await sealProblems()).toEqual([`person ${person.personId}: their row is gone`]);
   await unguarded('insert into people select * from kept; drop table kept');
-});
-
-test('what no data directory remembers is said not to be compared', async () => {
-  await dashboard.as('owner');
-  const told = async (dataDir: string) => {
-    const config = { ...scene.config, dataDir };
-    return [
-      verified(await examineAuditLogs(config, scene.admin), 'rows').detail,
-      verified(await examineSeals(config, scene.admin), 'rows').detail,
-    ];
-  };
-  const notCompared = [
-    expect.stringMatching(/^\d+ rows verified; not compared with earlier ends: none are known here$/),
-    expect.stringMatching(/; people not compared with earlier rows: none are known here$/),
-  ];
-  const empty = await mkdtemp(join(scene.config.dataDir, 'other-'));
-  expect(await told(join(empty, 'none'))).toEqual(notCompared);
-  expect(await told(empty)).toEqual(notCompared);
-  expect((await told(empty)).join()).not.toContain('not compared');
 });
 
 test('a passkey that was removed from the database is found', async () => {
