@@ -112,7 +112,8 @@ export const alertCases: readonly AlertCase[] = [
     series: { [`florin_limits_shared{${job}}`]: '1 0x10' },
     atMinutes: 4,
     labels: { severity: 'ticket', ...where },
-    summary: 'Florin at a:1 counts rate limits alone, always or now and then: its Redis does not answer in time.',
+    summary:
+      'Florin at a:1 counts rate limits alone, always or now and then: its Redis or its supervisor does not answer in time.',
   },
   {
     alert: 'FlorinLimitsNotShared',
@@ -122,7 +123,8 @@ export const alertCases: readonly AlertCase[] = [
     },
     atMinutes: 8,
     labels: { severity: 'ticket', ...where },
-    summary: 'Florin at a:1 counts rate limits alone, always or now and then: its Redis does not answer in time.',
+    summary:
+      'Florin at a:1 counts rate limits alone, always or now and then: its Redis or its supervisor does not answer in time.',
   },
   {
     alert: 'FlorinEventLoopSlow',
