@@ -11,6 +11,12 @@ merchantPerTest();
 const endpointOf = async (id: string) => (await merchant.call('GET', `/webhooks/${id}`)).json;
 const failingSince = async (id: string): Promise<Date | null> =>
   (await scene.sql('select failing_since as since from webhook_endpoints where id = $1', id))[0].since;
+/** An endpoint is written after the attempt that it follows from. */
+const untilFailing = (id: string, isFailing: boolean) =>
+  until(
+    () => failingSince(id),
+    since => (since !== null) === isFailing,
+  );
 const failedSince = (id: string, ago: string) =>
   scene.sql(
     `update webhook_endpoints set failing_since = clock_timestamp() - $2::interval where id = $1 and failing_since is not null
@@ -34,6 +40,7 @@ const withRetries = async (count: number) => {
     endpoint,
     rows => rows.length === count && rows.every(({ failures, isClaimed }) => failures === 1 && !isClaimed),
   );
+  await untilFailing(endpoint.id, true);
   // Not due before the test says so.
   await scene.sql(
     `update deliveries set next_attempt_at = clock_timestamp() + interval '1 hour' where endpoint_id = $1`,
@@ -107,7 +114,6 @@ describe('410', () => {
 describe('five days of failures', () => {
   test('disable the endpoint, with the reason and the last error', async () => {
     const { receiver, endpoint } = await withRetries(2);
-    expect(await failingSince(endpoint.id)).not.toBeNull();
     expect(await failedSince(endpoint.id, '4 days 23 hours')).toHaveLength(1);
     const [first] = (await scene.deliveries(endpoint)) as [DeliveryRow];
     await scene.makeDue({ id: first.id });
@@ -166,10 +172,11 @@ describe('five days of failures', () => {
     const [first, second] = (await scene.deliveries(endpoint)) as [DeliveryRow, DeliveryRow];
     await scene.makeDue({ id: first.id });
     await scene.untilDelivery({ id: first.id }, ({ status }) => status === 'succeeded');
-    expect(await failingSince(endpoint.id)).toBeNull();
+    await untilFailing(endpoint.id, false);
     receiver.answer = answering(500);
     await scene.makeDue({ id: second.id });
     await scene.untilDelivery({ id: second.id }, ({ failures }) => failures === 2);
+    await untilFailing(endpoint.id, true);
     expect(await endpointOf(endpoint.id)).toMatchObject({ status: 'enabled', disabledReason: null });
     expect(await failedSince(endpoint.id, '1 day')).toHaveLength(1);
   });
