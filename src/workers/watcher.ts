@@ -24,15 +24,14 @@ import {
 import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/chain/networkStatus.ts';
 import { knownAddresses } from '../storage/chain/transfers.ts';
 import { readNow } from '../storage/databaseClock.ts';
-import { dueAtHeight } from '../storage/payments/duePayments.ts';
 import { ForgedRow } from '../storage/seals.ts';
-import { advanceInSets } from './advanceInSets.ts';
 import { createBaselineKeeper } from './baselineKeeper.ts';
 import { createClosedScanner } from './closedScanner.ts';
 import { createCoinScanner } from './coinScanner.ts';
 import { createExpiryReader } from './expiryReader.ts';
 import { createHysteresis, type Verdict } from './hysteresis.ts';
 import type { Loop } from './loop.ts';
+import { createReachedAdvance, type ReachedAdvance } from './reachedAdvance.ts';
 import { createReconciler } from './reconciler.ts';
 import { createRescanner } from './rescanner.ts';
 import { createVerifier } from './verifier.ts';
@@ -48,7 +47,6 @@ export type Watchers = Loop & {
 const heartbeatMs = 1_000;
 /** An unchanged status is written with every second heartbeat, so that `checkedAt` is at most two seconds old. */
 const rewriteMs = 1.5 * heartbeatMs;
-const dueShare = 200;
 const blocksBehind = 20;
 /** Interval of balance scans, which need extra RPC calls. */
 const minScanMs = 5_000;
@@ -73,16 +71,6 @@ const isLocal = ({ networks }: WatchedChain): boolean => networks[0]!.backing ==
 const coinScanMs = (chain: WatchedChain): number =>
   isLocal(chain) ? 0 : Math.max(minScanMs, chain.networks[0]!.blockTimeSeconds * 1000);
 
-/** Advances payments that waited for a height that the chain has reached. */
-const advanceReached = async (context: Context, caip2: string, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    const due = await dueAtHeight(context.db, caip2, dueShare);
-    if (due.length === 0) return;
-    // Locked rows are being decided elsewhere. They stay due for the next round.
-    if ((await advanceInSets(context, due, signal)) === 0) return;
-  }
-};
-
 const driverHost = (context: Context, row: ChainRow): DriverHost & { finalize(height: number | null): void } => {
   let finalized = row.finalizedNumber;
   return {
@@ -96,14 +84,17 @@ const driverHost = (context: Context, row: ChainRow): DriverHost & { finalize(he
   };
 };
 
-/** Reads the chain while this process has the lease. Calls `onIdle` whenever all blocks are read. */
-const follow = async (
-  context: Context,
-  chain: WatchedChain,
-  row: ChainRow,
-  onIdle: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> => {
+type Following = {
+  readonly context: Context;
+  readonly chain: WatchedChain;
+  readonly row: ChainRow;
+  readonly reached: ReachedAdvance;
+  /** Called whenever all blocks are read. */
+  readonly onIdle: () => Promise<void>;
+};
+
+/** Takes the steps of the chain while this process has the lease. */
+const takeSteps = async ({ context, chain, row, reached, onIdle }: Following, signal: AbortSignal): Promise<void> => {
   const { caip2, driver } = chain;
   const lease: Lease = { caip2, fence: row.fence };
   const cursor =
@@ -123,13 +114,15 @@ const follow = async (
     while ((await readExpiring(at, upTo, host, signal)) && !signal.aborted && performance.now() < untilMs);
   };
   for await (const step of driver.follow(cursor, host, signal)) {
+    // Blocks that only follow may be written meanwhile.
+    if (step.kind !== 'blocks' || step.rollbackTo !== null) await reached.finish();
     if (step.kind === 'halt') {
       context.log.error({ caip2, reason: step.reason }, 'a chain is halted until an operator decides');
       await haltChain(context.db, lease, step.reason);
       return;
     }
     if (step.kind === 'blocks') {
-      await applyBlocks(context, lease, step);
+      await applyBlocks(context, lease, step, { withReached: !reached.isRunning() });
       const latest = step.blocks.at(-1)!.number;
       if (step.tags.finalized !== null) host.finalize(Math.min(step.tags.finalized, latest));
       if (step.rollbackTo) {
@@ -149,7 +142,17 @@ const follow = async (
       await rescan(host, signal);
       await onIdle();
     }
-    await advanceReached(context, caip2, signal);
+    await reached.start();
+  }
+};
+
+/** Reads the chain while this process has the lease. */
+const follow = async (following: Omit<Following, 'reached'>, signal: AbortSignal): Promise<void> => {
+  const reached = createReachedAdvance(following.context, following.chain.caip2, signal);
+  try {
+    await takeSteps({ ...following, reached }, signal);
+  } finally {
+    await reached.finish();
   }
 };
 
@@ -247,7 +250,7 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
       while (!signal.aborted) {
         const [now] = await readChains(context.db, [caip2]);
         if (now && now.rollbackTo !== null) await rollBackAsDecided(context, lease, now.rollbackTo);
-        else if (now?.haltReason === null) await follow(context, chain, now, writeFirstStatus, signal);
+        else if (now?.haltReason === null) await follow({ context, chain, row: now, onIdle: writeFirstStatus }, signal);
         else await pause(heartbeatMs, undefined, { signal }).catch(() => undefined);
       }
     } finally {

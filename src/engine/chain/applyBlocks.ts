@@ -85,9 +85,15 @@ const changedForwards = ({ rollbackTo, blocks }: BlocksStep): ChangedForwards =>
 
 /**
  * Applies a step in one transaction: blocks, transfers, the touched payments, their events, the cursor. Funds that a
- * reorg moved to another block of the same step never count as gone.
+ * reorg moved to another block of the same step never count as gone. `withReached`: payments that this step makes final are
+ * decided with it, up to what one transaction can take.
  */
-export const applyBlocks = async (context: Context, lease: Lease, step: BlocksStep): Promise<void> => {
+export const applyBlocks = async (
+  context: Context,
+  lease: Lease,
+  step: BlocksStep,
+  { withReached }: { readonly withReached: boolean } = { withReached: true },
+): Promise<void> => {
   const branch = await recordAndAdvance(context, async (tx, advance) => {
     const chain = await lockHeldChain(tx, lease);
     assertLinked(chain, step);
@@ -101,8 +107,7 @@ export const applyBlocks = async (context: Context, lease: Lease, step: BlocksSt
     await insertForwards(tx, context.vault, caip2, blocks);
     await moveChain(tx, lease, { ...blocks.at(-1)!, branch }, tags);
     const touched = await paymentsInBlocks(tx, caip2, blocks);
-    // Payments that this block makes final are decided with it, up to what one transaction can take.
-    const reached = await dueAtHeight(tx, caip2, maxReached);
+    const reached = withReached ? await dueAtHeight(tx, caip2, maxReached) : [];
     await advance(uniquePayments([...gone, ...touched, ...reached]));
     await settleSweeps(context, tx, caip2, changedForwards(step), [...gone, ...touched.filter(isSettled)]);
     return branch;
