@@ -21,7 +21,7 @@ import {
   takeLease,
   writeIdle,
 } from '../storage/chain/chains.ts';
-import { type Measurement, writeFactoryState, writeNetworkStatus } from '../storage/chain/networkStatus.ts';
+import { writeFactoryState, writeNetworkStatus } from '../storage/chain/networkStatus.ts';
 import { knownAddresses } from '../storage/chain/transfers.ts';
 import { readNow } from '../storage/databaseClock.ts';
 import { ForgedRow } from '../storage/seals.ts';
@@ -29,8 +29,9 @@ import { createBaselineKeeper } from './baselineKeeper.ts';
 import { createClosedScanner } from './closedScanner.ts';
 import { createCoinScanner } from './coinScanner.ts';
 import { createExpiryReader } from './expiryReader.ts';
-import { createHysteresis, type Verdict } from './hysteresis.ts';
+import { createHysteresis } from './hysteresis.ts';
 import type { Loop } from './loop.ts';
+import { measureNetwork } from './measureNetwork.ts';
 import { createReachedAdvance, type ReachedAdvance } from './reachedAdvance.ts';
 import { createReconciler } from './reconciler.ts';
 import { createRescanner } from './rescanner.ts';
@@ -47,7 +48,6 @@ export type Watchers = Loop & {
 const heartbeatMs = 1_000;
 /** An unchanged status is written with every second heartbeat, so that `checkedAt` is at most two seconds old. */
 const rewriteMs = 1.5 * heartbeatMs;
-const blocksBehind = 20;
 /** Interval of balance scans, which need extra RPC calls. */
 const minScanMs = 5_000;
 /** How many blocks back a reorg may reach. The local chain mines only on demand and reorganises only by simulation. */
@@ -156,36 +156,6 @@ const follow = async (following: Omit<Following, 'reached'>, signal: AbortSignal
   }
 };
 
-const verdictOf = ({ status, reason, latestBlock }: ChainHealth, row: ChainRow | null): Verdict => {
-  if (row?.haltReason) return { status: 'down', reason: `It is halted. ${row.haltReason}` };
-  const behind = (latestBlock ?? 0) - (row?.latestNumber ?? latestBlock ?? 0);
-  if (status === 'operational' && behind > blocksBehind) {
-    return { status: 'degraded', reason: `${behind} blocks have not been read yet.` };
-  }
-  return { status, reason };
-};
-
-/** The status of one network that the chain backs. */
-const measure = (network: Network, health: ChainHealth, row: ChainRow | null): Measurement => {
-  const { environment, slug, caip2, currencies } = network;
-  const { latestBlock, lagSeconds, unfitTokens, refusal } = health;
-  const unfit = currencies.flatMap(({ symbol, contractAddress }) => {
-    const reason = refusal ?? (contractAddress === null ? undefined : unfitTokens.get(contractAddress));
-    return reason === undefined ? [] : [[symbol, reason] as const];
-  });
-  const verdict = verdictOf(health, row);
-  return {
-    environment,
-    network: slug,
-    caip2,
-    status: verdict.status,
-    reason: verdict.reason,
-    latestBlock: latestBlock === null ? null : BigInt(latestBlock),
-    lagSeconds,
-    disabledCurrencies: Object.fromEntries(unfit),
-  };
-};
-
 const startWatcher = (context: Context, chain: WatchedChain, holder: string) => {
   const { caip2, networks } = chain;
   const stopping = new AbortController();
@@ -207,13 +177,13 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
     // Blocks before the first one read are never searched for transfers, so no address may be handed out until then.
     const isRead = row !== null && row.latestNumber !== null;
     if (!isRead && health.status !== 'down') return;
-    const { status, reason } = smooth(measure(networks[0]!, health, row));
+    const { status, reason } = smooth(measureNetwork(networks[0]!, health, row));
     // Excludes the lag, which grows while no block comes.
     const { latestBlock, refusal, unfitTokens, factory } = health;
     const content = JSON.stringify([status, reason, latestBlock, refusal, [...unfitTokens], factory]);
     const nowMs = performance.now();
     if (written?.content === content && nowMs - written.atMs < rewriteMs) return;
-    const all = networks.map(network => ({ ...measure(network, health, row), status, reason }));
+    const all = networks.map(network => ({ ...measureNetwork(network, health, row), status, reason }));
     await publishFactory(health.factory);
     await writeNetworkStatus(context.db, all);
     written = { content, atMs: nowMs };

@@ -63,7 +63,9 @@ test('what is refused is not in the log', { tags: ['thorough'] }, async () => {
   expect((await auditRows(scene, id)).map(row => row.action)).toEqual(['account.created']);
 });
 
-test('a live wallet and a live key come with a warning if no owner of the account has a second factor', async () => {
+test('a live wallet and a live key come with a warning if no owner of the account has a second factor', {
+  tags: ['thorough'],
+}, async () => {
   const { id } = await command('accounts', 'create', '--name', 'Weak');
   const key = ['keys', 'create', '--account', id, '--environment'];
   const treasury = '0x52908400098527886E0F7030069857D2E4169EE7';

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { once } from 'node:events';
 import { rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';

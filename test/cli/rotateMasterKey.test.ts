@@ -48,7 +48,7 @@ const newAdmin = async ({ dashboard: { scene } }: RotationScene) => {
   return openAdmin(scene.config, storage);
 };
 
-test('the master key is replaced while Florin serves, and everything works after', async () => {
+test('the master key is replaced while Florin serves, and everything works after', { tags: ['thorough'] }, async () => {
   const scene = await startRotationScene();
   const { dashboard, calls, owner, recoveryCodes, account } = scene;
   const { config, admin } = dashboard.scene;

@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { ceilings, drainPerMinute, manyAddresses } from '../../src/engine/access/lockOut.ts';

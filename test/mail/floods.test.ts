@@ -1,3 +1,4 @@
+// @module-tag thorough
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { AuditAction } from '../../src/core/auditActions.ts';
 import { performed } from '../announcements/performed.ts';

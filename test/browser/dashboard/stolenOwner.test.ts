@@ -73,7 +73,9 @@ const stopChange = async (page: Page): Promise<void> => {
 
 const held = /owners and how they sign in cannot change\. Stop the wallet change under Wallets first/;
 
-test('a thief with a phished password and code gets neither the wallet nor the sign-in, and is put out', async () => {
+test('a thief with a phished password and code gets neither the wallet nor the sign-in, and is put out', {
+  tags: ['thorough'],
+}, async () => {
   const thief = await pages.open('/sign-in', null);
   await signIn(thief.page, testPassword);
   await thief.page.getByRole('button', { name: 'Use a recovery code' }).click();
