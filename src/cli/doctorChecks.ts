@@ -19,7 +19,14 @@ import { hasRegisteredAct } from '../storage/audit/register.ts';
 import { allChains, type ChainRow } from '../storage/chain/chains.ts';
 import { listOpenReviews } from '../storage/chain/restoreReviews.ts';
 import type { Database } from '../storage/database.ts';
-import { countFaults, deliveryFaults, historyFaults, orphanFaults, passkeyFaults } from '../storage/integrity.ts';
+import {
+  countFaults,
+  deliveryFaults,
+  historyFaults,
+  orphanFaults,
+  passkeyFaults,
+  transferFaults,
+} from '../storage/integrity.ts';
 import { countParkedOutgoing } from '../storage/outbox.ts';
 import { listDifferences } from '../storage/settlement/differences.ts';
 import { ledgerFaults } from '../storage/settlement/ledger.ts';
@@ -138,13 +145,14 @@ export const examineLedger = async (db: Database, isDeep: boolean): Promise<Told
   return { ok: true, detail: `no difference is open; ${chainsText(comparison)}` };
 };
 
-/** What only reading every row shows: rows that were removed, and counts that were changed. */
+/** What only reading every row shows: rows that were removed, and counts and marks that were changed. */
 export const examineRecords = async (db: Database): Promise<Told> => {
   const problems = [
     ...(await orphanFaults(db)),
     ...(await countFaults(db)),
     ...(await historyFaults(db)),
     ...(await deliveryFaults(db)),
+    ...(await transferFaults(db)),
     ...(await indexFaults(db)),
   ];
   return problems.length === 0

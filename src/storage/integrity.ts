@@ -106,6 +106,19 @@ export const deliveryFaults = async (db: Queryable): Promise<string[]> => {
   return count === 0 ? [] : [`${count} deliveries have another id than their event and target give them`];
 };
 
+const transfersStatement = {
+  name: 'transfer-faults',
+  text: `select t.payment_id as id, count(*)::int as count from transfers t
+      join payments p on p.account_id = t.account_id and p.environment = t.environment and p.id = t.payment_id
+    where t.stray <> (t.caip2 <> p.caip2 or t.contract is distinct from p.contract)
+    group by t.payment_id order by 1 limit 100`,
+};
+/** Payments with transfers that are marked as strays although they are in their token, or the other way round. Reads every transfer. */
+export const transferFaults = async (db: Queryable): Promise<string[]> => {
+  const rows = await db.query<Row & { id: string; count: number }>(transfersStatement);
+  return rows.map(({ id, count }) => `${count} transfers of ${id} are wrongly marked as strays, or wrongly not`);
+};
+
 const passkeysStatement = {
   name: 'passkey-faults',
   text: `select p.id, count(*)::int as missing from people p cross join unnest(p.passkey_ids) as named(id)

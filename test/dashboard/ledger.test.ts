@@ -1,5 +1,6 @@
 // @module-tag thorough
 import { beforeAll, expect, test, vi } from 'vitest';
+import { examineRecords } from '../../src/cli/doctorChecks.ts';
 import { run } from '../cli/cliProcess.ts';
 import { until } from '../support/until.ts';
 import { auditRows } from './auditRows.ts';
@@ -97,4 +98,19 @@ test('a difference of one base unit is on every page that should show it, until 
   });
   expect((await command('ledger', 'differences')).json).toEqual({ data: [] });
   expect((await scene.owner.do('GET /settlement')).differences).toEqual([]);
+});
+
+test('a transfer that is wrongly marked as a stray is found', async () => {
+  const payment = await scene.paid();
+  const { db } = scene.dashboard.scene.admin;
+  // What does not count cannot be settled.
+  const mark = (isStray: boolean) =>
+    db.script(`set session_replication_role = replica;
+      update transfers set stray = ${isStray}, settled = ${!isStray} where payment_id = '${payment.id}';
+      set session_replication_role = origin`);
+  await mark(true);
+  const detail = `1 transfers of ${payment.id} are wrongly marked as strays, or wrongly not`;
+  expect(await examineRecords(db)).toEqual({ ok: false, detail });
+  await mark(false);
+  expect(await examineRecords(db)).toMatchObject({ ok: true });
 });

@@ -81,7 +81,7 @@ async function* plan(scene: Scene, earlier: ReadonlyMap<string, RowText[]>, { op
   const planning = {
     rows: options.rows,
     words: [unpaid!, scene.accounts[0]],
-    also: [scene.paid, ...(await blocksOf(scene, scene.paid))],
+    also: [scene.paid, scene.reversed, ...(await blocksOf(scene, scene.paid))],
     otherAccount: scene.accounts[1],
     ofFirst: await valuesOfFirst(scene),
     earlier,
