@@ -8,7 +8,7 @@ import { type AsService, tryAsService } from './asService.ts';
 import type { Forgery, Undo } from './forgeries.ts';
 import { createProbe, type Seen } from './probe.ts';
 import type { Scene } from './scene.ts';
-import { inTransaction } from './tables.ts';
+import { whileLocked } from './tables.ts';
 
 /** `gone`: the row was not there any more, so nothing was tried. */
 export type Outcome = 'refused' | 'found' | 'listed' | 'gone' | 'FAILED';
@@ -96,7 +96,7 @@ export const createJudge = async (
     const asService = await tryAsService(client, forgery);
     let undo: Undo | null;
     try {
-      undo = await inTransaction(client, () => forgery.act(client));
+      undo = await whileLocked(client, forgery.table, () => forgery.act(client));
     } catch (error) {
       return { outcome: 'refused', why: `the database: ${(error as Error).message}`, asService };
     }
@@ -107,7 +107,7 @@ export const createJudge = async (
     await waited;
     const seen = await probe();
     const { outcome, why } = await judged(forgery, seen, sick);
-    await inTransaction(client, undo);
+    await whileLocked(client, forgery.table, undo);
     if (seen.harm.length > 0 || seen.signs !== usual.signs) await recover(forgery);
     return { outcome, why, asService };
   };

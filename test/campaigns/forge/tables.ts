@@ -111,10 +111,14 @@ export const valueIn = async (client: pg.Client, row: RowText, column: string): 
   return (rows[0]?.value as string | null) ?? 'null';
 };
 
-/** Commits what `work` does, or nothing of it. */
-export const inTransaction = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
+/**
+ * Commits what `work` does, or nothing of it. Nobody else writes to the table meanwhile: a row must not change between its
+ * reading and its change.
+ */
+export const whileLocked = async <T>(client: pg.Client, table: string, work: () => Promise<T>): Promise<T> => {
   await client.query('begin');
   try {
+    await client.query(`lock table ${table} in share row exclusive mode`);
     const value = await work();
     await client.query('commit');
     return value;
