@@ -35,6 +35,7 @@ export const openContext = async (options: {
   return {
     db,
     listDb: db,
+    exportSource: async () => db,
     clock,
     ids: createIds(),
     vault,

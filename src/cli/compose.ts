@@ -23,7 +23,7 @@ import {
 } from '../local/postgres/startPostgres.ts';
 import { readFinishedVersion } from '../storage/appliedMigrations.ts';
 import type { ConnectionSettings } from '../storage/connect.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../storage/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../storage/databaseClock.ts';
 import { createFloors } from '../storage/floors.ts';
 import { urlsOfHosts } from '../storage/hosts.ts';
@@ -273,8 +273,9 @@ export const openLists = (
   { service }: Pick<OpenStorage, 'service'>,
   { vault, floors }: Pick<AdminContext, 'vault' | 'floors'>,
   log: Log,
+  options: Pick<DatabaseOptions, 'applicationName' | 'needs'> = { applicationName: 'florin lists' },
 ): Database => {
-  const db = openDatabase(service, { log, maxConnections: 4, applicationName: 'florin lists' });
+  const db = openDatabase(service, { log, maxConnections: 4, ...options });
   db.keepSeals(keepingSeals(vault, log, floors));
   return db;
 };

@@ -39,7 +39,12 @@ export type Config = {
   /** How long a stop serves on while `/readyz` answers 503. */
   readonly drainSeconds: number;
   /** Null means the embedded server. */
-  readonly database: { readonly url: string; readonly migrateUrl: string } | null;
+  readonly database: {
+    readonly url: string;
+    readonly migrateUrl: string;
+    /** A standby, or null. */
+    readonly readUrl: string | null;
+  } | null;
   /** Contains a password; null if each process counts rate limits by itself. */
   readonly redis: RedisServer | null;
   /** The setting, checked for its format; null means the file in the data directory. */
@@ -131,7 +136,14 @@ export const loadConfig = async ({
     trustedProxies: values.trustedProxies ?? [],
     connectionsPerAddress: values.connectionsPerAddress!,
     drainSeconds: values.drainSeconds!,
-    database: databaseUrl === null ? null : { url: databaseUrl, migrateUrl: values.migrateDatabaseUrl ?? databaseUrl },
+    database:
+      databaseUrl === null
+        ? null
+        : {
+            url: databaseUrl,
+            migrateUrl: values.migrateDatabaseUrl ?? databaseUrl,
+            readUrl: values.readDatabaseUrl,
+          },
     redis: values.redisUrl,
     masterKey: values.masterKey,
     nextMasterKey: values.nextMasterKey,

@@ -40,7 +40,11 @@ const storeProblems = (values: Values, set: (name: SettingName) => boolean): str
     set('migrateDatabaseUrl') && !set('databaseUrl'),
     'FLORIN_MIGRATE_DATABASE_URL needs DATABASE_URL: the embedded server has its own roles',
   );
-  for (const name of ['databaseUrl', 'migrateDatabaseUrl'] as const) {
+  check(
+    set('readDatabaseUrl') && !set('databaseUrl'),
+    'FLORIN_READ_DATABASE_URL needs DATABASE_URL: the embedded server has no standby',
+  );
+  for (const name of ['databaseUrl', 'migrateDatabaseUrl', 'readDatabaseUrl'] as const) {
     const url = values[name];
     const problem = url && values.databaseTls === 'required' ? databaseProblem(settings[name].variable, url) : null;
     if (problem !== null) problems.push(problem);

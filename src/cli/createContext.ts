@@ -11,6 +11,8 @@ import type { Context, DashboardSettings, EnvironmentSettings } from '../engine/
 import { openDerivationIndexes } from '../engine/payments/derivationIndexes.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/connect.ts';
+import type { Database } from '../storage/database.ts';
+import { createExportSource, type ExportSource } from '../storage/exportSource.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Sender } from '../webhooks/send.ts';
 import { readBackupSchedule } from './backupRecord.ts';
@@ -48,6 +50,18 @@ const environmentSettings = (
   return { production: settingsOf('production'), sandbox: settingsOf('sandbox') };
 };
 
+const openExports = (
+  { database }: Config,
+  admin: AdminContext,
+  { listDb, log, stack }: { readonly listDb: Database; readonly log: Log; readonly stack: Stack },
+): ExportSource => {
+  if (!database?.readUrl) return async () => listDb;
+  const service = { connectionString: database.readUrl };
+  const standby = openLists({ service }, admin, log, { applicationName: 'florin exports', needs: 'any' });
+  stack.push('connections to the standby', () => standby.close());
+  return createExportSource({ standby, primary: listDb, log });
+};
+
 /** What all use cases depend on. */
 export const createContext = async (parts: {
   readonly config: Config;
@@ -72,6 +86,7 @@ export const createContext = async (parts: {
   return {
     ...admin,
     listDb,
+    exportSource: openExports(config, admin, { listDb, log, stack }),
     networks: createNetworkDirectory(admin.db, networks, monotonicMs),
     localChain: chain && { caip2: localCaip2, ...createDevPayer(chain.rpcUrl) },
     environments: settings,

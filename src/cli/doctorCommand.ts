@@ -5,10 +5,10 @@ import { silentLog } from '../core/log.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { overMark } from '../engine/keys/rotationMark.ts';
 import { NoUsableHost, ReadOnlyServer } from '../storage/connect.ts';
-import type { Database } from '../storage/database.ts';
+import { type Database, isUnavailable, openDatabase } from '../storage/database.ts';
 import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
 import { MigrationError } from '../storage/release.ts';
-import { readStandbys } from '../storage/standbys.ts';
+import { readReplay, readStandbys } from '../storage/standbys.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { createResolveHost } from '../webhooks/connect.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';
@@ -29,7 +29,7 @@ import {
   type Told,
   verified,
 } from './doctorChecks.ts';
-import { judgeStandbys } from './judgeStandbys.ts';
+import { judgeReplay, judgeStandbys } from './judgeStandbys.ts';
 import { checklist, examineLive, type LiveFinding, liveLine } from './live/checklist.ts';
 import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 
@@ -71,6 +71,24 @@ const logArchiveCheck = (config: Config): Check => [
 ];
 
 const standbyCheck = (db: Database): Check => ['standby', async () => judgeStandbys(await readStandbys(db))];
+
+/** Without it, exports are read from the primary, as long as nobody mends it. */
+const exportsCheck = ({ database }: Config, db: Database): Check[] => {
+  if (!database?.readUrl) return [];
+  const settings = { log: silentLog, maxConnections: 1, applicationName: 'florin doctor', needs: 'any' } as const;
+  const work = async (): Promise<Told> => {
+    const standby = openDatabase({ connectionString: database.readUrl! }, settings);
+    try {
+      return judgeReplay(await readReplay(standby, db));
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { ok: false, detail: 'FLORIN_READ_DATABASE_URL does not answer: exports are read from DATABASE_URL' };
+    } finally {
+      await standby.close();
+    }
+  };
+  return [['exports', work]];
+};
 
 const limitsCheck = ({ redis }: Config, { vault }: AdminContext): Check[] =>
   redis === null ? [] : [['rate limits', () => examineLimits(redis, vault)]];
@@ -135,6 +153,7 @@ export const examine = async (options: DoctorOptions): Promise<Finding[]> => {
       ['outbox', () => examineOutbox(db)],
       ...limitsCheck(config, admin),
       ...(config.database === null ? [backupCheck(config), logArchiveCheck(config)] : [standbyCheck(db)]),
+      ...exportsCheck(config, db),
     ];
     for (const [name, work] of others) await check(name, work, told => told);
     return findings;

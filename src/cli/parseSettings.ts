@@ -114,3 +114,11 @@ export const checkMasterKey = (text: string, bad: Bad): string | undefined => {
     return bad('must be at least 32 bytes as hexadecimal digits or as base64');
   }
 };
+
+/** What `read` makes of a text; it answers with a string what is wrong. */
+export const parseServer =
+  <T extends object>(read: (text: string) => T | string) =>
+  (text: string, bad: Bad): T | undefined => {
+    const server = read(text);
+    return typeof server === 'string' ? bad(server) : server;
+  };

@@ -14,6 +14,7 @@ import {
   parseProxies,
   parseRecipients,
   parseRoles,
+  parseServer,
 } from './parseSettings.ts';
 import { setting } from './setting.ts';
 
@@ -114,6 +115,13 @@ export const settings = {
     variable: 'FLORIN_MIGRATE_DATABASE_URL',
     fallback: null,
     help: 'The same database as a role that may change the schema. Default: DATABASE_URL.',
+    isSecret: true,
+    parse: parseDatabaseUrl,
+  }),
+  readDatabaseUrl: setting({
+    variable: 'FLORIN_READ_DATABASE_URL',
+    fallback: null,
+    help: 'A standby of DATABASE_URL. Exports are read from it when it has everything, and from DATABASE_URL otherwise.',
     isSecret: true,
     parse: parseDatabaseUrl,
   }),
@@ -230,10 +238,7 @@ export const settings = {
     fallback: null,
     help: 'Mail server: smtps://user:password@host, or smtp:// with STARTTLS. Default: no mail is sent.',
     isSecret: true,
-    parse: (text, bad) => {
-      const server = readSmtpServer(text);
-      return typeof server === 'string' ? bad(server) : server;
-    },
+    parse: parseServer(readSmtpServer),
   }),
   mailFrom: setting({
     variable: 'FLORIN_MAIL_FROM',
@@ -246,10 +251,7 @@ export const settings = {
     fallback: null,
     help: 'Redis or Valkey, in which the API processes of all machines count rate limits together: rediss://user:password@host. Default: each Florin counts by itself.',
     isSecret: true,
-    parse: (text, bad) => {
-      const server = readRedisUrl(text);
-      return typeof server === 'string' ? bad(server) : server;
-    },
+    parse: parseServer(readRedisUrl),
   }),
   tlsCert: setting({
     variable: 'FLORIN_TLS_CERT',

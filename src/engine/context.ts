@@ -5,6 +5,7 @@ import type { SendMail } from '../core/mailNotice.ts';
 import type { Meter } from '../core/meter.ts';
 import type { Database } from '../storage/database.ts';
 import type { DatabaseClock } from '../storage/databaseClock.ts';
+import type { ExportSource } from '../storage/exportSource.ts';
 import type { Floors } from '../storage/floors.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { KeyUses } from './access/keyUses.ts';
@@ -81,6 +82,8 @@ export type Context = {
   readonly db: Database;
   /** Separate connections for lists, so that slow pages cannot block the creation of payments. */
   readonly listDb: Database;
+  /** Where an export is read from. */
+  readonly exportSource: ExportSource;
   readonly clock: DatabaseClock;
   readonly ids: IdSource;
   readonly vault: Vault;

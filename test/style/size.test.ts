@@ -8,6 +8,7 @@ const longestFunction = 70;
 
 /** Longer than the rule, each with a reason a reader would accept. */
 const longFiles: Readonly<Record<string, string>> = {
+  'src/cli/settings.ts': 'an entry for each setting',
   'test/campaigns/alerts/causes.ts': 'a cause for each alert',
   'test/cli/config.test.ts': 'a case for each setting and each contradiction',
   'test/engine/branches.test.ts': 'a case for each way to put back an orphaned block',

@@ -50,6 +50,8 @@ export const startTestFlorin = async (
     live?: Tuning['live'];
     keepAuditHeadsMs?: number;
     limitBudgetMs?: number;
+    /** Exports have a database URL of their own, which leads to the same database. */
+    hasReadUrl?: boolean;
   } = {},
 ): Promise<TestFlorin> => {
   const started = new AsyncDisposableStack();
@@ -60,7 +62,8 @@ export const startTestFlorin = async (
   if (options.configFile) await writeFile(join(room, 'florin.config.json'), JSON.stringify(options.configFile));
   const database = await cloneDatabase();
   const env = { FLORIN_ROLES: 'api,watch', FLORIN_PORT: '0', FLORIN_SANDBOX_PORT: '0', ...options.env };
-  const config = await loadConfig({ env: { DATABASE_URL: database.url, ...env }, cwd: room });
+  const reads: Record<string, string> = options.hasReadUrl ? { FLORIN_READ_DATABASE_URL: database.url } : {};
+  const config = await loadConfig({ env: { DATABASE_URL: database.url, ...reads, ...env }, cwd: room });
   const florin = await startFlorin(config, options.log ?? silentLog, undefined, {
     ...(options.live ? { live: options.live } : {}),
     keepAuditHeadsMs: options.keepAuditHeadsMs,

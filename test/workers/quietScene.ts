@@ -48,6 +48,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
     context: {
       ...scene.admin,
       listDb: db,
+      exportSource: async () => db,
       localChain: null,
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },

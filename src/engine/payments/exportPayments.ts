@@ -80,9 +80,10 @@ const verifiedLine = (context: Context, row: CreditedPayment): string => {
 
 /** Page by page, each of its own moment: no transaction stays open as long as somebody downloads. */
 export async function* csvOfPayments(context: Context, scope: Scope, filter: PaymentSearch): AsyncGenerator<string> {
+  const db = await context.exportSource(scope.accountId);
   yield csvLine(columns);
   for (let below: string | null = null; ; ) {
-    const rows: CreditedPayment[] = await paymentsBelow(context.listDb, scope, filter, { below, limit: pageRows });
+    const rows: CreditedPayment[] = await paymentsBelow(db, scope, filter, { below, limit: pageRows });
     if (rows.length > 0) yield rows.map(row => verifiedLine(context, row)).join('');
     if (rows.length < pageRows) return;
     below = rows.at(-1)!.id;
