@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { madeUp } from './madeUp.ts';
 import { otherValues } from './otherValues.ts';
 import {
+  type Column,
   deleteRow,
   insertRow,
   putRow,
@@ -28,30 +29,37 @@ export type Forgery = {
   act(client: pg.Client): Promise<Undo | null>;
 };
 
-/** A change of one column, also where it is part of the key. Florin may have written the rest of the row meanwhile. */
+/** A change of one column, also where it is part of the key. Florin may have written to the row meanwhile. */
 const changed = (
   table: Table,
-  column: string,
+  column: Column,
   { row, value, kind }: { row: RowText; value: string; kind: Forgery['kind'] },
 ): Forgery => ({
-  name: `${table.name}.${column}`,
+  name: `${table.name}.${column.name}`,
   table: table.name,
-  column,
+  column: column.name,
   kind,
   async act(client) {
     const before = await readAgain(client, table, row);
     if (before === null) return null;
-    const wanted = await withValue(client, before, column, value);
-    const isKey = table.key.includes(column);
+    const genuine = await valueIn(client, before, column.name);
+    // What was another value when the acts were planned may be the genuine one by now.
+    const forged = genuine === value ? otherValues(column, genuine)[0] : value;
+    if (forged === undefined) return null;
+    const wanted = await withValue(client, before, column.name, forged);
+    const isKey = table.key.includes(column.name);
     if (isKey) {
       await deleteRow(client, table, before);
       await insertRow(client, table, wanted);
-    } else await updateRow(client, table, wanted, column);
+    } else await updateRow(client, table, wanted, column.name);
     const after = await readAgain(client, table, wanted);
     return async () => {
       const now = await readAgain(client, table, wanted);
-      // What Florin wrote into other columns meanwhile stays.
-      if (!isKey && now !== null && now !== after) return updateRow(client, table, before, column);
+      // What Florin wrote meanwhile stays.
+      if (!isKey && now !== null && now !== after) {
+        if ((await valueIn(client, now, column.name)) !== forged) return;
+        return updateRow(client, table, before, column.name);
+      }
       await deleteRow(client, table, wanted);
       await putRow(client, table, before);
     };
@@ -71,7 +79,7 @@ const ofColumns = async (
     const tried = new Set([value]);
     const attempt = (kind: 'change' | 'swap', of: RowText, to: string): void => {
       tried.add(to);
-      forgeries.push(changed(table, column.name, { row: of, value: to, kind }));
+      forgeries.push(changed(table, column, { row: of, value: to, kind }));
     };
     for (const other of otherValues(column, value)) attempt('change', row, other);
     for (const other of others) {
