@@ -108,6 +108,9 @@ export type Flags = { readonly [N in FlagName]?: string | undefined };
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = { readonly flags?: Flags; readonly env?: Variables; readonly cwd?: string };
 
+const databaseOf = ({ databaseUrl: url, migrateDatabaseUrl, readDatabaseUrl }: Values): Config['database'] =>
+  url === null ? null : { url, migrateUrl: migrateDatabaseUrl ?? url, readUrl: readDatabaseUrl };
+
 /** Reads flags, environment, the files of secrets and florin.config.*. Throws a ConfigError that lists every problem. */
 export const loadConfig = async ({
   flags = {},
@@ -121,7 +124,7 @@ export const loadConfig = async ({
   problems.push(...file.problems, ...contradictions(values, isSet(flags, env)));
   if (problems.length > 0) throw new ConfigError(problems);
   const path = (text: string): string => resolve(cwd, text);
-  const { dataDir, host, port, sandboxPort, publicUrl, sandboxPublicUrl, databaseUrl, tlsCert, tlsKey } = values;
+  const { dataDir, host, port, sandboxPort, publicUrl, sandboxPublicUrl, tlsCert, tlsKey } = values;
   return deepFreeze({
     dataDir: path(dataDir!),
     hosts: host!,
@@ -136,14 +139,7 @@ export const loadConfig = async ({
     trustedProxies: values.trustedProxies ?? [],
     connectionsPerAddress: values.connectionsPerAddress!,
     drainSeconds: values.drainSeconds!,
-    database:
-      databaseUrl === null
-        ? null
-        : {
-            url: databaseUrl,
-            migrateUrl: values.migrateDatabaseUrl ?? databaseUrl,
-            readUrl: values.readDatabaseUrl,
-          },
+    database: databaseOf(values),
     redis: values.redisUrl,
     masterKey: values.masterKey,
     nextMasterKey: values.nextMasterKey,

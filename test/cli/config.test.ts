@@ -247,6 +247,7 @@ describe('single settings that are wrong', () => {
 describe('settings that contradict each other', () => {
   test.each<[string, Record<string, string>, RegExp]>([
     ['a migration URL alone', { FLORIN_MIGRATE_DATABASE_URL: 'postgres://localhost/x' }, /needs DATABASE_URL/],
+    ['a standby alone', { FLORIN_READ_DATABASE_URL: 'postgres://localhost/x' }, /needs DATABASE_URL/],
     ['a certificate alone', { FLORIN_TLS_CERT: 'c.pem' }, /^FLORIN_TLS_CERT needs FLORIN_TLS_KEY$/],
     ['a key alone', { FLORIN_TLS_KEY: 'k.pem' }, /^FLORIN_TLS_KEY needs FLORIN_TLS_CERT$/],
     ['backups for nobody', { FLORIN_BACKUP_DIR: '/b' }, /^FLORIN_BACKUP_DIR needs FLORIN_BACKUP_RECIPIENT$/],
@@ -357,17 +358,20 @@ test.each<[string, Record<string, string>]>([
 describe('a database beyond loopback', () => {
   const url = 'postgres://app:s3cret@db.example/florin';
 
-  test.each(['DATABASE_URL', 'FLORIN_MIGRATE_DATABASE_URL'])('is refused without TLS: %s', async variable => {
-    const env = { DATABASE_URL: 'postgres://localhost/florin', [variable]: url };
-    const problems = await problemsOf({ env });
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(
-      new RegExp(`^${variable} .* does not require TLS.* sslmode=verify-full .*FLORIN_DATABASE_TLS=optional`),
-    );
-    expect(problems[0]).not.toContain('s3cret');
-    expect((await load({ env: { ...env, [variable]: `${url}?sslmode=verify-full` } })).database).not.toBeNull();
-    expect((await load({ env: { ...env, FLORIN_DATABASE_TLS: 'optional' } })).database).not.toBeNull();
-  });
+  test.each(['DATABASE_URL', 'FLORIN_MIGRATE_DATABASE_URL', 'FLORIN_READ_DATABASE_URL'])(
+    'is refused without TLS: %s',
+    async variable => {
+      const env = { DATABASE_URL: 'postgres://localhost/florin', [variable]: url };
+      const problems = await problemsOf({ env });
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(
+        new RegExp(`^${variable} .* does not require TLS.* sslmode=verify-full .*FLORIN_DATABASE_TLS=optional`),
+      );
+      expect(problems[0]).not.toContain('s3cret');
+      expect((await load({ env: { ...env, [variable]: `${url}?sslmode=verify-full` } })).database).not.toBeNull();
+      expect((await load({ env: { ...env, FLORIN_DATABASE_TLS: 'optional' } })).database).not.toBeNull();
+    },
+  );
 
   test('is refused with a certificate that nobody verifies, or files that are not there', async () => {
     expect(await problemsOf({ env: { DATABASE_URL: `${url}?sslmode=no-verify` } })).toEqual([
