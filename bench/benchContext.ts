@@ -8,6 +8,7 @@ import { keepingSeals } from '../src/engine/seals/sealKeeper.ts';
 import type { PostgresConnection } from '../src/local/postgres/startPostgres.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { createDatabaseClock } from '../src/storage/databaseClock.ts';
+import { primaryOnly } from '../src/storage/exportSource.ts';
 import { createFloors } from '../src/storage/floors.ts';
 import { loadMasterKey } from '../src/vault/masterKey.ts';
 import { createVault } from '../src/vault/vault.ts';
@@ -35,7 +36,7 @@ export const openContext = async (options: {
   return {
     db,
     listDb: db,
-    exportSource: async () => db,
+    exportSource: primaryOnly(db),
     clock,
     ids: createIds(),
     vault,

@@ -12,7 +12,7 @@ import { openDerivationIndexes } from '../engine/payments/derivationIndexes.ts';
 import type { DevChain } from '../local/devchain/startDevChain.ts';
 import type { ConnectionSettings } from '../storage/connect.ts';
 import type { Database } from '../storage/database.ts';
-import { createExportSource, type ExportSource } from '../storage/exportSource.ts';
+import { createExportSource, type ExportSource, primaryOnly } from '../storage/exportSource.ts';
 import { checkWebhookUrl } from '../webhooks/guard.ts';
 import type { Sender } from '../webhooks/send.ts';
 import { readBackupSchedule } from './backupRecord.ts';
@@ -55,7 +55,7 @@ const openExports = (
   admin: AdminContext,
   { listDb, log, stack }: { readonly listDb: Database; readonly log: Log; readonly stack: Stack },
 ): ExportSource => {
-  if (!database?.readUrl) return async () => listDb;
+  if (!database?.readUrl) return primaryOnly(listDb);
   const service = { connectionString: database.readUrl };
   const standby = openLists({ service }, admin, log, { applicationName: 'florin exports', needs: 'any' });
   stack.push('connections to the standby', () => standby.close());

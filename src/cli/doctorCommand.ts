@@ -5,10 +5,10 @@ import { silentLog } from '../core/log.ts';
 import type { AdminContext } from '../engine/access/accounts.ts';
 import { overMark } from '../engine/keys/rotationMark.ts';
 import { NoUsableHost, ReadOnlyServer } from '../storage/connect.ts';
-import { type Database, isUnavailable, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { type KeyState, readKeyState } from '../storage/keys/keyState.ts';
 import { MigrationError } from '../storage/release.ts';
-import { readReplay, readStandbys } from '../storage/standbys.ts';
+import { readStandbys } from '../storage/standbys.ts';
 import { MasterKeyError } from '../vault/masterKey.ts';
 import { createResolveHost } from '../webhooks/connect.ts';
 import { judgeBackups, readBackupRecord } from './backupRecord.ts';
@@ -29,7 +29,8 @@ import {
   type Told,
   verified,
 } from './doctorChecks.ts';
-import { judgeReplay, judgeStandbys } from './judgeStandbys.ts';
+import { examineExports } from './examineExports.ts';
+import { judgeStandbys } from './judgeStandbys.ts';
 import { checklist, examineLive, type LiveFinding, liveLine } from './live/checklist.ts';
 import { judgeLogArchive, readLogArchiveRecord } from './logArchiveRecord.ts';
 
@@ -72,23 +73,8 @@ const logArchiveCheck = (config: Config): Check => [
 
 const standbyCheck = (db: Database): Check => ['standby', async () => judgeStandbys(await readStandbys(db))];
 
-/** Without it, exports are read from the primary, as long as nobody mends it. */
-const exportsCheck = ({ database }: Config, db: Database): Check[] => {
-  if (!database?.readUrl) return [];
-  const settings = { log: silentLog, maxConnections: 1, applicationName: 'florin doctor', needs: 'any' } as const;
-  const work = async (): Promise<Told> => {
-    const standby = openDatabase({ connectionString: database.readUrl! }, settings);
-    try {
-      return judgeReplay(await readReplay(standby, db));
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      return { ok: false, detail: 'FLORIN_READ_DATABASE_URL does not answer: exports are read from DATABASE_URL' };
-    } finally {
-      await standby.close();
-    }
-  };
-  return [['exports', work]];
-};
+const exportsCheck = ({ database }: Config, db: Database): Check[] =>
+  database?.readUrl ? [['exports', () => examineExports(database.readUrl!, db)]] : [];
 
 const limitsCheck = ({ redis }: Config, { vault }: AdminContext): Check[] =>
   redis === null ? [] : [['rate limits', () => examineLimits(redis, vault)]];

@@ -1,4 +1,4 @@
-import type { Replay, Standbys } from '../storage/standbys.ts';
+import type { Standbys } from '../storage/standbys.ts';
 import type { Told } from './doctorChecks.ts';
 
 const lossy = 'a failover to it can lose what was acknowledged last. To wait for it, set synchronous_standby_names';
@@ -25,12 +25,4 @@ export const judgeStandbys = ({ names, commit, connected, synchronous, role }: S
     return { ok: false, detail: `${waits}, and none is connected: nothing can be written until one is` };
   }
   return { ok: true, detail: `${waits}: ${synchronous.join(', ')}` };
-};
-
-/** Whether exports can be read from the server of FLORIN_READ_DATABASE_URL. */
-export const judgeReplay = ({ isStandby, isSameCluster, bytesBehind }: Replay): Told => {
-  const setting = 'FLORIN_READ_DATABASE_URL';
-  if (!isSameCluster) return { ok: false, detail: `${setting} is a server of another cluster, so it is not used` };
-  if (!isStandby) return { ok: true, detail: `${setting} is no standby now, and is read all the same` };
-  return { ok: true, detail: `the standby for exports is ${bytesBehind} bytes behind` };
 };

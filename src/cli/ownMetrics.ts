@@ -1,3 +1,4 @@
+import type { Context } from '../engine/context.ts';
 import type { Family } from '../metrics/exposition.ts';
 import type { MeteredChain, Metrics } from '../metrics/metrics.ts';
 import { familyOf } from '../metrics/metricTable.ts';
@@ -7,6 +8,12 @@ import { monotonicMs } from './compose.ts';
 import type { Stack } from './stack.ts';
 
 type Pools = Readonly<Record<string, Pick<Database, 'poolUse'>>>;
+
+export const poolsOf = ({ db, listDb, exportSource }: Pick<Context, 'db' | 'listDb' | 'exportSource'>): Pools => ({
+  main: db,
+  lists: listDb,
+  ...(exportSource.standby ? { exports: exportSource.standby } : {}),
+});
 
 const poolFamilies = (pools: Pools): Family[] => {
   const used = Object.entries(pools).map(([pool, db]) => ({ pool, ...db.poolUse() }));

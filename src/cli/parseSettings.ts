@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { readAddressBlock } from '../core/addressBlock.ts';
 import { codeOf } from '../core/errorCode.ts';
 import { connectionSafety } from '../storage/connectionSafety.ts';
-import { problemOfHosts } from '../storage/hosts.ts';
+import { problemOfHosts, urlsOfHosts } from '../storage/hosts.ts';
 import { isRecipient } from '../vault/ageFile.ts';
 import { parseMasterKey } from '../vault/masterKey.ts';
 
@@ -90,6 +90,12 @@ export const parseDatabaseUrl = (text: string, bad: Bad): string | undefined => 
   const problem = problemOfHosts(text);
   return problem === null ? text : bad(problem);
 };
+
+/** Any server that answers is asked what it is, so the URL need not say it. */
+export const parseReadDatabaseUrl = (text: string, bad: Bad): string | undefined =>
+  URL.parse(urlsOfHosts(text)[0]!)?.searchParams.has('target_session_attrs')
+    ? bad('must not have target_session_attrs: any server that answers is used if it has everything')
+    : parseDatabaseUrl(text, bad);
 
 /** Why the service must not send its password there; null if it may. */
 export const databaseProblem = (variable: string, url: string): string | null => {

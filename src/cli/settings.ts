@@ -12,6 +12,7 @@ import {
   parsePort,
   parseProcesses,
   parseProxies,
+  parseReadDatabaseUrl,
   parseRecipients,
   parseRoles,
   parseServer,
@@ -123,7 +124,7 @@ export const settings = {
     fallback: null,
     help: 'A standby of DATABASE_URL. Exports are read from it when it has everything, and from DATABASE_URL otherwise.',
     isSecret: true,
-    parse: parseDatabaseUrl,
+    parse: parseReadDatabaseUrl,
   }),
   databaseTls: setting({
     variable: 'FLORIN_DATABASE_TLS',

@@ -10,7 +10,7 @@ import { readBackupRecord } from './backupRecord.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readLogArchiveRecord } from './logArchiveRecord.ts';
 import { createReadings } from './metricsReadings.ts';
-import { openOwnMetrics } from './ownMetrics.ts';
+import { openOwnMetrics, poolsOf } from './ownMetrics.ts';
 import { portProblem } from './refuseTakenPorts.ts';
 import type { Stack } from './stack.ts';
 import { meteredChains } from './watchedChains.ts';
@@ -90,7 +90,7 @@ export const startMetrics = async (parts: {
 }): Promise<number> => {
   const { config, metrics, context, service, bound, stack } = parts;
   const chains = meteredChains(context.networks.all());
-  const own = openOwnMetrics(metrics, { pools: { main: context.db, lists: context.listDb }, chains, stack });
+  const own = openOwnMetrics(metrics, { pools: poolsOf(context), chains, stack });
   const port = await serveMetrics({ config, service, chains, own, log: context.log, stack });
   bound.push(...config.metrics!.hosts.map(address => ({ address, port })));
   return port;

@@ -24,28 +24,6 @@ const statement = {
     ) s`,
 };
 
-export type Replay = { readonly isStandby: boolean; readonly isSameCluster: boolean; readonly bytesBehind: number };
-
-const systemOf = '(select system_identifier::text from pg_control_system()) as system';
-const replayedStatement = {
-  name: 'standby-replayed',
-  text: `select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as replayed, ${systemOf}`,
-};
-const behindStatement = {
-  name: 'standby-behind',
-  text: `select coalesce(greatest(pg_wal_lsn_diff(pg_current_wal_flush_lsn(), $1::text::pg_lsn), 0), 0)::float8 as behind, ${systemOf}`,
-};
-
-/** How far a standby is behind the primary now. */
-export const readReplay = async (standby: Queryable, primary: Queryable): Promise<Replay> => {
-  const [there] = await standby.query<Row & { isStandby: boolean; replayed: string | null; system: string }>(
-    replayedStatement,
-  );
-  const { isStandby, replayed, system } = there!;
-  const [here] = await primary.query<Row & { behind: number; system: string }>(behindStatement, [replayed]);
-  return { isStandby, isSameCluster: here!.system === system, bytesBehind: here!.behind };
-};
-
 /** What the primary says about its standbys. */
 export const readStandbys = async (db: Queryable): Promise<Standbys> => {
   type Answer = Row & Omit<Standbys, 'synchronous'> & { hidden: boolean; synchronous: string[] };

@@ -3,6 +3,8 @@ import { dueAtHeight } from '../storage/payments/duePayments.ts';
 import { advanceInSets } from './advanceInSets.ts';
 
 const dueShare = 200;
+/** Of all chains together: each holds a connection beside the one of its blocks, and requests need some, too. */
+const mostAtOnce = 3;
 
 const advanceReached = async (context: Context, caip2: string, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
@@ -15,28 +17,41 @@ const advanceReached = async (context: Context, caip2: string, signal: AbortSign
 
 export type ReachedAdvance = {
   isRunning(): boolean;
-  /** Starts to advance the payments that are due now, once those before are advanced. */
+  /** Advances the payments that are due now, once those before are advanced. Waits for it if too many chains do this. */
   start(): Promise<void>;
   /** Waits for what was started, and throws its fault. */
   finish(): Promise<void>;
+  /** Ends what was started after the transaction that it is in, and throws its fault. What is left stays due. */
+  stop(): Promise<void>;
 };
+
+/** How many chains advance payments beside their blocks. */
+export type AdvanceTurns = { running: number };
+
+type Ended = { readonly error: unknown } | null;
 
 /**
  * Advances payments that waited for a height that the chain has reached. It runs beside the writing of the next blocks: in
  * a chain's history both take long, and while one waits for the database the other can use the processor.
  */
-export const createReachedAdvance = (context: Context, caip2: string, signal: AbortSignal): ReachedAdvance => {
+export const createReachedAdvance = (
+  context: Context,
+  caip2: string,
+  { turns, signal }: { readonly turns: AdvanceTurns; readonly signal: AbortSignal },
+): ReachedAdvance => {
   let isRunning = false;
-  /** The fault, or null. It is thrown by whoever waits, and no unhandled rejection meanwhile. */
-  let ended: Promise<{ readonly error: unknown } | null> = Promise.resolve(null);
-  const run = async (): Promise<{ readonly error: unknown } | null> => {
+  let stopping = new AbortController();
+  /** Never rejects: `finish` throws the fault. */
+  let ended: Promise<Ended> = Promise.resolve(null);
+  const run = async (): Promise<Ended> => {
     try {
-      await advanceReached(context, caip2, signal);
+      await advanceReached(context, caip2, AbortSignal.any([signal, stopping.signal]));
       return null;
     } catch (error) {
       return { error };
     } finally {
       isRunning = false;
+      turns.running -= 1;
     }
   };
   const finish = async (): Promise<void> => {
@@ -49,8 +64,15 @@ export const createReachedAdvance = (context: Context, caip2: string, signal: Ab
     finish,
     async start() {
       await finish();
+      if (turns.running >= mostAtOnce) return advanceReached(context, caip2, signal);
+      turns.running += 1;
       isRunning = true;
+      stopping = new AbortController();
       ended = run();
+    },
+    async stop() {
+      stopping.abort();
+      await finish();
     },
   };
 };

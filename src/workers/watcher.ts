@@ -32,7 +32,7 @@ import { createExpiryReader } from './expiryReader.ts';
 import { createHysteresis } from './hysteresis.ts';
 import type { Loop } from './loop.ts';
 import { measureNetwork } from './measureNetwork.ts';
-import { createReachedAdvance, type ReachedAdvance } from './reachedAdvance.ts';
+import { type AdvanceTurns, createReachedAdvance, type ReachedAdvance } from './reachedAdvance.ts';
 import { createReconciler } from './reconciler.ts';
 import { createRescanner } from './rescanner.ts';
 import { createVerifier } from './verifier.ts';
@@ -114,8 +114,9 @@ const takeSteps = async ({ context, chain, row, reached, onIdle }: Following, si
     while ((await readExpiring(at, upTo, host, signal)) && !signal.aborted && performance.now() < untilMs);
   };
   for await (const step of driver.follow(cursor, host, signal)) {
-    // Blocks that only follow may be written meanwhile.
-    if (step.kind !== 'blocks' || step.rollbackTo !== null) await reached.finish();
+    // Blocks that only follow may be written meanwhile. What a rollback or a halt puts in question is not decided any more.
+    if (step.kind === 'idle') await reached.finish();
+    else if (step.kind === 'halt' || step.rollbackTo !== null) await reached.stop();
     if (step.kind === 'halt') {
       context.log.error({ caip2, reason: step.reason }, 'a chain is halted until an operator decides');
       await haltChain(context.db, lease, step.reason);
@@ -147,16 +148,20 @@ const takeSteps = async ({ context, chain, row, reached, onIdle }: Following, si
 };
 
 /** Reads the chain while this process has the lease. */
-const follow = async (following: Omit<Following, 'reached'>, signal: AbortSignal): Promise<void> => {
-  const reached = createReachedAdvance(following.context, following.chain.caip2, signal);
+const follow = async (
+  following: Omit<Following, 'reached'>,
+  turns: AdvanceTurns,
+  signal: AbortSignal,
+): Promise<void> => {
+  const reached = createReachedAdvance(following.context, following.chain.caip2, { turns, signal });
   try {
     await takeSteps({ ...following, reached }, signal);
   } finally {
-    await reached.finish();
+    await reached.stop();
   }
 };
 
-const startWatcher = (context: Context, chain: WatchedChain, holder: string) => {
+const startWatcher = (context: Context, chain: WatchedChain, holder: string, turns: AdvanceTurns) => {
   const { caip2, networks } = chain;
   const stopping = new AbortController();
   const measured = Promise.withResolvers<void>();
@@ -220,7 +225,8 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
       while (!signal.aborted) {
         const [now] = await readChains(context.db, [caip2]);
         if (now && now.rollbackTo !== null) await rollBackAsDecided(context, lease, now.rollbackTo);
-        else if (now?.haltReason === null) await follow({ context, chain, row: now, onIdle: writeFirstStatus }, signal);
+        else if (now?.haltReason === null)
+          await follow({ context, chain, row: now, onIdle: writeFirstStatus }, turns, signal);
         else await pause(heartbeatMs, undefined, { signal }).catch(() => undefined);
       }
     } finally {
@@ -262,7 +268,8 @@ const startWatcher = (context: Context, chain: WatchedChain, holder: string) => 
 
 /** Starts a watcher for each chain. Only one process at a time reads a chain. `holder` names this process. */
 export const startWatchers = (context: Context, chains: readonly WatchedChain[], holder: string): Watchers => {
-  const watchers = chains.map(chain => startWatcher(context, chain, holder));
+  const turns = { running: 0 };
+  const watchers = chains.map(chain => startWatcher(context, chain, holder, turns));
   return {
     measured: caip2s =>
       Promise.all(watchers.filter(({ caip2 }) => caip2s.includes(caip2)).map(watcher => watcher.measured)),

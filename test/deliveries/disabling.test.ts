@@ -162,6 +162,9 @@ describe('five days of failures', () => {
     await scene.florin.admin.db.script(`update webhook_endpoints set secret = '\\x00' where id = '${endpoint.id}'`);
     await merchant.calls.made();
     await scene.untilDelivery(endpoint, ({ failures }) => failures === 1);
+    // Attempts are written one after the other, so all that follows from the first is there with the second.
+    await scene.makeDue(endpoint);
+    await scene.untilDelivery(endpoint, ({ failures }) => failures === 2);
     expect(await failingSince(endpoint.id)).toBeNull();
   });
 

@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { judgeReplay } from '../../src/cli/judgeStandbys.ts';
+import { examineExports, judgeReplay } from '../../src/cli/examineExports.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { createExportSource } from '../../src/storage/exportSource.ts';
-import { readReplay } from '../../src/storage/standbys.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
 import { startTwoServers, type TwoServers } from '../support/twoServers.ts';
 import { until } from '../support/until.ts';
@@ -33,19 +32,20 @@ const act = async (): Promise<void> =>
   primary.script(`with head as (
       update audit_heads set sequence = sequence + 1, hash = sha256(hash) returning *)
     insert into audit_log select * from head`);
+const examine = () => examineExports(servers.url(servers.standby), primary);
 const isOnStandby = async (): Promise<boolean> => {
-  const db = await createExportSource({ standby, primary, log: silentLog })(accountId);
+  const db = await createExportSource({ standby, primary, log: silentLog }).open(accountId);
   const [row] = await db.query<{ isStandby: boolean }>(statement('select pg_is_in_recovery() as "isStandby"'));
   return row!.isStandby;
 };
 
 test('an export is read from the standby once that has the export itself', async () => {
   await act();
-  expect(await isOnStandby()).toBe(true);
+  expect(await until(isOnStandby, is => is)).toBe(true);
 });
 
 test('an account without a log is read from the primary', async () => {
-  const db = await createExportSource({ standby, primary, log: silentLog })('acct_2');
+  const db = await createExportSource({ standby, primary, log: silentLog }).open('acct_2');
   expect(db).toBe(primary);
 });
 
@@ -57,9 +57,10 @@ test('a standby that stays behind is not read, and is read again when it has cau
   );
   await act();
   expect(await isOnStandby()).toBe(false);
-  const behind = await readReplay(standby, primary);
-  expect(behind).toMatchObject({ isStandby: true, isSameCluster: true });
-  expect(behind.bytesBehind).toBeGreaterThan(0);
+  expect(await examine()).toEqual({
+    ok: false,
+    detail: expect.stringMatching(/^the standby for exports is \d+ bytes behind after/),
+  });
   await servers.standby.ask('select pg_wal_replay_resume()');
   expect(await until(isOnStandby, is => is)).toBe(true);
 });
@@ -68,11 +69,11 @@ test('a log of another history is not taken for ours', async () => {
   await primary.script(`update audit_heads set hash = 'other'`);
   expect(await isOnStandby()).toBe(false);
   await act();
-  expect(await isOnStandby()).toBe(true);
+  expect(await until(isOnStandby, is => is)).toBe(true);
 });
 
 test('a standby that goes away in the middle of an export leaves the rest to the primary', async () => {
-  const db = await createExportSource({ standby, primary, log: silentLog })(accountId);
+  const db = await createExportSource({ standby, primary, log: silentLog }).open(accountId);
   const server = () => db.query<{ isStandby: boolean }>(statement('select pg_is_in_recovery() as "isStandby"'));
   expect(await server()).toEqual([{ isStandby: true }]);
   await servers.standby.kill();
@@ -82,13 +83,34 @@ test('a standby that goes away in the middle of an export leaves the rest to the
   expect(await server()).toEqual([{ isStandby: false }]);
 });
 
-test('doctor says what the server for exports is', () => {
-  const told = (replay: Parameters<typeof judgeReplay>[0]) => judgeReplay(replay);
-  const good = { isStandby: true, isSameCluster: true, bytesBehind: 42 };
-  expect(told(good)).toEqual({ ok: true, detail: 'the standby for exports is 42 bytes behind' });
-  expect(told({ ...good, isStandby: false })).toMatchObject({
-    ok: true,
-    detail: expect.stringContaining('no standby'),
-  });
-  expect(told({ ...good, isSameCluster: false })).toMatchObject({ ok: false });
+test('a standby that is behind another one that was asked first is left', async () => {
+  const db = await createExportSource({ standby, primary, log: silentLog }).open(accountId);
+  // As a name that leads to several servers would answer.
+  await primary.script('delete from audit_log');
+  await until(
+    () => standby.query<{ count: number }>(statement('select count(*)::int as count from audit_log')),
+    ([row]) => row!.count === 0,
+  );
+  expect(await db.query(statement('select pg_is_in_recovery() as "isStandby"'))).toEqual([{ isStandby: false }]);
+});
+
+test('a statement that the standby refuses is asked of the primary', async () => {
+  await act();
+  await until(isOnStandby, is => is);
+  const db = await createExportSource({ standby, primary, log: silentLog }).open(accountId);
+  await db.query(statement('create table written_by_export (id int)'));
+  await expect(db.query(statement('select 1 / 0'))).rejects.toThrow();
+});
+
+test('doctor asks the server as an export does', async () => {
+  expect(await until(examine, ({ ok }) => ok)).toEqual({ ok: true, detail: 'the standby has everything' });
+  const leads = expect.stringContaining('leads to the primary');
+  expect(await examineExports(servers.url(servers.primary), primary)).toEqual({ ok: true, detail: leads });
+  const wrong = expect.stringContaining('(3D000)');
+  const url = `${servers.url(servers.standby)}_other`;
+  expect(await examineExports(url, primary)).toEqual({ ok: false, detail: wrong });
+  const replay = { isStandby: false, bytesBehind: null, system: '1', startedAt: 'then' };
+  const judged = (of: object) => judgeReplay({ ...replay, ...of }, { system: '1', startedAt: 'now' });
+  expect(judged({})).toMatchObject({ ok: false, detail: expect.stringContaining('no standby any more') });
+  expect(judged({ system: '2' })).toMatchObject({ ok: false, detail: expect.stringContaining('another cluster') });
 });

@@ -2,6 +2,7 @@ import type { Log } from '../../src/core/log.ts';
 import { silentMeter } from '../../src/core/meter.ts';
 import { createNetworkDirectory } from '../../src/engine/chain/networkDirectory.ts';
 import type { Context } from '../../src/engine/context.ts';
+import { primaryOnly } from '../../src/storage/exportSource.ts';
 import { type Wanted, type Written, writePayments } from '../api/listingScene.ts';
 import { startTestFlorin, type TestAccount, type TestFlorin } from '../support/florin.ts';
 
@@ -48,7 +49,7 @@ export const startQuietScene = async (): Promise<QuietScene> => {
     context: {
       ...scene.admin,
       listDb: db,
-      exportSource: async () => db,
+      exportSource: primaryOnly(db),
       localChain: null,
       networks: createNetworkDirectory(db, [], () => performance.now()),
       environments: { production: settings, sandbox: settings },

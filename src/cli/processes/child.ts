@@ -10,7 +10,7 @@ import { monotonicMs, openAdmin } from '../compose.ts';
 import { ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
 import { openKeys, startKeyWatch } from '../masterKeys.ts';
-import { openOwnMetrics } from '../ownMetrics.ts';
+import { openOwnMetrics, poolsOf } from '../ownMetrics.ts';
 import { rememberPeople } from '../personRevisionsFile.ts';
 import { openDesk, serve } from '../serve.ts';
 import { createStack, type Stack } from '../stack.ts';
@@ -90,8 +90,11 @@ const start = async (): Promise<void> => {
   const desk = await openDesk(config, machine, { log, stack, metrics, urls: { ...begin.urls } });
   const { context } = desk;
   if (metrics) {
-    const pools = { main: context.db, lists: context.listDb };
-    const families = openOwnMetrics(metrics, { pools, chains: meteredChains(context.networks.all()), stack });
+    const families = openOwnMetrics(metrics, {
+      pools: poolsOf(context),
+      chains: meteredChains(context.networks.all()),
+      stack,
+    });
     channel.on({ measure: ({ id }) => void channel.post({ kind: 'measured', id, families: families() }) });
   }
   const buckets = createTurnBuckets(questions => void channel.post({ kind: 'questions', questions }));

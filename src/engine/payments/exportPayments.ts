@@ -80,7 +80,7 @@ const verifiedLine = (context: Context, row: CreditedPayment): string => {
 
 /** Page by page, each of its own moment: no transaction stays open as long as somebody downloads. */
 export async function* csvOfPayments(context: Context, scope: Scope, filter: PaymentSearch): AsyncGenerator<string> {
-  const db = await context.exportSource(scope.accountId);
+  const db = await context.exportSource.open(scope.accountId);
   yield csvLine(columns);
   for (let below: string | null = null; ; ) {
     const rows: CreditedPayment[] = await paymentsBelow(db, scope, filter, { below, limit: pageRows });

@@ -53,12 +53,14 @@ const changed = (
       await insertRow(client, table, wanted);
     } else await updateRow(client, table, wanted, column.name);
     const after = await readAgain(client, table, wanted);
+    // Another spelling of the same value is no forgery.
+    if (after === before) return null;
     return async () => {
       const now = await readAgain(client, table, wanted);
-      // What Florin wrote meanwhile stays.
-      if (!isKey && now !== null && now !== after) {
-        if ((await valueIn(client, now, column.name)) !== forged) return;
-        return updateRow(client, table, before, column.name);
+      // What Florin wrote meanwhile stays. Values are compared as the database writes them.
+      if (!isKey && now !== null && after !== null && now !== after) {
+        const isForged = (await valueIn(client, now, column.name)) === (await valueIn(client, after, column.name));
+        return isForged ? updateRow(client, table, before, column.name) : null;
       }
       await deleteRow(client, table, wanted);
       await putRow(client, table, before);
