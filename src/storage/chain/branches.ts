@@ -24,9 +24,11 @@ const branchFaultsStatement = {
     union
     select g.caip2 from chain_branches g where g.previous is not null and not exists (
       select from chain_branches p where p.caip2 = g.caip2 and p.number = g.previous)
+    union
+    select g.caip2 from chain_branches g where not exists (select from chains c where c.caip2 = g.caip2)
     order by caip2`,
 };
-/** Chains that lack branches, or whose rows are earlier ones. */
+/** Chains that lack branches, or whose rows are gone or earlier ones. */
 export const branchFaults = async (db: Queryable): Promise<string[]> =>
   (await db.query<Row & { caip2: string }>(branchFaultsStatement)).map(({ caip2 }) => caip2);
 
