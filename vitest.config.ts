@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { findBrowser } from './test/support/findBrowser.ts';
 import { findPgbouncer } from './test/support/findPgbouncer.ts';
+import { findPostgresql } from './test/support/findPostgresql.ts';
 import { findPrometheus } from './test/support/findPrometheus.ts';
 import { hasProxies } from './test/support/findProxy.ts';
 import { findRedis } from './test/support/findRedis.ts';
@@ -22,6 +23,7 @@ export default defineConfig(({ mode }) => {
       setupFiles: ['test/support/eachFile.ts'],
       reporters: ['default', ['./test/support/skippedNotice.ts', { isAll }]],
       tags: [
+        { name: 'basebackup', description: 'needs a PostgreSQL with pg_basebackup', skip: findPostgresql() === null },
         { name: 'browser', description: 'needs Chromium, Chrome or Edge', skip: findBrowser() === null },
         {
           name: 'dump',

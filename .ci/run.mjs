@@ -121,6 +121,7 @@ const vitest = async (name, script, args, options) => {
 };
 
 const dumpTest = 'test/engine/restoredDump.test.ts';
+const standbyTest = 'test/deploy/standby.test.ts';
 
 const databases = new Set(['florin', 'databases'].map(name => join(root, 'test', 'support', `${name}.ts`)));
 
@@ -211,8 +212,8 @@ const main = async room => {
   await check('PgBouncer', async () => {
     pgbouncer = await ensurePgbouncer(options);
   });
-  // The embedded server has no pg_dump. The second database does.
-  await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest], {
+  // The embedded server has neither pg_dump nor pg_basebackup. The second database does.
+  await vitest('all tests, on the embedded PostgreSQL', 'test:all', ['--exclude', dumpTest, '--exclude', standbyTest], {
     ...options,
     env: {
       ...(promtool === null ? {} : { PROMETHEUS_PATH: promtool }),
@@ -238,6 +239,7 @@ const main = async room => {
       // Some are about the embedded server. What takes long and repeats what others show has run on it.
       await vitest(name, 'test', databaseTests(), { ...options, env, maySkip: true });
       await vitest('a dump that is restored', 'test:all', [dumpTest], { ...options, env });
+      await vitest('a standby in containers', 'test:all', [standbyTest], { ...options, env: { PATH: env.PATH } });
     } finally {
       await postgres.stop();
     }

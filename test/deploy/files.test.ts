@@ -11,23 +11,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseYaml } from '@redocly/openapi-core';
 import ipaddr from 'ipaddr.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { binaryProblems } from '../../deploy/image/binaries.ts';
 import { lastStage } from '../../deploy/image/build.ts';
 import { user } from '../../deploy/image/contents.ts';
-import { loadConfig } from '../../src/cli/config.ts';
 import { fileVariableOf, secretVariables } from '../../src/cli/secretFiles.ts';
 import { settings } from '../../src/cli/settings.ts';
 import { atEndOfFile } from '../support/endOfFile.ts';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-
-// biome-ignore lint/suspicious/noExplicitAny: the files are read as they are, and tested.
-type Yaml = any;
+import { environmentOf, load, read, root, type Yaml } from './deployedFile.ts';
 
 const variables = new Set([
   ...Object.values(settings).map(({ variable }) => variable),
@@ -41,12 +34,6 @@ beforeAll(() => {
   room = mkdtempSync(join(tmpdir(), 'florin-deploy-'));
   atEndOfFile(() => rmSync(room, { recursive: true, force: true }));
 });
-
-/** As Florin reads them at its start, with the files of secrets in another folder. */
-const load = (env: Record<string, string>, mounted: string, folder: string) => {
-  const moved = Object.entries(env).map(([name, value]) => [name, value.replace(mounted, folder)]);
-  return loadConfig({ env: Object.fromEntries(moved), cwd: room });
-};
 
 describe('deploy/compose.yaml', () => {
   const compose: Yaml = parseYaml(read('deploy/compose.yaml'));
@@ -73,12 +60,7 @@ describe('deploy/compose.yaml', () => {
   });
 
   test('its settings start Florin, which trusts the proxy and nothing else', async () => {
-    const hosts: Record<string, string> = { PAY_HOST: 'pay.example.com', SANDBOX_HOST: 'sandbox.pay.example.com' };
-    const filled = Object.entries<string>(florin.environment).map(([name, value]) => [
-      name,
-      value.replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, variable) => hosts[variable]!),
-    ]);
-    const config = await load(Object.fromEntries(filled), '/run/secrets', secrets);
+    const config = await load(environmentOf(florin), '/run/secrets', { folder: secrets, cwd: room });
     expect(config.publicUrls.production).toBe('https://pay.example.com');
     expect(config.masterKey).toMatch(/^[0-9a-f]{64}$/);
     expect(new URL(config.database!.url).username).toBe('florin_app');
@@ -125,7 +107,7 @@ describe('deploy/kubernetes/florin.yaml', () => {
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(secrets, name), text);
     const mount = container.volumeMounts.find(({ name }: Yaml) => name === 'secrets').mountPath;
-    const config = await load(find('ConfigMap', 'florin-settings').data, mount, secrets);
+    const config = await load(find('ConfigMap', 'florin-settings').data, mount, { folder: secrets, cwd: room });
     expect(config.trustedProxies).toEqual([]);
     const names = [...Object.values(config.publicUrls)].map(url => new URL(url!).host);
     for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
@@ -169,6 +151,7 @@ describe('deploy/systemd/florin.service', () => {
 test.each([
   'deploy/Dockerfile',
   'deploy/compose.yaml',
+  'deploy/compose.cluster.yaml',
   'deploy/kubernetes/florin.yaml',
   'deploy/proxy/nginx.conf',
   'deploy/systemd/florin.service',

@@ -5,10 +5,17 @@ import { join } from 'node:path';
 import { atEndOfFile } from '../support/endOfFile.ts';
 import { findProxy } from '../support/findProxy.ts';
 
-export type ProxyName = 'nginx' | 'caddy';
+/** The last one is Caddy with the file for two API processes. */
+export type ProxyName = 'nginx' | 'caddy' | 'cluster';
+
+type Urls = { readonly production: string; readonly sandbox: string };
 
 /** The addresses of Florin, and a file with the certificate of localhost and its key. */
-export type Behind = { readonly production: string; readonly sandbox: string; readonly certificate: string };
+export type Behind = Urls & {
+  readonly certificate: string;
+  /** The addresses of the second process of a cluster. */
+  readonly second?: Urls;
+};
 
 /** On every address of a proxy. */
 export const ports = { plain: 8080, production: 8443, sandbox: 8444 };
@@ -56,14 +63,34 @@ const caddyConfig = (_: string, address: string, { production, sandbox, certific
   return `{\n\tadmin off\n\tauto_https off\n}\n${site}`;
 };
 
+const clusterConfig = (_: string, address: string, behind: Behind): string => {
+  const given = `\tbind ${address}\n`;
+  const { certificate, second } = behind;
+  const tls = `${given}\ttls ${certificate} ${certificate}\n`;
+  const both = (environment: keyof Urls): string =>
+    [behind, second!].map(urls => `127.0.0.1:${new URL(urls[environment]).port}`).join(' ');
+  const site = replaceAll(read('Caddyfile.cluster'), [
+    [/^http:.*\{$/m, `http://localhost:${ports.plain} {\n${given}`],
+    [/^\{\$PAY_HOST.* \{$/m, `localhost:${ports.production} {\n${tls}`],
+    [/^\{\$SANDBOX_HOST.* \{$/m, `localhost:${ports.sandbox} {\n${tls}`],
+    [/Host \{\$\w+_HOST:[^}]*\}/g, 'Host localhost'],
+    ['api1:8443 api2:8443', both('production')],
+    ['api1:8444 api2:8444', both('sandbox')],
+  ]);
+  return `{\n\tadmin off\n\tauto_https off\n}\n${site}`;
+};
+
+const caddyArgs = (file: string) => ['run', '--adapter', 'caddyfile', '--config', file];
+
 const proxies = {
   nginx: { config: nginxConfig, args: (file: string, room: string) => ['-p', room, '-e', 'stderr', '-c', file] },
-  caddy: { config: caddyConfig, args: (file: string) => ['run', '--adapter', 'caddyfile', '--config', file] },
+  caddy: { config: caddyConfig, args: caddyArgs },
+  cluster: { config: clusterConfig, args: caddyArgs },
 };
 
 /** A loopback address of this process alone, so that fixed ports cannot be taken: 127.64.0.0 and above. */
 const addressOf = (name: ProxyName): string => {
-  const number = (process.pid * 2 + (name === 'caddy' ? 1 : 0)) % 2 ** 22;
+  const number = (process.pid * 4 + Object.keys(proxies).indexOf(name)) % 2 ** 22;
   return `127.${64 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
 };
 
@@ -75,7 +102,10 @@ export const startProxy = (name: ProxyName, behind: Behind): { address: string; 
   const file = join(room, 'config');
   writeFileSync(file, config(room, address, behind));
   const env = { PATH: process.env.PATH, HOME: room, XDG_DATA_HOME: room, XDG_CONFIG_HOME: room };
-  const child = spawn(findProxy(name)!, args(file, room), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(findProxy(name === 'nginx' ? name : 'caddy')!, args(file, room), {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { findBrowser, howToGetBrowser } from './findBrowser.ts';
 import { howToGetPgbouncer } from './findPgbouncer.ts';
+import { howToGetPostgresql } from './findPostgresql.ts';
 import { howToGetPrometheus } from './findPrometheus.ts';
 import { howToGetProxies } from './findProxy.ts';
 import { howToGetRedis } from './findRedis.ts';
@@ -24,6 +25,10 @@ export default class SkippedNotice implements Reporter {
     this.noticeBrowser(modules);
     // It is no part of npm test.
     if (this.isAll) this.noticeDump(modules);
+    if (hasSkipped(modules, 'basebackup')) {
+      console.log('\nSkipped: the database servers of compose.cluster.yaml. They need PostgreSQL with pg_basebackup.');
+      console.log(`Get it with: ${howToGetPostgresql}\n`);
+    }
     if (hasSkipped(modules, 'pgbouncer')) {
       console.log('\nSkipped: a pooler before the database. It needs PgBouncer.');
       console.log(`Get it with: ${howToGetPgbouncer}   (or set PGBOUNCER_PATH to its program)\n`);
