@@ -9,7 +9,7 @@ import { createJudge, type Judged, type Outcome } from './judge.ts';
 import { type Listed, readListed } from './listed.ts';
 import { valuesOfFirst } from './madeUp.ts';
 import { makeScene, type Scene } from './scene.ts';
-import { type RowText, readRows, readTables, type Table } from './tables.ts';
+import { leftOut, type RowText, readRows, readTables, type Table } from './tables.ts';
 
 export type ForgeOptions = {
   /** Only these tables; null for all. */
@@ -152,6 +152,6 @@ export const runForge = async (options: ForgeOptions): Promise<ForgeReport> => {
     },
     asService: tally.judged.filter(({ asService }) => asService.isAllowed).length,
     emptyTables: tally.emptyTables,
-    notNeeded: listed.unused(),
+    notNeeded: listed.unused().filter(name => !leftOut.has(name)),
   };
 };
