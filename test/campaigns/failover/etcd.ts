@@ -36,6 +36,7 @@ export const createEtcd = async (room: string, programs: Programs): Promise<Etcd
       'initial-cluster': all,
       'initial-cluster-state': 'new',
       'initial-cluster-token': 'florin',
+      ...(programs.hasSafeEtcd3 ? {} : { 'enable-v2': 'true' }),
     };
     let daemon: Daemon | null = null;
     return {
@@ -43,7 +44,7 @@ export const createEtcd = async (room: string, programs: Programs): Promise<Etcd
       port,
       start() {
         daemon = startDaemon(programs.etcd, {
-          args: Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
+          args: Object.entries(options).map(([option, value]) => `--${option}=${value}`),
           env: programs.environment,
           cwd: room,
           account: accountForServers(),

@@ -38,14 +38,14 @@ type Member = { readonly name: string; readonly role: string; readonly state: st
 
 const askTimeoutMs = 1_000;
 
-const configOf = (folder: string, { postgres }: Programs, settings: Settings): object => {
+const configOf = (folder: string, { postgres, hasSafeEtcd3 }: Programs, settings: Settings): object => {
   const { name, port, restPort, etcd, dynamicSettings, authentication } = settings;
   const [address, restAddress] = [port, restPort].map(each => `127.0.0.1:${each}`);
   return {
     scope: 'florin',
     name,
     restapi: { listen: restAddress, connect_address: restAddress },
-    etcd3: etcd,
+    [hasSafeEtcd3 ? 'etcd3' : 'etcd']: etcd,
     bootstrap: { dcs: dynamicSettings, initdb: ['data-checksums', { encoding: 'UTF8' }, { locale: 'C' }] },
     postgresql: {
       listen: address,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { isProgram } from '../../support/isProgram.ts';
@@ -19,6 +20,8 @@ export type Programs = {
   /** The folder with the programs of PostgreSQL. */
   readonly postgres: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether Patroni takes the leader key by version 3 of etcd's API only if it may. */
+  readonly hasSafeEtcd3: boolean;
 };
 
 const oldestVersion = 15;
@@ -37,6 +40,18 @@ const findPostgres = (root: string, exists: typeof isProgram): string | null => 
   return folders.find(folder => ['initdb', 'postgres', 'pg_rewind'].every(name => exists(join(folder, name)))) ?? null;
 };
 
+/**
+ * By version 3 of etcd's API, Patroni 3.0 writes the leader key without a condition once its lease is over. A
+ * primary that was stopped and continued then takes it from the standby that was promoted meanwhile, and the two do not come
+ * together again by themselves. Version 2 of the API has the condition.
+ */
+const isFixed = (patroni: string, env: NodeJS.ProcessEnv): boolean => {
+  const [, ...numbers] =
+    /(\d+)\.(\d+)\.(\d+)/.exec(execFileSync(patroni, ['--version'], { env, encoding: 'utf8' })) ?? [];
+  const [major = 0, minor = 0, patch = 0] = numbers.map(Number);
+  return major * 10_000 + minor * 100 + patch >= 30_100;
+};
+
 /** Those below PATRONI_ROOT, a folder that Debian's packages were unpacked into, or installed ones; null if one is missing. */
 export const findPrograms = (env: NodeJS.ProcessEnv = process.env, exists = isProgram): Programs | null => {
   const root = env.PATRONI_ROOT ?? '';
@@ -50,17 +65,13 @@ export const findPrograms = (env: NodeJS.ProcessEnv = process.env, exists = isPr
   const postgres = (root && findPostgres(root, exists)) || findPostgres('/', exists);
   if (!etcd || !patroni || !postgres) return null;
   const python = [...(root ? [join(root, 'usr/lib/python3/dist-packages')] : []), env.PYTHONPATH ?? ''].filter(Boolean);
-  return {
-    etcd,
-    patroni,
-    postgres,
-    environment: {
-      PATH: path,
-      LC_ALL: 'C.UTF-8',
-      TZ: 'UTC',
-      ...(python.length > 0 && { PYTHONPATH: python.join(delimiter) }),
-      // etcd refuses to start on arm64 otherwise.
-      ...(process.arch === 'arm64' && { ETCD_UNSUPPORTED_ARCH: 'arm64' }),
-    },
+  const environment = {
+    PATH: path,
+    LC_ALL: 'C.UTF-8',
+    TZ: 'UTC',
+    ...(python.length > 0 && { PYTHONPATH: python.join(delimiter) }),
+    // etcd refuses to start on arm64 otherwise.
+    ...(process.arch === 'arm64' && { ETCD_UNSUPPORTED_ARCH: 'arm64' }),
   };
+  return { etcd, patroni, postgres, environment, hasSafeEtcd3: isFixed(patroni, environment) };
 };
