@@ -36,7 +36,13 @@ const dynamicSettings = {
   postgresql: {
     use_pg_rewind: true,
     remove_data_directory_on_rewind_failure: true,
-    parameters: { synchronous_commit: 'on', shared_buffers: '64MB', wal_keep_size: '256MB', timezone: 'UTC' },
+    parameters: {
+      synchronous_commit: 'on',
+      wal_retrieve_retry_interval: '1s',
+      shared_buffers: '64MB',
+      wal_keep_size: '256MB',
+      timezone: 'UTC',
+    },
   },
 };
 
