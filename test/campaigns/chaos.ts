@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { paymentStatuses } from '../../src/core/payment/states.ts';
+import { findPostgres, type PostgresConnection } from '../../src/local/postgres/startPostgres.ts';
 import { type Api, createApi } from './chaos/api.ts';
 import { type FlorinProcess, launchFlorin, type Ready, runFlorin, stopFlorin, within } from './chaos/florinProcess.ts';
 import { carryOut, planKill } from './chaos/kills.ts';
@@ -94,11 +95,17 @@ const runRound = async (scene: Scene, round: number): Promise<void> => {
   api.close();
 };
 
+const ownerOf = async ({ dataDir }: Scene): Promise<PostgresConnection> => {
+  const found = await findPostgres({ dataDir });
+  if (!found) throw new Error('no database is running');
+  return found.owner;
+};
+
 /** The totals that the API tells must be the counts of the table; the sweeper may be at work, so they are asked again. */
 const checkTotals = async (scene: Scene, api: Api): Promise<Check> => {
   let problems: string[] = [];
   for (let attempt = 0; attempt < 20; attempt++) {
-    const counted = await countByStatus(scene.dataDir, scene.merchant!.accountId);
+    const counted = await countByStatus(await ownerOf(scene), scene.merchant!.accountId);
     problems = [];
     const compare = async (query: string, expected: number): Promise<void> => {
       const { body } = await api.call('GET', `/v1/payments?limit=1${query}`);
@@ -137,7 +144,7 @@ const finish = async (scene: Scene): Promise<Check[]> => {
   const api = createApi({ url: ready.sandboxUrl, ca: ready.ca, key: scene.merchant.key });
   await settle(api, scene.ledger);
   const checks = [
-    ...(await verifyTables(scene.dataDir, scene.ledger)),
+    ...(await verifyTables(await ownerOf(scene), scene.ledger)),
     await checkTotals(scene, api),
     await checkKeys(scene, ready),
     { what: 'no answer was one that must never be given', problems: scene.ledger.outrages },

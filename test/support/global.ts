@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, realpath, statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { probeConnection } from '../../src/cli/compose.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -10,6 +8,7 @@ import { findSuperuser, startPostgres } from '../../src/local/postgres/startPost
 import { openDatabase } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { databaseUrl, templateOf, withDatabase } from './databases.ts';
+import { startGuardian } from './startGuardian.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,19 +41,6 @@ const hasRoomInMemory = async (): Promise<boolean> => {
     .then(({ bavail, bsize }) => bavail * bsize)
     .catch(() => 0);
   return Math.min(free, freemem()) > roomyBytes;
-};
-
-/** Cleans up after the run, however it ends. */
-const startGuardian = (folders: readonly string[]): void => {
-  const path = fileURLToPath(new URL('guardian.mjs', import.meta.url));
-  const child = spawn(process.execPath, [path, ...folders], {
-    cwd: '/',
-    detached: true,
-    stdio: ['pipe', 'ignore', 'inherit'],
-  });
-  child.unref();
-  // The pipe closes with this process.
-  (child.stdin as unknown as { unref(): void }).unref();
 };
 
 /**

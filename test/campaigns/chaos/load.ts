@@ -43,13 +43,14 @@ const isInProgress = ({ body }: ApiAnswer): boolean =>
   (body.error as { code?: unknown } | undefined)?.code === 'idempotency_in_progress';
 
 /** Faults that are allowed while processes are being killed. */
-const refused = (ledger: Ledger, what: string, answer: ApiAnswer): void => {
+export const refused = (ledger: Ledger, what: string, answer: ApiAnswer): void => {
   ledger.count(`status ${answer.status}`);
   if (answer.status !== 503 && !isInProgress(answer))
     ledger.outrage(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
 };
 
-const place = async (api: Api, ledger: Ledger, order: Order): Promise<void> => {
+/** Sends an order. If its fate is unknown, or it was refused, it is kept to be sent again. */
+export const place = async (api: Api, ledger: Ledger, order: Order): Promise<void> => {
   const options = order.idempotencyKey === null ? {} : { idempotencyKey: order.idempotencyKey };
   let answer: ApiAnswer;
   try {
@@ -100,7 +101,7 @@ const cancel = async (api: Api, ledger: Ledger, random: Random): Promise<void> =
   ledger.acknowledge('cancel', { id: payment.id });
 };
 
-const read = async (api: Api, ledger: Ledger, random: Random): Promise<void> => {
+export const read = async (api: Api, ledger: Ledger, random: Random): Promise<void> => {
   const payment = anyPayment(ledger, random);
   if (!payment) return;
   const wasCanceled = payment.canceled;

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { isLegalEdge, type PaymentStatus } from '../../../src/core/payment/states.ts';
-import { findPostgres } from '../../../src/local/postgres/startPostgres.ts';
 import type { Ledger } from './ledger.ts';
 
 export type Check = { readonly what: string; readonly problems: readonly string[] };
@@ -12,10 +11,8 @@ type Ask = (sql: string, values?: unknown[]) => Promise<Row[]>;
 const clockSlackMs = 2_000;
 
 /** Runs over the tables themselves and not over their indexes, which could be what is broken. */
-const withTables = async <T>(dataDir: string, work: (ask: Ask) => Promise<T>): Promise<T> => {
-  const found = await findPostgres({ dataDir });
-  if (!found) throw new Error('no database is running');
-  const client = new pg.Client(found.owner);
+const withTables = async <T>(connection: pg.ClientConfig, work: (ask: Ask) => Promise<T>): Promise<T> => {
+  const client = new pg.Client(connection);
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read, read only');
@@ -162,8 +159,8 @@ const totals = async (ask: Ask): Promise<Check> =>
   );
 
 /** Everything that must hold however often it was killed. */
-export const verifyTables = (dataDir: string, ledger: Ledger): Promise<Check[]> =>
-  withTables(dataDir, async ask => [
+export const verifyTables = (connection: pg.ClientConfig, ledger: Ledger): Promise<Check[]> =>
+  withTables(connection, async ask => [
     ...(await acknowledged(ask, ledger)),
     ...(await uniqueness(ask)),
     ...(await histories(ask)),
@@ -172,8 +169,8 @@ export const verifyTables = (dataDir: string, ledger: Ledger): Promise<Check[]> 
   ]);
 
 /** Payments of the account by status, counted one by one. */
-export const countByStatus = (dataDir: string, accountId: string): Promise<Map<string, number>> =>
-  withTables(dataDir, async ask => {
+export const countByStatus = (connection: pg.ClientConfig, accountId: string): Promise<Map<string, number>> =>
+  withTables(connection, async ask => {
     const rows = await ask('select status, count(*)::int as n from payments where account_id = $1 group by 1', [
       accountId,
     ]);

@@ -135,7 +135,9 @@ export const openTables = async (connection: pg.ClientConfig, caip2 = localCaip2
         );
         if (rows[0]?.read && rows[0].due === 0 && !rows[0].unverified) return;
         if (performance.now() > endMs)
-          throw new Error(`payments were left undecided, or transfers unverified, for ${timeoutMs} ms`);
+          throw new Error(
+            `payments were left undecided, or transfers unverified, for ${timeoutMs} ms: ${JSON.stringify(rows)}`,
+          );
         await pause(50);
       }
     },
